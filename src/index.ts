@@ -10,7 +10,7 @@ export {
   type PullBatchFilesOptions,
   pullBatchFiles,
 } from './jobs/batch-files/pull-batch-files.ts'
-export { type CheckReport, check, type LakeCheckOptions } from './jobs/check/check.ts'
+export { type CheckOptions, type CheckReport, check } from './jobs/check/check.ts'
 export type { CheckResult, Expectations } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
 export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
@@ -29,10 +29,10 @@ export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor
 export type { MachineFinding } from './jobs/doctor/finding.ts'
 export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
-export { collectGarbage, type GarbageOptions } from './jobs/gc/gc.ts'
+export { type GcOptions, gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
-export { openQuery, type QuestionOptions as QueryOptions, query } from './jobs/query/query.ts'
+export { openQuery, type QueryOptions, query } from './jobs/query/query.ts'
 export { type RecordsOptions, records } from './jobs/records/records.ts'
 export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
 export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
@@ -43,7 +43,7 @@ export {
   type CommitRunOptions,
   type CommitRunReport,
   cancelRun,
-  commitUnits as commitRun,
+  commitRun,
   type PlanRunOptions,
   planRun,
   type RunLoad,
@@ -62,7 +62,7 @@ export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
 export type { Garbage } from './manifest/verify/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
-export { observed } from './observe/observe.ts'
+export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
 export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
 export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
@@ -89,7 +89,7 @@ export {
 } from './jobs/common/inputs.ts'
 export { parseSearch } from './jobs/pull/search.ts'
 export { fromRecords, type Records } from './source/from-records.ts'
-export { openService as service, type Service, type ServiceOptions } from './source/service/service.ts'
+export { createService, type Service, type ServiceOptions } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
 
 // Sinks.

@@ -39,7 +39,8 @@ export const askLake = async <T>(
   { lake, json = false, unchecked = false, ...options }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
-  const query = await openQuery(lake, {
+  const query = await openQuery({
+    lake,
     ...options,
     check: unchecked ? 'never' : 'first-read',
     aroundFetch: shownFetch(new ProgressLine({ terminalOnly: json })),

@@ -16,7 +16,7 @@ import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import {
-  openService,
+  createService,
   type Service,
   type ServiceOptions,
   type Timing,
@@ -114,7 +114,7 @@ export interface ClientOptions extends Partial<ServiceOptions> {
 }
 
 export const openClient = (url: string, { speed = 1, ...options }: ClientOptions = {}): Service =>
-  openService({ url, token: TOKEN, timing: leapingClock(speed), ...options })
+  createService({ url, token: TOKEN, timing: leapingClock(speed), ...options })
 
 /**
  * Compares a count of requests. A client whose patience is short in real time, because it waits for what never comes,

@@ -67,7 +67,8 @@ export const addCheck = (program: Command): void => {
 const runCheck = async (options: Options): Promise<void> => {
   const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
   const { check, readRules } = await import('../../jobs/check/check.ts')
-  const report = await check(lake, {
+  const report = await check({
+    lake,
     ...expectationsOf(options),
     ...{ minCompanies, data, memoryBytes, threads },
     rules: rules === undefined ? {} : await readRules(rules),

@@ -92,7 +92,8 @@ const runDiff = async (options: DiffOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {
-    const diff = await openDiff(lake, {
+    const diff = await openDiff({
+      lake,
       ...{ from, to, since, memoryBytes, threads, signal, onProgress },
       onFetch: showFetch(line),
       check: unchecked ? 'never' : 'first-read',

@@ -71,7 +71,8 @@ const runReport = async (options: Options): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const written = await interruptible(
     (signal) =>
-      report(lake, {
+      report({
+        lake,
         ...expectationsOf(options),
         ...{ to, lineItems, snapshot, memoryBytes, threads, signal },
         check: unchecked ? 'never' : 'first-read',

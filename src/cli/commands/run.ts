@@ -60,11 +60,11 @@ const addRunCommit = (group: Command): void => {
 
 const commit = async (run: string, flags: CommitFlags): Promise<void> => {
   const { lake, json, maxQuarantined, changeCurrency } = flags
-  const { commitUnits } = await import('../../jobs/steps/run-steps.ts')
+  const { commitRun } = await import('../../jobs/steps/run-steps.ts')
   await runJob<CommitRunReport>(
     flags,
     (options, line) =>
-      commitUnits({ ...options, lake, run, maxQuarantined, changeCurrency, onEvent: watchRun(line) }),
+      commitRun({ ...options, lake, run, maxQuarantined, changeCurrency, onEvent: watchRun(line) }),
     async (done) => {
       if (done.kind === 'committed') {
         process.exitCode = exitCodeOfReports([done])

@@ -19,7 +19,7 @@ import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { hashingEmbedder } from '../../server/ranking/hashing-embedder.ts'
 import { type LakeServer, serveLake } from '../../server/serve-lake.ts'
 import { currentIndex } from '../../server/serving-index/build/current-index.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { askLake } from '../ask-lake.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration } from '../output/format.ts'
 import { textTable } from '../output/text-table.ts'
@@ -168,7 +168,7 @@ export const roundTrip = async (
   try {
     const second = join(folder, 'lake')
     const { server, token } = await serve(lake, signal)
-    const service = openService({
+    const service = createService({
       url: server.address,
       token,
       maxRequestsPerSecond: REQUESTS_PER_SECOND,

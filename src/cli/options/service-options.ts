@@ -81,10 +81,10 @@ const serviceUrl = ({ url }: Pick<ServiceCommandOptions, 'url'>): string => {
  */
 export const serviceOf = async (options: ServiceCommandOptions): Promise<Service> => {
   const url = serviceUrl(options)
-  const { openService } = await import('../../source/service/service.ts')
+  const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
   const { maxRequestsPerSecond, maxWait, concurrency } = options
-  return openService({
+  return createService({
     url,
     token: await readToken({ env: process.env.FIRMLAKE_TOKEN, file: options.tokenFile }),
     maxWaitMs: maxWait,

@@ -1,5 +1,14 @@
 /** `pullBatchFiles`: batch files of the service into a lake, in one call. */
 
+import {
+  callback,
+  checkOptions,
+  count,
+  flag,
+  type OptionTypes,
+  record,
+  required,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
@@ -11,7 +20,7 @@ import { withRun } from '../../run/with-run.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
-import { type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import { LOAD_OPTIONS, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, type ChosenFiles, chooseBatchFiles } from './choose-batch-files.ts'
@@ -50,6 +59,17 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
   )
 }
 
+const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
+  ...LOAD_OPTIONS,
+  ...{
+    from: required(record, 'batchFiles(service)'),
+    again: flag,
+    skipBadFiles: flag,
+    concurrency: count,
+    onBytes: callback,
+  },
+}
+
 /**
  * Downloads batch files of a service and loads them into a lake, all in one commit; files that the lake already holds are
  * skipped. Then published tables and sinks are updated.
@@ -59,15 +79,16 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
  * @returns what the run did, and what its targets received
  * @throws {ToolkitError} as `convert` and `pull`; `SERVICE_NOT_FOUND` for an id that is not listed, `DOWNLOAD_DAMAGED`
  * @example
- * import { batchFiles, pullBatchFiles, service } from 'firmlake'
+ * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(service({ url: 'https://service.example.com', token: 'my-token' }))
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }))
  * const { records, held } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records, held.length) // 5 0
  */
-export const pullBatchFiles = (
+export const pullBatchFiles = async (
   options: PullBatchFilesOptions,
 ): Promise<BatchFilesReport & TargetsSummary> => {
+  checkOptions('pullBatchFiles', OPTIONS, options)
   const { service } = options.from
   return withTargets(options, async () => {
     const selection = batchSelection(options.from)

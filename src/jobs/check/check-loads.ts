@@ -1,5 +1,6 @@
 /** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
 
+import { amount, flag, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { Facts } from '../../lake/views/lake-facts.ts'
 
@@ -15,6 +16,10 @@ export interface Expectations {
   readonly maxGap?: number | undefined
   /** Whether names that the contract does not know fail where no earlier load had them. */
   readonly noNewDrift?: boolean | undefined
+}
+
+export const EXPECTATION_OPTIONS: OptionTypes<Expectations> = {
+  ...{ maxAgeMs: amount, maxFall: amount, maxQuarantined: amount, maxGap: amount, noNewDrift: flag },
 }
 
 /** One expectation or rule. */

@@ -3,6 +3,16 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import {
+  amount,
+  callback,
+  checkOptions,
+  count,
+  flag,
+  lakeAddress,
+  type OptionTypes,
+  record,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
@@ -11,10 +21,12 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
 import { openQuery } from '../query/query.ts'
-import { type CheckResult, checkLoads, type Expectations } from './check-loads.ts'
+import { type CheckResult, checkLoads, EXPECTATION_OPTIONS, type Expectations } from './check-loads.ts'
 
 /** Options of `check`. */
-export interface LakeCheckOptions extends Expectations {
+export interface CheckOptions extends Expectations {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
   /** Companies that are current, at least. */
   readonly minCompanies?: number | undefined
   /** Whether the rules on the data are checked, too. @default true */
@@ -83,7 +95,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
 /** Rules of the caller come last; one that has the name of ours takes its place. */
 const checkData = async (
   lake: LakeQuery,
-  { data = true, rules = {} }: LakeCheckOptions,
+  { data = true, rules = {} }: CheckOptions,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
@@ -109,20 +121,33 @@ const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> =
   }
 }
 
+const OPTIONS: OptionTypes<CheckOptions> = {
+  ...{
+    ...EXPECTATION_OPTIONS,
+    lake: lakeAddress,
+    minCompanies: count,
+    data: flag,
+    rules: record,
+    now: callback,
+  },
+  ...{ memoryBytes: amount, threads: count },
+}
+
 /**
  * Checks the newest snapshot of a lake: the expectations that are given, the rules on the data, and rules of one's own.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @returns every check with what was found; `failed` is 0 where all is as expected
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`; of a rule `QUERY_REFUSED`, `QUERY_FAILED`
  * @example
  * import { check, convert } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const { failed, checks } = await check('./lake', { minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
+ * const { failed, checks } = await check({ lake: './lake', minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
  * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
  */
-export const check = async (lake: string, options: LakeCheckOptions = {}): Promise<CheckReport> => {
+export const check = async (options: CheckOptions): Promise<CheckReport> => {
+  checkOptions('check', OPTIONS, options)
+  const { lake } = options
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
   const read = readFactsOf(lake, root)
@@ -130,7 +155,7 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
     ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
     knowsName: knowsName(root),
   }
-  const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads })
+  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
   try {
     const loads = checkLoads(facts, options, now())
     const counted = minCompanies === undefined ? [] : [await companies(opened, minCompanies)]

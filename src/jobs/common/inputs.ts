@@ -52,9 +52,9 @@ export interface BatchFiles extends BatchFilesChoice {
  * Batch files of a service, as the source of `pullBatchFiles`.
  *
  * @example
- * import { batchFiles, pullBatchFiles, service } from 'firmlake'
+ * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(service({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
  * const { records } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records) // 4
  */

@@ -6,6 +6,21 @@ import {
   parseQuarantineLimit,
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
+import {
+  abortSignal,
+  amount,
+  callback,
+  count,
+  either,
+  flag,
+  lakeAddress,
+  listOf,
+  type OptionTypes,
+  record,
+  required,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Take } from '../../lake/projection/declaration.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -59,6 +74,40 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly mode?: number | undefined
   /** Progress of the run. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+const limitText = either(amount, text, record)
+
+export const SIZE_OPTIONS = { memoryBytes: amount, threads: count } as const
+
+/** The options of every job that changes a lake. */
+export const COMMON_OPTIONS: OptionTypes<CommonOptions<never>> = {
+  ...{ lake: lakeAddress, ...SIZE_OPTIONS, localBytes: amount, signal: abortSignal },
+  ...{ publish: texts, catalog: record, sinks: listOf(either(text, record), 'addresses and sinks') },
+  ...{ sinkTake: record, adopt: flag, hashKey: either(text, record) },
+  ...{ onCommitted: callback, onTarget: callback },
+}
+
+/** The options of every job that loads. */
+export const LOAD_OPTIONS: OptionTypes<LoadOptions<never>> = {
+  ...COMMON_OPTIONS,
+  ...{
+    maxQuarantined: limitText,
+    maxUnknownPerRecord: amount,
+    maxUnknownNames: amount,
+    changeCurrency: flag,
+  },
+  ...{ take: record, changeTaken: flag, mode: count, onEvent: callback },
+}
+
+/** The options of every job that searches a service. */
+export const SERVICE_OPTIONS: OptionTypes<ServiceJobOptions<never>> = {
+  ...LOAD_OPTIONS,
+  ...{
+    from: required(record, 'a service, as createService makes it'),
+    concurrency: count,
+    maxGone: limitText,
+  },
 }
 
 /** Options of a job, read: its limits are checked, and all else is handed on as it is. */

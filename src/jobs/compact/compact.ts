@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commitCompaction } from '../../commit/commit-compaction.ts'
 import { discardLoaded } from '../../commit/confirm-files.ts'
+import { amount, callback, checkOptions, flag, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
@@ -33,7 +34,7 @@ import { makeFolder } from '../../support/durable-files.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { type CommonOptions, withTargets } from '../common/load-job.ts'
+import { COMMON_OPTIONS, type CommonOptions, withTargets } from '../common/load-job.ts'
 import { compactListings, compactTable } from './compact-table.ts'
 import {
   type CompactEvent,
@@ -64,9 +65,14 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
   readonly onEvent?: ((event: CompactEvent) => void) | undefined
 }
 
+const OPTIONS: OptionTypes<CompactOptions> = {
+  ...COMMON_OPTIONS,
+  ...{ targetBytes: amount, dryRun: flag, onEvent: callback },
+}
+
 /**
  * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
- * as one more snapshot; older ones stay readable until `collectGarbage` removes them. Loads may run meanwhile. Then
+ * as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
  * published tables and sinks are updated.
  *
  * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
@@ -80,7 +86,8 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
  * const { kind, snapshot } = await compact({ lake: './lake' })
  * console.log(kind, snapshot) // compacted 2
  */
-export const compact = (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
+export const compact = async (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
+  checkOptions('compact', OPTIONS, options)
   const { publish, catalog, sinks, sinkTake, hashKey, adopt, onCommitted, onTarget, ...asked } = options
   // Without what sinks are to receive they would receive everything.
   const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt }

@@ -1,6 +1,22 @@
 /** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
 
 import { join } from 'node:path'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  either,
+  flag,
+  listOf,
+  type OptionTypes,
+  oneOf,
+  record,
+  required,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { checkExport } from '../../targets/export/check-export.ts'
 import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
@@ -36,6 +52,31 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
   readonly quarantinedBy: Readonly<Record<string, number>>
 }
 
+const OPTIONS: OptionTypes<ConvertToOptions> = {
+  ...{
+    to: required(text, 'an address such as parquet:out'),
+    tables: texts,
+    names: flag,
+    overwrite: flag,
+    adopt: flag,
+  },
+  ...{
+    neutralise: flag,
+    onProgress: callback,
+    onEvent: callback,
+    signal: abortSignal,
+    memoryBytes: amount,
+    threads: count,
+  },
+  from: required(
+    either(text, record, listOf(either(text, record), 'paths and sources')),
+    'paths and sources',
+  ),
+  ...{ content: oneOf('companies', 'relations'), skipBadFiles: flag, keeps: callback, take: record },
+  ...{ maxLineBytes: amount, maxRatio: amount, maxDepth: amount, hashKey: either(text, record) },
+  ...{ maxQuarantined: either(amount, text, record), maxUnknownPerRecord: amount, maxUnknownNames: amount },
+}
+
 /**
  * Loads companies and relations as `convert` does, with the same checks, and exports the tables as `exportTables` does. The
  * lake in between stands beside the target and is removed in every case; one of a killed process is removed by the next
@@ -48,16 +89,9 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
  * const { records, tables } = await convertTo({ from: ['batches/'], to: 'companies.csv', tables: ['companies'] })
  * console.log(records, tables[0]?.rows) // 5 3
  */
-export const convertTo = async ({
-  to,
-  tables,
-  names,
-  overwrite,
-  adopt = false,
-  neutralise,
-  onProgress,
-  ...load
-}: ConvertToOptions): Promise<ConvertedTo> => {
+export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo> => {
+  checkOptions('convertTo', OPTIONS, options)
+  const { to, tables, names, overwrite, adopt = false, neutralise, onProgress, ...load } = options
   const address = readAddress(to)
   const what = { tables, names, overwrite, neutralise }
   await checkExport(address, exportsOf(what), what)
@@ -106,12 +140,10 @@ const countByCode = async (
   lake: string,
   memoryBytes: number | undefined,
 ): Promise<Readonly<Record<string, number>>> => {
-  const rows = await query(
+  const rows = await query({
     lake,
-    'SELECT code, count(*) AS lines FROM quarantine GROUP BY 1 ORDER BY 2 DESC, 1',
-    {
-      memoryBytes,
-    },
-  )
+    sql: 'SELECT code, count(*) AS lines FROM quarantine GROUP BY 1 ORDER BY 2 DESC, 1',
+    memoryBytes,
+  })
   return Object.fromEntries(rows.map(({ code, lines }) => [String(code), Number(lines)]))
 }

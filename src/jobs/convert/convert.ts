@@ -1,6 +1,19 @@
 /** `convert`: files and records of a program into a lake, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
+import {
+  amount,
+  callback,
+  checkOptions,
+  either,
+  flag,
+  listOf,
+  type OptionTypes,
+  oneOf,
+  record,
+  required,
+  text,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
@@ -13,7 +26,14 @@ import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { Input } from '../common/inputs.ts'
-import { type LoadOptions, limitsGiven, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import {
+  LOAD_OPTIONS,
+  type LoadOptions,
+  limitsGiven,
+  measured,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 
 /** Options of `convert`. */
@@ -60,6 +80,16 @@ const sourcesOf = async (
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
 
+const OPTIONS: OptionTypes<ConvertOptions> = {
+  ...LOAD_OPTIONS,
+  from: required(
+    either(text, record, listOf(either(text, record), 'paths and sources')),
+    'paths and sources',
+  ),
+  ...{ content: oneOf('companies', 'relations'), again: flag, skipBadFiles: flag, keeps: callback },
+  ...{ maxLineBytes: amount, maxRatio: amount, maxDepth: amount },
+}
+
 /**
  * Loads companies and relations into a lake, all in one commit: every line is checked, bad ones go to the quarantine with
  * their reason, and what the lake already holds is skipped. Then published tables and sinks are updated.
@@ -82,7 +112,8 @@ const sourcesOf = async (
  * })
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
-export const convert = (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
+export const convert = async (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
+  checkOptions('convert', OPTIONS, options)
   const inputs = [options.from].flat()
   return withTargets(options, async () => {
     if (inputs.length === 0)

@@ -1,6 +1,19 @@
 /** `copy`: a lake copied to another place, in one call. */
 
 import { randomBytes } from 'node:crypto'
+import {
+  abortSignal,
+  callback,
+  checkOptions,
+  count,
+  either,
+  flag,
+  lakeAddress,
+  type OptionTypes,
+  oneOf,
+  required,
+  text,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import {
@@ -29,6 +42,11 @@ import { temporaryName } from '../../support/process-identity.ts'
 import { checkPlaces, firstOfRow, readSpan, type SpanRequest } from './copied-span.ts'
 import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from './copy-files.ts'
 
+const OPTIONS: OptionTypes<CopyOptions> = {
+  ...{ lake: lakeAddress, to: required(text, 'a folder or s3://bucket/prefix'), snapshot: count },
+  ...{ snapshots: either(count, oneOf('all')), sameLake: flag, onProgress: callback, signal: abortSignal },
+}
+
 /**
  * Copies snapshots of a lake between folders and buckets: each file's hash is compared on the way, and the copy shows a
  * snapshot only when all of it is there. Given again it copies what is new; one that was killed goes on. What is made from a
@@ -45,8 +63,10 @@ import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from 
  * const { newest, snapshots } = await copy({ lake: './lake', to: './backup' })
  * console.log(newest, snapshots.length) // 1 1
  */
-export const copy = (options: CopyOptions): Promise<CopySummary> =>
-  orInterrupted('The copy', options.signal, () => copyLake(options))
+export const copy = async (options: CopyOptions): Promise<CopySummary> => {
+  checkOptions('copy', OPTIONS, options)
+  return orInterrupted('The copy', options.signal, () => copyLake(options))
+}
 
 /** Options of `copy`. */
 export interface CopyOptions extends SpanRequest {

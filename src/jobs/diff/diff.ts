@@ -1,5 +1,16 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  lakeAddress,
+  type OptionTypes,
+  oneOf,
+  text,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -12,6 +23,8 @@ import { type QueryRow, readRows } from '../common/read-rows.ts'
 
 /** Options of `diff` and `openDiff`. */
 export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProgress' | 'onFetch' | 'check'> {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
   /** Number of the older snapshot. @default the one before the last one up to `to` that changed data */
   readonly from?: number | undefined
   /** Number of the newer snapshot. @default the newest */
@@ -33,11 +46,16 @@ export interface DiffReport extends DiffSummary {
   readonly rows: readonly QueryRow[]
 }
 
+const OPTIONS: OptionTypes<DiffOptions> = {
+  ...{ lake: lakeAddress, from: count, to: count, since: text, memoryBytes: amount, threads: count },
+  ...{ signal: abortSignal, onProgress: callback, onFetch: callback },
+  check: oneOf('first-read', 'every-read', 'never'),
+}
+
 /**
  * Compares two snapshots of a lake and keeps what it finds: `summary` has the counts, `rows(which)` streams the rows in a stable
  * order, `close()` ends it.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} as `diff`
  * @example
  * import { convert, fromRecords, openDiff } from 'firmlake'
@@ -45,7 +63,7 @@ export interface DiffReport extends DiffSummary {
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })
- * const changes = await openDiff('./lake')
+ * const changes = await openDiff({ lake: './lake' })
  * try {
  *   const { rows } = await changes.rows('records')
  *   for await (const chunk of rows) console.log(changes.summary.companies.new, chunk.length) // 1 1
@@ -53,7 +71,9 @@ export interface DiffReport extends DiffSummary {
  *   changes.close()
  * }
  */
-export const openDiff = async (lake: string, options: DiffOptions = {}): Promise<LakeDiff> => {
+export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
+  checkOptions('openDiff', OPTIONS, options)
+  const { lake } = options
   const [from, to] = await chooseSnapshots(lake, options, new Date())
   const { memoryBytes, threads, signal, onProgress, onFetch, check } = options
   return openComparison({
@@ -66,7 +86,6 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * Compares the current versions of two snapshots: companies and relations new, changed and gone, and restatements, which are
  * figures of years that a company had reported before whose value or currency changed, that were withdrawn, or added afterwards.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @returns the counts, and all rows in memory; for any number of them: `openDiff`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` (also of a first snapshot without `from`), `LAKE_DAMAGED`,
  *   `QUERY_FAILED`, `DISK_FULL`, `INTERRUPTED`
@@ -76,18 +95,20 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })
- * const { companies, rows } = await diff('./lake', { from: 1, to: 2 })
+ * const { companies, rows } = await diff({ lake: './lake', from: 1, to: 2 })
  * console.log(companies.new, rows[0]?.kind, rows[0]?.change, rows[0]?.internal_id) // 1 company new 7
  */
-export const diff = async (lake: string, options: DiffOptions = {}): Promise<DiffReport> =>
-  orInterrupted('The comparison', options.signal, async () => {
-    const compared = await openDiff(lake, options)
+export const diff = async (options: DiffOptions): Promise<DiffReport> => {
+  checkOptions('diff', OPTIONS, options)
+  return orInterrupted('The comparison', options.signal, async () => {
+    const compared = await openDiff(options)
     try {
       return { ...compared.summary, rows: await readRows(await compared.rows('all')) }
     } finally {
       compared.close()
     }
   })
+}
 
 interface ChosenSnapshots {
   readonly from?: number | undefined

@@ -1,6 +1,15 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
+import {
+  amount,
+  checkOptions,
+  flag,
+  type OptionTypes,
+  record,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
 import { FORMAT } from '../../manifest/form/root-form.ts'
@@ -122,6 +131,11 @@ const askAll = async (
   return (await Promise.all(asked)).flat()
 }
 
+const OPTIONS: OptionTypes<DoctorOptions> = {
+  ...{ lake: text, sinks: texts, url: text, tokenFile: text, tokenVariable: text, uses: texts },
+  ...{ needs: texts, online: flag, limitMs: amount, env: record },
+}
+
 /**
  * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
  * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
@@ -135,6 +149,7 @@ const askAll = async (
  * console.log(well) // true
  */
 export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> => {
+  checkOptions('doctor', OPTIONS, options)
   const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
   const service = serviceOf(options, env)
   const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])

@@ -7,6 +7,19 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { commitForget } from '../../commit/commit-forget.ts'
+import {
+  abortSignal,
+  amount,
+  checkOptions,
+  count,
+  flag,
+  ids,
+  lakeAddress,
+  type OptionTypes,
+  record,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -69,6 +82,18 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
   throw new ToolkitError('USAGE', `Cannot forget ${ids} ids: expected 1 to ${MOST_IDS} in one call`)
 }
 
+const OPTIONS: OptionTypes<ForgetOptions> = {
+  ...{ lake: lakeAddress, companies: ids, persons: ids, nationalIds: texts, country: text, allowLater: flag },
+  ...{
+    dryRun: flag,
+    catalog: record,
+    memoryBytes: amount,
+    localBytes: amount,
+    threads: count,
+    signal: abortSignal,
+  },
+}
+
 /**
  * Erases companies and persons from a lake: from its tables with their history, the quarantine, publications, serving
  * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
@@ -84,7 +109,8 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
  * const { snapshot, later } = await forget({ lake: './lake', companies: [1] })
  * console.log(snapshot, later) // 2 refused
  */
-export const forget = (options: ForgetOptions): Promise<ForgetSummary> => {
+export const forget = async (options: ForgetOptions): Promise<ForgetSummary> => {
+  checkOptions('forget', OPTIONS, options)
   checked(options)
   const { companies = [], persons = [], nationalIds = [], allowLater = false, dryRun = false } = options
   const { signal } = options

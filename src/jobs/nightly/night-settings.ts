@@ -10,7 +10,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
@@ -93,7 +93,7 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
       'TOKEN_MISSING',
       `Cannot call the service: the variable "${token_env}" is not set, which service.token_env of firmlake.toml names`,
     )
-  return openService({
+  return createService({
     ...{ url, concurrency },
     token: await readToken({ env: named, file: env.FIRMLAKE_TOKEN_FILE || (named ? undefined : token_file) }),
     maxRequestsPerSecond: numberOf(env.FIRMLAKE_MAX_REQUESTS_PER_SECOND) ?? max_requests_per_second,
@@ -195,9 +195,9 @@ const compacted =
 const collected =
   ({ keep, keep_days: keepDays }: Section<'gc'>): Work =>
   async ({ night: { lake, targets }, signal }) => {
-    const { collectGarbage } = await import('../gc/gc.ts')
+    const { gc } = await import('../gc/gc.ts')
     const { catalog } = targets
-    const { runs, snapshots, files } = await collectGarbage({ lake, keep, keepDays, catalog, signal })
+    const { runs, snapshots, files } = await gc({ lake, keep, keepDays, catalog, signal })
     const reason = `${snapshots.length} snapshots, ${files.length} files and ${runs.length} runs removed`
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
@@ -213,7 +213,8 @@ const checked =
     const { check, readRules } = await import('../check/check.ts')
     const { min_companies: minCompanies, data, rules } = section
     const { memoryBytes, threads } = machine
-    const { checks, failed } = await check(lake, {
+    const { checks, failed } = await check({
+      lake,
       // Of an earlier night's load the alarm has rung then.
       ...(hasLoaded ? expectationsOf(section) : { maxAgeMs: section.max_age }),
       ...{ minCompanies, data, memoryBytes, threads },
@@ -233,8 +234,8 @@ const reported =
   async ({ night: { lake, machine }, signal }) => {
     const { report } = await import('../report/report.ts')
     const { memoryBytes, threads } = machine
-    const options = { ...expectationsOf(expected), to, lineItems, memoryBytes, threads, signal }
-    const { path, snapshot } = await report(lake, options)
+    const options = { ...expectationsOf(expected), lake, to, lineItems, memoryBytes, threads, signal }
+    const { path, snapshot } = await report(options)
     return { state: 'done', path, snapshot }
   }
 

@@ -1,6 +1,15 @@
 /** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
+import {
+  abortSignal,
+  callback,
+  checkOptions,
+  flag,
+  type OptionTypes,
+  record,
+  required,
+} from '../../core/check-options.ts'
 import { isFinal, ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
@@ -92,9 +101,21 @@ const finishAll = async (
 }
 
 /** Options of `nightly`. */
-interface NightlyOptions {
+export interface NightlyOptions extends ProgramWork {
+  /** Variables by name, such as `process.env`: they take precedence over `settings` (docs/nightly.md). */
+  readonly env: Environment
+  /**
+   * What firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
+   * @default none: companies and relations are pulled
+   */
+  readonly settings?: FileSettings | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+}
+
+const OPTIONS: OptionTypes<NightlyOptions> = {
+  ...{ env: required(record, 'variables by name, such as process.env'), settings: record, adopt: flag },
+  ...{ signal: required(abortSignal), report: required(callback) },
 }
 
 /**
@@ -103,11 +124,7 @@ interface NightlyOptions {
  * holds back the others only where it is needed. An interrupted night is resumed when it is called again. For `runProgram`, as
  * pipelines/nightly.ts does.
  *
- * @param env settings that take precedence over `settings`: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`,
- *   `FIRMLAKE_SEARCH` and more (docs/nightly.md)
- * @param program receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
- * @param given what firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
- *   @default none: companies and relations are pulled
+ * @param options `report` receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
  * @returns requests, retries and bytes of the service
  * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; the error of the first part that failed,
  *   after all else; `CHECK_FAILED`; `INTERRUPTED`
@@ -120,18 +137,15 @@ interface NightlyOptions {
  *   FIRMLAKE_LAKE: './lake',
  *   FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
  * }
- * const { retries } = await nightly(env, { signal: AbortSignal.timeout(3_600_000), report: () => {} })
+ * const { retries } = await nightly({ env, signal: AbortSignal.timeout(3_600_000), report: () => {} })
  * console.log(retries) // 0
  */
-export const nightly = async (
-  env: Environment,
-  program: ProgramWork,
-  given: FileSettings = {},
-  { adopt }: NightlyOptions = {},
-): Promise<ServiceCounters> => {
+export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
+  checkOptions('nightly', OPTIONS, options)
+  const { env, adopt, ...program } = options
   const parts = new Parts()
   program.report({ pulls: [], parts: parts.list })
-  const settings = await settingsOfLake(given, env.FIRMLAKE_LAKE)
+  const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
   const night = await nightOf(env, settings, adopt)
   try {
     await loadAll(night, parts, program)

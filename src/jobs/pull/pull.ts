@@ -3,6 +3,17 @@
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchInput } from '../../contract/requests.ts'
+import {
+  callback,
+  checkOptions,
+  count,
+  flag,
+  type OptionTypes,
+  oneOf,
+  record,
+  required,
+  text,
+} from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -12,7 +23,13 @@ import type { PullJob, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { measured, type ServiceJobOptions, settingsOf, withTargets } from '../common/load-job.ts'
+import {
+  measured,
+  SERVICE_OPTIONS,
+  type ServiceJobOptions,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from './ask-listed.ts'
 import { openPull, type PulledWindow, pulledWindows, windowsOf } from './open-windows.ts'
@@ -57,6 +74,24 @@ export interface PullReport extends RunReport {
   readonly pull: Omit<PullSummary, 'summary'>
 }
 
+const OPTIONS: OptionTypes<PullOptions> = {
+  ...SERVICE_OPTIONS,
+  ...{
+    content: required(oneOf('companies', 'relations')),
+    search: required(record, 'an object of search parameters'),
+  },
+  ...{
+    currency: text,
+    since: text,
+    until: text,
+    by: text,
+    closeGap: flag,
+    cap: count,
+    pageSize: count,
+    onPull: callback,
+  },
+}
+
 /**
  * Pulls what a search finds, page by page, into a lake, all in one commit; a search too large for one cursor chain is cut
  * into windows first. Then published tables and sinks are updated.
@@ -69,10 +104,10 @@ export interface PullReport extends RunReport {
  *   the service; `TOKEN_REFUSED`, `SERVICE_BUSY` (later), `SERVICE_FAILED`, `PLAN_IMPOSSIBLE`; `QUARANTINE_LIMIT`,
  *   `DISK_FULL`, `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit
  * @example
- * import { pull, service } from 'firmlake'
+ * import { pull, createService } from 'firmlake'
  *
  * const { snapshot, records, pull: pulled } = await pull({
- *   from: service({ url: 'https://service.example.com', token: 'my-token' }),
+ *   from: createService({ url: 'https://service.example.com', token: 'my-token' }),
  *   lake: './lake',
  *   content: 'companies',
  *   search: { CountryCode: ['SE'] },
@@ -80,7 +115,8 @@ export interface PullReport extends RunReport {
  * })
  * console.log(snapshot, records, pulled.entry.announced) // 1 2 2
  */
-export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary> => {
+export const pull = async (options: PullOptions): Promise<PullReport & TargetsSummary> => {
+  checkOptions('pull', OPTIONS, options)
   return withTargets(options, async () => {
     const { loaded, report } = await measured(settingsOf(options), (run) =>
       pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),

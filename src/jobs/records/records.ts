@@ -1,6 +1,18 @@
 /** `records`: the current records of a lake as they came, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  flag,
+  ids,
+  lakeAddress,
+  type OptionTypes,
+  oneOf,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { withAllCompanies } from '../../lake/views/current-versions.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
@@ -33,6 +45,18 @@ export interface RecordsOptions extends InPlaceOptions {
   readonly onRead?: RestoreRequest['onRead']
 }
 
+const OPTIONS: OptionTypes<RecordsOptions> = {
+  ...{ lake: lakeAddress, content: oneOf('companies', 'relations'), ids, all: flag, snapshot: count },
+  ...{
+    memoryBytes: amount,
+    threads: count,
+    signal: abortSignal,
+    checked: flag,
+    onFetch: callback,
+    onRead: callback,
+  },
+}
+
 /**
  * Restores the current version of every record, one JSON text each, equal as data to what came in; what the contract says
  * is omitted is left out.
@@ -46,6 +70,7 @@ export interface RecordsOptions extends InPlaceOptions {
  *   console.log(JSON.parse(text).BasicDetails.CompanyName) // Company 1
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
+  checkOptions('records', OPTIONS, options)
   for await (const lines of recordLines(options)) yield* textsOf(lines)
 }
 

@@ -1,5 +1,6 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
+import { amount, checkOptions, type OptionTypes, texts } from '../../core/check-options.ts'
 import { sourcesOf } from '../../manifest/form/shared-sources.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
@@ -7,7 +8,14 @@ import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-jo
 import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { type LoadOptions, limitsGiven, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import {
+  LOAD_OPTIONS,
+  type LoadOptions,
+  limitsGiven,
+  measured,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
 import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
@@ -38,6 +46,14 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
       sources?.some((pattern) => sourcesOf(partition).some(({ name }) => fits(name, pattern))) ?? true,
   )
 
+const { maxQuarantined: _limit, mode: _mode, ...REPLAY_OPTIONS } = LOAD_OPTIONS
+const OPTIONS: OptionTypes<ReplayOptions> = {
+  ...REPLAY_OPTIONS,
+  sources: texts,
+  maxLineBytes: amount,
+  maxDepth: amount,
+}
+
 /**
  * Loads the lines of the quarantine again, after a newer version or with other limits, all in one commit. What is still bad
  * stays in the quarantine. Then published tables and sinks are updated.
@@ -53,7 +69,8 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
  * const { snapshot, records } = await replay({ lake: './lake', sources: ['crm*'] }) // still bad
  * console.log(snapshot === null, records) // true 0
  */
-export const replay = (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
+export const replay = async (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
+  checkOptions('replay', OPTIONS, options)
   return withTargets<ReplayReport>(options, async () => {
     const files = await filesOf(options)
     const { loaded, report } = await measured(settingsOf(options), async (run) =>

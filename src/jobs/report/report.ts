@@ -3,6 +3,19 @@
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  lakeAddress,
+  type OptionTypes,
+  oneOf,
+  required,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -18,14 +31,14 @@ import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
 import { TOOL } from '../../support/tool-version.ts'
-import { checkLoads, type Expectations } from '../check/check-loads.ts'
+import { checkLoads, EXPECTATION_OPTIONS, type Expectations } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
-import { openQuery, type QuestionOptions } from '../query/query.ts'
+import { openQuery, type QueryOptions } from '../query/query.ts'
 
 /** Options of `report`. */
 export interface ReportOptions
   extends Expectations,
-    Pick<QuestionOptions, 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
+    Pick<QueryOptions, 'lake' | 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
   /** The file, or `s3://bucket/prefix/report.html`, which ends in `.html`; one that is there is replaced. */
   readonly to: string
   /** Line items with a heat map of their own. @default NetSales, EBITDA */
@@ -82,11 +95,21 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
       reason: failure ? `${failure.code}: ${failure.message}` : '',
     }))
 
+const OPTIONS: OptionTypes<ReportOptions> = {
+  ...{
+    ...EXPECTATION_OPTIONS,
+    lake: lakeAddress,
+    to: required(text, 'a file that ends in .html'),
+    lineItems: texts,
+  },
+  ...{ snapshot: count, memoryBytes: amount, threads: count, signal: abortSignal, now: callback },
+  ...{ check: oneOf('first-read', 'every-read', 'never'), aroundFetch: callback },
+}
+
 /**
  * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
  * with its statement and its numbers. The file loads nothing and holds no script.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
  *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
  *   `INTERRUPTED`; an earlier report stays then
@@ -94,11 +117,12 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  * import { convert, report } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const { snapshot, pages } = await report('./lake', { to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
+ * const { snapshot, pages } = await report({ lake: './lake', to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
  * console.log(snapshot, pages) // 1 7
  */
-export const report = async (lake: string, options: ReportOptions): Promise<WrittenReport> => {
-  const { to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
+export const report = async (options: ReportOptions): Promise<WrittenReport> => {
+  checkOptions('report', OPTIONS, options)
+  const { lake, to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
@@ -108,7 +132,7 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
     knowsName: knowsName(root),
   }
   const pages = pagesOf({ lineItems, rules: rules() })
-  const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
+  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
     const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages))

@@ -1,10 +1,6 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import {
-  DEFAULT_MAX_QUARANTINED,
-  parseQuarantineLimit,
-  type QuarantineLimit,
-} from '../../commit/quarantine-limit.ts'
+import { callback, checkOptions, count, flag, type OptionTypes, text } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
@@ -15,16 +11,18 @@ import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.t
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/bad-files.ts'
 import { checkPlanOrigin } from '../../source/service/plan-origin.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import {
   allDelivered,
+  LOAD_OPTIONS,
   type LoadOptions,
   type MaxGoneOption,
   measured,
+  SERVICE_OPTIONS,
   settingsOf,
   withTargets,
 } from '../common/load-job.ts'
@@ -67,22 +65,28 @@ export interface ResumeReport {
 
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
 export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
-  const { service } = options
-  const begun = settingsOf(options)
-  const { loaded, report } = await measured(begun, (watched) =>
-    resumeRuns({
-      ...watched,
-      run,
-      service: service && (async (url) => service(url)),
-    }),
-  )
-  const [resumed] = loaded
-  if (resumed?.kind === 'loaded') return { kind: 'loaded', report: report(resumed.summary) }
-  return resumed ?? { kind: 'failed', run, error: undefined }
+  const settings = settingsOf(options)
+  const { service = (url: string) => openWithEnvironment(url, settings.concurrency) } = options
+  const { loaded, report } = await measured({ ...settings, service }, (watched) => takeOver(run, watched))
+  return loaded.kind === 'loaded' ? { kind: 'loaded', report: report(loaded.summary) } : loaded
 }
 
-const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | undefined =>
-  limit === undefined || typeof limit === 'object' ? limit : parseQuarantineLimit(String(limit))
+const {
+  mode: _mode,
+  maxUnknownPerRecord: _perRecord,
+  maxUnknownNames: _names,
+  ...RESUME_OPTIONS
+} = LOAD_OPTIONS
+const OPTIONS: OptionTypes<ResumeOptions> = {
+  ...RESUME_OPTIONS,
+  ...{
+    run: text,
+    skipBadFiles: flag,
+    service: callback,
+    concurrency: count,
+    maxGone: SERVICE_OPTIONS.maxGone,
+  },
+}
 
 /**
  * Resumes one run whose process is gone, or all of them, each at its last finished partition; without `run` those that would
@@ -100,13 +104,13 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
  * const { runs } = await resume({ lake: './lake' })
  * console.log(runs.every(({ kind }) => kind !== 'failed')) // true
  */
-export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
+export const resume = async (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
+  checkOptions('resume', OPTIONS, options)
   const done = withTargets<ResumeReport>(options, async () => {
-    const { lake, run, signal, changeCurrency, skipBadFiles } = options
+    const { lake, run, signal } = options
     if (run !== undefined) return { runs: [await resumeOne(run, options)] }
-    const strictness = { limit: limitOf(options), changeCurrency, skipBadFiles }
     const runs: ResumedRun[] = []
-    for (const id of (await sortUnfinished(lake, strictness)).resumable) {
+    for (const id of (await sortUnfinished(lake, options)).resumable) {
       const resumed = resumeOne(id, options).catch((error: unknown): ResumedRun => {
         if (signal?.aborted) throw error
         return { kind: 'failed', run: id, error }
@@ -120,35 +124,9 @@ export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSu
 
 const reportIn = (run: ResumedRun): readonly RunReport[] => (run.kind === 'loaded' ? [run.report] : [])
 
-type Defaulted = 'limit' | 'service' | 'concurrency'
-
-export interface ResumeRunsOptions extends Omit<JobOptions, Defaulted | 'mode'> {
-  /** Id of the run. @default all that were interrupted, except those that would fail again */
-  readonly run?: string | undefined
-  /** Given, runs that were refused for their bad lines are tried again too. @default 1% */
-  readonly limit?: JobOptions['limit'] | undefined
-  /**
-   * Opens the service of a run that pulls from one; the run's plan has its address.
-   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
-   */
-  readonly service?: JobOptions['service'] | undefined
-  /** Windows pulled, or files downloaded, side by side. @default 4 */
-  readonly concurrency?: number | undefined
-}
-
 type Resumed =
   | { readonly kind: 'loaded'; readonly summary: LoadSummary }
-  /** It had committed before its process went; only its folder was left. */
-  | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
-
-/** A run that could not be resumed; it does not stop the others. */
-interface ResumeFailed {
-  readonly kind: 'failed'
-  readonly run: string
-  readonly error: unknown
-}
-
-const CONCURRENCY = 4
+  | Exclude<ResumedRun, { kind: 'loaded' }>
 
 /** Unfinished runs, oldest first. */
 interface UnfinishedRuns {
@@ -160,12 +138,12 @@ interface UnfinishedRuns {
   readonly final: readonly RunSummary[]
 }
 
-type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
+export type Strictness = Pick<ResumeOptions, 'maxQuarantined' | 'changeCurrency' | 'skipBadFiles'>
 
 /** Failures that the given options may resolve. */
-const changedBy = ({ limit, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
+const changedBy = ({ maxQuarantined, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
   new Set([
-    ...(limit ? ['QUARANTINE_LIMIT'] : []),
+    ...(maxQuarantined === undefined ? [] : ['QUARANTINE_LIMIT']),
     ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
     ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
   ])
@@ -185,15 +163,11 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
 
 const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
   checkPlanOrigin(process.env.FIRMLAKE_URL, url)
-  return openService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+  return createService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
 }
 
-const takeOver = async (run: string, options: ResumeRunsOptions): Promise<Resumed> => {
-  const { lake, concurrency = CONCURRENCY } = options
-  const {
-    limit = parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
-    service = (url: string) => openWithEnvironment(url, concurrency),
-  } = options
+const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
+  const { lake } = options
   if (!isRunId(run))
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
   const now = new Date()
@@ -207,7 +181,7 @@ const takeOver = async (run: string, options: ResumeRunsOptions): Promise<Resume
   return withResumedRun(lake, run, now, async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
-      const load = () => loadJobs(scope, plan, { ...options, limit, concurrency, service })
+      const load = () => loadJobs(scope, plan, options)
       return { kind: 'loaded', summary: await attempt(scope, plan, load) }
     }
     await ensureRecord(lake, committed)
@@ -215,32 +189,9 @@ const takeOver = async (run: string, options: ResumeRunsOptions): Promise<Resume
   })
 }
 
-/**
- * Resumes one run, or all that were interrupted, each at its last finished partition.
- *
- * @returns what became of each; a run that fails does not stop the others
- * @throws {ToolkitError} of the one run that was asked for: RUN_NOT_FOUND, RUN_LIVE, RUN_NOT_RESUMABLE (standard input
- *   cannot be read again), and whatever stops a run; INTERRUPTED
- */
-export const resumeRuns = async (
-  options: ResumeRunsOptions,
-): Promise<readonly (Resumed | ResumeFailed)[]> => {
-  if (options.run !== undefined) return [await takeOver(options.run, options)]
-  const outcomes: (Resumed | ResumeFailed)[] = []
-  for (const run of (await sortUnfinished(options.lake, options)).resumable) {
-    try {
-      outcomes.push(await takeOver(run, options))
-    } catch (error) {
-      if (options.signal?.aborted) throw error
-      outcomes.push({ kind: 'failed', run, error })
-    }
-  }
-  return outcomes
-}
-
 export interface JobOptions extends RunOptions {
   /** Opens the service at an address, for the kinds of jobs that call one. It is closed when the run ends. */
-  readonly service: (url: string) => Promise<Service>
+  readonly service: (url: string) => Service | Promise<Service>
   /** Windows pulled, or files downloaded, side by side. */
   readonly concurrency: number
 }
@@ -274,8 +225,8 @@ const openJob = async (
 /** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const services = new Map<string, Promise<Service>>()
-  const service = (url: string): Promise<Service> => {
-    const opened = services.get(url) ?? options.service(url)
+  const service = async (url: string): Promise<Service> => {
+    const opened = services.get(url) ?? Promise.resolve(options.service(url))
     services.set(url, opened)
     return opened
   }

@@ -2,6 +2,18 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { LIMITS } from '../../contract/limits.ts'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  flag,
+  lakeAddress,
+  type OptionTypes,
+  record,
+  text,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
@@ -75,6 +87,13 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
   )
 }
 
+const OPTIONS: OptionTypes<ServeOptions> = {
+  ...{ lake: lakeAddress, snapshot: count, threads: count, memoryBytes: amount, signal: abortSignal },
+  ...{ follow: flag, onMove: callback, onFollowError: callback, onProgress: callback, onUnusable: callback },
+  ...{ host: text, port: count, token: text, tokens: text, rateLimit: amount, queryTimeoutMs: amount },
+  ...{ cursorCap: count, cursorKey: text, faults: text, log: record },
+}
+
 /**
  * Serves a snapshot of a lake, or with `follow` always the newest one, over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
  * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
@@ -84,16 +103,17 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,
  *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`, `INTERRUPTED`
  * @example
- * import { convert, pull, serve, service } from 'firmlake'
+ * import { convert, pull, serve, createService } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const server = await serve({ lake: './lake', port: 0, token: 'my-token' })
- * const from = service({ url: server.url, token: 'my-token' })
+ * const from = createService({ url: server.url, token: 'my-token' })
  * const { records } = await pull({ from, lake: './copy', content: 'companies', search: { CountryCode: ['SE'] } })
  * await server.close()
  * console.log(records) // 2
  */
 export const serve = async (options: ServeOptions): Promise<ServedLake> => {
+  checkOptions('serve', OPTIONS, options)
   const { lake, snapshot, host = HOST, port = PORT, token, tokens: file, rateLimit, log, signal } = options
   const { follow = false, onMove, onFollowError } = options
   if (follow && snapshot !== undefined)

@@ -16,7 +16,7 @@ import type { PullOptions, PullReport, PullSummary } from '../pull/pull.ts'
 import type { SyncOptions, SyncReport } from '../sync/sync.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { EngineOutcome, RunEngine } from './run-engine.ts'
-import { type PlanRunOptions, planRun, type RunLoad } from './run-steps.ts'
+import { type PlanRunOptions, planLoad, type RunLoad } from './run-steps.ts'
 
 /** How a job is handed to an engine. */
 export interface OnEngine {
@@ -80,7 +80,7 @@ const handOver = async <Done>(
   const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
   const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
   const own = { lake, memoryBytes, changeCurrency, unitBytes, maxRequestsPerSecond }
-  const planned = await planRun({ ...options, ...own })
+  const planned = await planLoad({ ...options, ...own })
   const { run, phases, skipped } = planned
   if (run === null) return { planned, summary: { ...NOTHING_LOADED, skipped }, outcome: undefined }
   await begin(run)

@@ -5,14 +5,33 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  either,
+  flag,
+  lakeAddress,
+  listOf,
+  type OptionTypes,
+  oneOf,
+  record,
+  required,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import {
   allDelivered,
+  COMMON_OPTIONS,
   type CommonOptions,
   DEFAULT_CONCURRENCY,
+  LOAD_OPTIONS,
   type LoadOptions,
   limitsGiven,
   measured,
@@ -90,6 +109,64 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
   return options.load === 'batches' ? options.from.service : options.from
 }
 
+const STEP_OPTIONS: OptionTypes<RunStep> = { lake: lakeAddress, run: required(text, 'the id of a run') }
+
+const FILE_OPTIONS = {
+  content: oneOf('companies', 'relations'),
+  maxLineBytes: amount,
+  maxRatio: amount,
+  maxDepth: amount,
+}
+const SEARCH_OPTIONS = {
+  search: record,
+  currency: text,
+  since: text,
+  until: text,
+  by: text,
+  closeGap: flag,
+  cap: count,
+  pageSize: count,
+}
+
+const PLAN_OPTIONS: OptionTypes<PlanRunOptions> = {
+  load: required(oneOf('convert', 'pull', 'sync', 'batches')),
+  from: required(either(text, texts, record), 'paths, a service or batch files'),
+  ...{
+    ...FILE_OPTIONS,
+    ...SEARCH_OPTIONS,
+    lake: lakeAddress,
+    memoryBytes: amount,
+    threads: count,
+    mode: count,
+  },
+  ...{ maxUnknownPerRecord: amount, maxUnknownNames: amount, changeCurrency: flag, signal: abortSignal },
+  ...{ take: record, hashKey: either(text, record), changeTaken: flag, again: flag, skipBadFiles: flag },
+  ...{ unitBytes: amount, maxRequestsPerSecond: amount },
+}
+
+const WORK_OPTIONS: OptionTypes<WorkRunOptions> = {
+  ...{
+    ...STEP_OPTIONS,
+    units: listOf(count, 'numbers of units'),
+    shard: record,
+    memoryBytes: amount,
+    threads: count,
+  },
+  ...{
+    service: callback,
+    workers: count,
+    concurrency: count,
+    signal: abortSignal,
+    onEvent: callback,
+    onUnit: callback,
+  },
+}
+
+const COMMIT_OPTIONS: OptionTypes<CommitRunOptions> = {
+  ...{ ...COMMON_OPTIONS, ...STEP_OPTIONS, maxQuarantined: LOAD_OPTIONS.maxQuarantined },
+  ...{ changeCurrency: flag, onEvent: callback },
+}
+
 /**
  * Plans a run that any number of processes work on, on any machine that reaches the lake: what there is to load is cut into
  * units, which are stored in the lake. Nothing is loaded. Units of a later phase (windows of a pull that still grow) wait
@@ -105,6 +182,12 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * console.log(units, phases.length) // 1 1
  */
 export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
+  checkOptions('planRun', PLAN_OPTIONS, options)
+  return planLoad(options)
+}
+
+/** The same of options that other ones of a job may stand beside. */
+export const planLoad = async (options: PlanRunOptions): Promise<PlannedRun> => {
   const limits = options.load === 'convert' ? limitsGiven(options) : {}
   const { planSharedRun } = await import('./plan-shared-run.ts')
   return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
@@ -142,12 +225,12 @@ export type WorkRunOptions = RunStep &
   }
 
 const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
-  const { openService } = await import('../../source/service/service.ts')
+  const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
   const { checkPlanOrigin } = await import('../../source/service/plan-origin.ts')
   checkPlanOrigin(process.env.FIRMLAKE_URL, url)
   const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
-  return openService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
+  return createService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
 }
 
 /**
@@ -165,6 +248,7 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * console.log(units[0]?.kind, units[0]?.records) // done 5
  */
 export const workRun = async (options: WorkRunOptions): Promise<WorkSummary> => {
+  checkOptions('workRun', WORK_OPTIONS, options)
   const { concurrency = DEFAULT_CONCURRENCY, service = serviceOfEnvironment, ...more } = options
   const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
   const { workSharedRun } = await import('./work-shared-run.ts')
@@ -202,7 +286,8 @@ export type CommitRunReport =
  * const committed = await commitRun({ lake, run: run ?? '' })
  * console.log(committed.kind, committed.snapshot) // committed 1
  */
-export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
+export const commitRun = async (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
+  checkOptions('commitRun', COMMIT_OPTIONS, options)
   const done = withTargets<CommitRunReport>(options, async () => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
@@ -225,14 +310,16 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
  */
-export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus> => {
+export const runStatus = async (options: RunStep): Promise<SharedRunStatus> => {
+  checkOptions('runStatus', STEP_OPTIONS, options)
+  const { lake, run } = options
   const { sharedRunStatus } = await import('./shared-run.ts')
   return sharedRunStatus(lake, run)
 }
 
 /**
  * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call goes on. What they have loaded goes
- * with `collectGarbage`.
+ * with `gc`.
  *
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`
@@ -243,7 +330,9 @@ export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true
  */
-export const cancelRun = async ({ lake, run }: RunStep): Promise<number | null> => {
+export const cancelRun = async (options: RunStep): Promise<number | null> => {
+  checkOptions('cancelRun', STEP_OPTIONS, options)
+  const { lake, run } = options
   const { cancelSharedRun } = await import('./shared-run.ts')
   return cancelSharedRun(lake, run)
 }

@@ -1,6 +1,15 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
 import type { WholeListing } from '../../commit/whole-listing.ts'
+import {
+  callback,
+  checkOptions,
+  flag,
+  type OptionTypes,
+  record,
+  required,
+  text,
+} from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -14,6 +23,7 @@ import type { TargetsSummary } from '../../targets/update-targets.ts'
 import {
   allDelivered,
   measured,
+  SERVICE_OPTIONS,
   type ServiceJobOptions,
   settingsOf,
   withTargets,
@@ -52,6 +62,12 @@ export interface SyncReport extends RunReport {
   readonly sync: Omit<SyncSummary, 'summary'>
 }
 
+const OPTIONS: OptionTypes<SyncOptions> = {
+  ...SERVICE_OPTIONS,
+  ...{ search: required(record, 'an object of search parameters'), currency: text, by: text, closeGap: flag },
+  onSync: callback,
+}
+
 /**
  * Lists the companies of a search with their timestamps, compares these with the lake, and loads in full only what is new
  * or changed, in one commit. Companies of the lake that no search has any more are kept and not shown, unless they are
@@ -63,13 +79,14 @@ export interface SyncReport extends RunReport {
  * @throws {ToolkitError} as `pull`; `COMPANIES_MISSING`, after the commit and the targets, where the service lists companies and
  *   does not give them
  * @example
- * import { service, sync } from 'firmlake'
+ * import { createService, sync } from 'firmlake'
  *
- * const from = service({ url: 'https://service.example.com', token: 'my-token' })
+ * const from = createService({ url: 'https://service.example.com', token: 'my-token' })
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
-export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
+export const sync = async (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
+  checkOptions('sync', OPTIONS, options)
   const done = withTargets(options, async () => {
     const { loaded, report } = await measured(settingsOf(options), (run) =>
       syncSearch(run.from.url, searched(run), { ...run, service: run.from }),

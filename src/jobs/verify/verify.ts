@@ -1,5 +1,13 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
+import {
+  abortSignal,
+  callback,
+  checkOptions,
+  count,
+  lakeAddress,
+  type OptionTypes,
+} from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import type { CountRows } from '../../manifest/verify/check-file.ts'
@@ -7,6 +15,10 @@ import { type Verification, type VerifyRequest, verifyLake } from '../../manifes
 
 /** What is verified. */
 export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
+
+const OPTIONS: OptionTypes<VerifyOptions> = {
+  ...{ lake: lakeAddress, snapshot: count, concurrency: count, onProgress: callback, signal: abortSignal },
+}
 
 /**
  * Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, and names each
@@ -22,6 +34,7 @@ export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
  * console.log(snapshots, problems.length) // 1 0
  */
 export const verify = async (options: VerifyOptions): Promise<Verification> => {
+  checkOptions('verify', OPTIONS, options)
   const counter = await openRowCounter()
   try {
     return await orInterrupted('The verification', options.signal, () =>

@@ -111,13 +111,13 @@ const SECOND_MS = 1000
  *
  * @throws {ToolkitError} `ADDRESS_REFUSED` for plain http beyond this machine, `TOKEN_INVALID`, `USAGE`
  * @example
- * import { pull, service } from 'firmlake'
+ * import { pull, createService } from 'firmlake'
  *
- * const from = service({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
+ * const from = createService({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
  * await pull({ from, lake: './lake', content: 'companies', search: { CountryCode: ['SE'] } })
  * console.log(from.counters().retries) // 0
  */
-export const openService = (options: ServiceOptions): Service => {
+export const createService = (options: ServiceOptions): Service => {
   const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
     throw new ToolkitError(

@@ -14,7 +14,7 @@ import {
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
-import { type ListedBatchFile, openService } from '../../../src/source/service/service.ts'
+import { createService, type ListedBatchFile } from '../../../src/source/service/service.ts'
 import {
   companyLine,
   companyLines,
@@ -42,7 +42,7 @@ const pull = async (
   options: Partial<BatchPullOptions> & { readonly selection?: BatchSelection } = {},
 ): Promise<BatchPull> => {
   const timing = { now: Date.now, random: () => 0, sleep: async () => undefined }
-  const service = openService({ url, token: TOKEN, timing })
+  const service = createService({ url, token: TOKEN, timing })
   const { selection = ALL, ...rest } = options
   try {
     const limit = { kind: 'count', lines: 0 } as const

@@ -1,0 +1,88 @@
+/** What the options of a call of the library may be, and the refusal of a call that has others. Quotes no value: it may be a token. */
+
+import { ToolkitError } from './errors.ts'
+
+/** What one option may be. */
+export interface OptionType {
+  /** In words, for messages. */
+  readonly expected: string
+  readonly fits: (value: unknown) => boolean
+  readonly required?: boolean
+}
+
+type NamesOf<Options> = Options extends unknown ? keyof Options : never
+
+/** A type for every option: the compiler names one that is missing. */
+export type OptionTypes<Options> = { readonly [Name in NamesOf<Options>]-?: OptionType }
+
+const type = (expected: string, fits: (value: unknown) => boolean): OptionType => ({ expected, fits })
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const text = type('a string', isText)
+export const flag = type('true or false', (value) => typeof value === 'boolean')
+export const amount = type('a number', (value) => typeof value === 'number' && !Number.isNaN(value))
+export const count = type('a whole number', (value) => Number.isSafeInteger(value))
+export const callback = type('a function', (value) => typeof value === 'function')
+export const abortSignal = type('an AbortSignal', (value) => value instanceof AbortSignal)
+export const record = type('an object', isObject)
+export const texts = type('a list of strings', (value) => Array.isArray(value) && value.every(isText))
+export const ids = type(
+  'a list of ids, each a number or a bigint',
+  (value) => Array.isArray(value) && value.every((id) => typeof id === 'bigint' || Number.isSafeInteger(id)),
+)
+export const oneOf = (...names: readonly string[]): OptionType =>
+  type(`one of ${names.join(', ')}`, (value) => isText(value) && names.includes(value))
+
+/** Any of some types. */
+export const either = (...types: readonly OptionType[]): OptionType =>
+  type(types.map(({ expected }) => expected).join(' or '), (value) => types.some(({ fits }) => fits(value)))
+
+/** A list, or a single one. @param expected of the items, in the plural */
+export const listOf = (item: OptionType, expected: string): OptionType =>
+  type(`a list of ${expected}`, (value) => Array.isArray(value) && value.every(item.fits))
+
+/** @param expected better words than those of the type */
+export const required = (one: OptionType, expected = one.expected): OptionType => ({
+  ...one,
+  expected,
+  required: true,
+})
+
+export const lakeAddress = required(text, 'a folder or s3://bucket/prefix')
+
+const kindOf = (value: unknown): string => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  const kind = typeof value
+  return kind === 'object' ? 'an object' : kind === 'undefined' ? 'nothing' : `a ${kind}`
+}
+
+/**
+ * Refuses a wrong call before any work: options that are no object, that lack one, have an unknown one, or one of another type.
+ * An option that is `undefined` counts as absent.
+ *
+ * @param call name of the function
+ * @throws {ToolkitError} USAGE saying what was expected
+ */
+export const checkOptions = <Options extends object>(
+  call: string,
+  types: OptionTypes<Options>,
+  options: Options,
+): void => {
+  const refuse = (why: string, expected: string): never => {
+    throw new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
+  }
+  if (!isObject(options)) refuse(`it was given ${kindOf(options)}`, 'one object with its options')
+  const known = new Map<string, OptionType>(Object.entries(types))
+  const given = new Map<string, unknown>(Object.entries(options).filter(([, value]) => value !== undefined))
+  for (const name of given.keys())
+    if (!known.has(name)) refuse(`it has no option "${name}"`, `some of ${[...known.keys()].join(', ')}`)
+  for (const [name, { expected, fits, required: needed }] of known) {
+    if (!given.has(name)) {
+      if (needed) refuse(`"${name}" is missing`, expected)
+    } else if (!fits(given.get(name))) refuse(`"${name}" is ${kindOf(given.get(name))}`, expected)
+  }
+}

@@ -5,6 +5,20 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  either,
+  flag,
+  lakeAddress,
+  listOf,
+  type OptionTypes,
+  record,
+  required,
+  text,
+} from '../core/check-options.ts'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
@@ -244,6 +258,21 @@ const failure = (
   )
 }
 
+const OPTIONS: OptionTypes<DeliverOptions> = {
+  ...{
+    lake: lakeAddress,
+    sinks: required(listOf(either(text, record), 'addresses and sinks')),
+    take: record,
+  },
+  ...{
+    hashKey: either(text, record),
+    adopt: flag,
+    memoryBytes: amount,
+    signal: abortSignal,
+    onProgress: callback,
+  },
+}
+
 /**
  * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
  * from theirs.
@@ -259,6 +288,7 @@ const failure = (
  * console.log(files?.sink, files?.runs.length) // csv 1
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
+  checkOptions('deliver', OPTIONS, options)
   const { lake, signal } = options
   const take = await compileTake(options.take ?? {}, options.hashKey)
   const sinks = await openSinks(options.sinks, lake)

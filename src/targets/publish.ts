@@ -3,6 +3,18 @@
  * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  lakeAddress,
+  type OptionTypes,
+  record,
+  required,
+  texts,
+} from '../core/check-options.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import type { SnapshotHead } from '../core/partition.ts'
@@ -110,7 +122,7 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
 const conflict = ({ format, table }: Step, what: string): ToolkitError =>
   new ToolkitError(
     'PUBLISH_CONFLICT',
-    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/operations.md`,
+    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/publishing.md`,
     { table: table.name },
   )
 
@@ -180,7 +192,7 @@ const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRo
   return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)), listings }
 }
 
-const count = (step: Step, change: TableChange | null): void => {
+const countChange = (step: Step, change: TableChange | null): void => {
   if (!change) return
   step.versions += 1
   step.added += change.added
@@ -211,7 +223,7 @@ const bringInStep = async (
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
       const change = await step.publication.publish(toPublish(reading, step, snapshot))
       if (step.rows === 'all') step.seen = number
-      count(step, change)
+      countChange(step, change)
       files += change ? change.added + change.removed : 0
     }
   }
@@ -231,6 +243,11 @@ const bringInStep = async (
 /** Whether the system refused something: `EACCES`, `ENOSPC`, … */
 const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
 
+const OPTIONS: OptionTypes<PublishOptions> = {
+  ...{ lake: lakeAddress, formats: required(texts), rows: texts, catalog: record, onProgress: callback },
+  ...{ memoryBytes: amount, localBytes: amount, threads: count, signal: abortSignal, now: callback },
+}
+
 /**
  * Publishes every snapshot that is still kept and not published yet: a log or metadata beside the lake's own files, which
  * are not copied. May be stopped at any point, and called again, also by several at once: what is published stays, and
@@ -246,6 +263,7 @@ const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(e
  * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
+  checkOptions('publish', OPTIONS, options)
   const { lake, signal } = options
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
   try {

@@ -101,7 +101,7 @@ const OPTIONS: OptionTypes<ServeOptions> = {
  *
  * @returns a handle: its `url`, and `close()`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,
- *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`, `INTERRUPTED`
+ *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `INDEX_UNUSABLE`, `USAGE`, `INTERRUPTED`
  * @example
  * import { convert, pull, serve, createService } from 'firmlake'
  *

@@ -3,15 +3,14 @@
 import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
-import { pageBody, totalPages } from './answer/page-body.ts'
 import { idsNamedIn, isOpen, restricted } from './answer/relations-documents.ts'
-import { countOnce } from './query/count-once.ts'
 import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
 import { protectedAmong } from './query/protected-persons.ts'
 import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
-import type { Answer, SearchParts } from './shared/answer.ts'
+import { type Answer, pageBody, type SearchParts, totalPages } from './shared/answer.ts'
 import { newBinder } from './shared/bound-values.ts'
+import { countOnce } from './shared/recent-values.ts'
 import { areasOf } from './shared/visible-records.ts'
 
 interface Found {
@@ -24,7 +23,7 @@ interface Found {
  * Answers a relations search, always in cursor mode: without a Cursor it is the first page.
  *
  * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`
- * @throws {ToolkitError} QUERY_FAILED, COPY_UNUSABLE; the signal's reason when it fires
+ * @throws {ToolkitError} QUERY_FAILED, INDEX_UNUSABLE; the signal's reason when it fires
  */
 export const searchRelations = async (
   parts: SearchParts,

@@ -24,7 +24,7 @@ import {
   isSearchFile,
 } from './index-form.ts'
 
-/** What an index has to be of, to be used in place of a new one. */
+/** Properties an index must have to be used in place of a new one. */
 export type ExpectedIndex = Pick<IndexDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
 
 const DESCRIPTION = objectOf({
@@ -41,7 +41,7 @@ const DESCRIPTION = objectOf({
 const isDescription = (value: unknown): value is IndexDescription => fits(DESCRIPTION, value)
 
 export const indexUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
-  new ToolkitError('COPY_UNUSABLE', `Cannot use serving index "${folder}": ${state}`, { folder }, cause)
+  new ToolkitError('INDEX_UNUSABLE', `Cannot use serving index "${folder}": ${state}`, { folder }, cause)
 
 /** Says that a document was found damaged, so that the next start makes the index again. */
 const DAMAGED_FILE = 'damaged.txt'
@@ -51,13 +51,13 @@ export const markDamaged = async (folder: string, reason: string): Promise<void>
   await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`, { mode: PRIVATE_FILE }).catch(() => undefined)
 }
 
-/** What stands in a folder of an index: one of this form, or of another one that has only a name. */
+/** The description found in a folder of an index: of this form, or of another one that has only a name. */
 type FoundIndex = IndexDescription | { readonly otherForm: string }
 
 const formOf = (version: unknown, contract: unknown): string =>
   `${version}${typeof contract === 'string' ? `-${contract.slice(0, 8)}` : ''}`
 
-/** An index of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
+/** An index of whatever form; `null` where there is no folder. @throws {ToolkitError} INDEX_UNUSABLE */
 const readDescription = async (folder: string): Promise<FoundIndex | null> => {
   let text: string
   try {
@@ -100,7 +100,7 @@ const damageOfIndex = async (folder: string, file: NamedFile): Promise<string | 
   return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
 }
 
-/** The description of an index that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
+/** The description of an index that is whole and of this form. @throws {ToolkitError} INDEX_UNUSABLE */
 export const readWholeIndex = async (folder: string): Promise<IndexDescription> => {
   const description = await readDescription(folder)
   if (description === null) throw indexUnusable(folder, 'there is none')

@@ -5,6 +5,15 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
+import {
+  amount,
+  checkOptions,
+  count,
+  type OptionTypes,
+  record,
+  required,
+  text,
+} from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from './address.ts'
 import { openConnection } from './connection.ts'
@@ -105,6 +114,18 @@ export interface Service {
 const MINUTE_MS = 60_000
 const SECOND_MS = 1000
 
+const OPTIONS: OptionTypes<ServiceOptions> = {
+  ...{ url: required(text, 'the base address of the service'), token: required(text, 'a bearer token') },
+  ...{
+    maxRequestsPerSecond: amount,
+    maxWaitMs: amount,
+    concurrency: count,
+    maxBodyBytes: amount,
+    timing: record,
+  },
+  ...{ connectTimeoutMs: amount, headersTimeoutMs: amount, bodyTimeoutMs: amount },
+}
+
 /**
  * The service at an address, as the source of `pull` and `sync`, and of `batchFiles`. Nothing is sent yet. Jobs that are
  * given the same one share its rate and its counters.
@@ -118,6 +139,7 @@ const SECOND_MS = 1000
  * console.log(from.counters().retries) // 0
  */
 export const createService = (options: ServiceOptions): Service => {
+  checkOptions('createService', OPTIONS, options)
   const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
     throw new ToolkitError(

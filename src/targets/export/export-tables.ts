@@ -3,6 +3,21 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import {
+  abortSignal,
+  amount,
+  callback,
+  checkOptions,
+  count,
+  either,
+  flag,
+  lakeAddress,
+  type OptionTypes,
+  record,
+  required,
+  text,
+  texts,
+} from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -59,7 +74,7 @@ export interface ExportOptions extends WhatToExport {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /**
-   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/analysis.md), or a stream with the format
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/export.md), or a stream with the format
    * of what goes there.
    */
   readonly to: string | ExportTarget
@@ -244,6 +259,18 @@ const withQuery = async <T>(
   }
 }
 
+const OPTIONS: OptionTypes<ExportOptions> = {
+  ...{
+    lake: lakeAddress,
+    to: required(either(text, record), 'an address such as parquet:out'),
+    tables: texts,
+    sql: text,
+  },
+  ...{ history: flag, all: flag, names: flag, take: record, hashKey: either(text, record), compute: record },
+  ...{ snapshot: count, adopt: flag, overwrite: flag, neutralise: flag, memoryBytes: amount, threads: count },
+  ...{ signal: abortSignal, onProgress: callback, onFetch: callback },
+}
+
 /**
  * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
  * until the end an older one stands. A database shows all of it or nothing.
@@ -258,6 +285,7 @@ const withQuery = async <T>(
  * console.log(tables[0]?.rows) // 3
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
+  checkOptions('exportTables', OPTIONS, options)
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const asked = exportsOf(options)
   const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))

@@ -7,7 +7,7 @@ import { ToolkitError } from '../../../core/errors.ts'
 import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots/snapshots.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
-import type { ServingIndex } from '../serving-index.ts'
+import type { ServingIndex } from '../session-pool.ts'
 import { buildIndex, indexFolder } from './build-index.ts'
 import type { BuildIndexRequest } from './build-request.ts'
 
@@ -21,7 +21,7 @@ export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' 
 }
 
 /**
- * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED; COPY_UNUSABLE where the index is
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED; INDEX_UNUSABLE where the index is
  *   damaged and cannot be made again: the lake cannot be written, or the folder is not the lake's own; what `buildIndex`
  *   throws
  */
@@ -38,7 +38,7 @@ export const currentIndex = async (request: CurrentIndexRequest): Promise<Servin
   try {
     return await open()
   } catch (error) {
-    // What stands in another folder may be anything.
+    // A folder that the caller named may hold anything: it is never removed.
     if (!isUnusable(error) || request.folder !== undefined) throw error
     request.onUnusable?.(error)
     await removeIndex(folder).catch(() => {
@@ -49,4 +49,4 @@ export const currentIndex = async (request: CurrentIndexRequest): Promise<Servin
 }
 
 const isUnusable = (error: unknown): error is ToolkitError =>
-  error instanceof ToolkitError && error.code === 'COPY_UNUSABLE'
+  error instanceof ToolkitError && error.code === 'INDEX_UNUSABLE'

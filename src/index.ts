@@ -10,7 +10,7 @@ export {
   type PullBatchFilesOptions,
   pullBatchFiles,
 } from './jobs/batch-files/pull-batch-files.ts'
-export { type CheckOptions, type CheckReport, check } from './jobs/check/check.ts'
+export { type CheckReport, check, type LakeCheckOptions } from './jobs/check/check.ts'
 export type { CheckResult, Expectations } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
 export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'

@@ -21,37 +21,46 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-export const text = type('a string', isText)
-export const flag = type('true or false', (value) => typeof value === 'boolean')
-export const amount = type('a number', (value) => typeof value === 'number' && !Number.isNaN(value))
-export const count = type('a whole number', (value) => Number.isSafeInteger(value))
-export const callback = type('a function', (value) => typeof value === 'function')
-export const abortSignal = type('an AbortSignal', (value) => value instanceof AbortSignal)
-export const record = type('an object', isObject)
-export const texts = type('a list of strings', (value) => Array.isArray(value) && value.every(isText))
-export const ids = type(
-  'a list of ids, each a number or a bigint',
-  (value) => Array.isArray(value) && value.every((id) => typeof id === 'bigint' || Number.isSafeInteger(id)),
-)
-export const oneOf = (...names: readonly string[]): OptionType =>
-  type(`one of ${names.join(', ')}`, (value) => isText(value) && names.includes(value))
-
-/** Any of some types. */
-export const either = (...types: readonly OptionType[]): OptionType =>
-  type(types.map(({ expected }) => expected).join(' or '), (value) => types.some(({ fits }) => fits(value)))
-
-/** A list, or a single one. @param expected of the items, in the plural */
-export const listOf = (item: OptionType, expected: string): OptionType =>
-  type(`a list of ${expected}`, (value) => Array.isArray(value) && value.every(item.fits))
+const text = type('a string', isText)
 
 /** @param expected better words than those of the type */
-export const required = (one: OptionType, expected = one.expected): OptionType => ({
+const required = (one: OptionType, expected = one.expected): OptionType => ({
   ...one,
   expected,
   required: true,
 })
 
-export const lakeAddress = required(text, 'a folder or s3://bucket/prefix')
+/** The types of options, by what the option is: `is.text`, `is.required(is.count)`. */
+export const is = {
+  text,
+  required,
+  lake: required(text, 'a folder or s3://bucket/prefix'),
+  flag: type('true or false', (value) => typeof value === 'boolean'),
+  amount: type('a number', (value) => typeof value === 'number' && !Number.isNaN(value)),
+  count: type('a whole number', (value) => Number.isSafeInteger(value)),
+  callback: type('a function', (value) => typeof value === 'function'),
+  signal: type('an AbortSignal', (value) => value instanceof AbortSignal),
+  object: type('an object', isObject),
+  texts: type('a list of strings', (value) => Array.isArray(value) && value.every(isText)),
+  ids: type(
+    'a list of ids, each a number or a bigint',
+    (value) =>
+      Array.isArray(value) && value.every((id) => typeof id === 'bigint' || Number.isSafeInteger(id)),
+  ),
+  oneOf: (...names: readonly string[]): OptionType =>
+    type(`one of ${names.join(', ')}`, (value) => isText(value) && names.includes(value)),
+  either: (...types: readonly OptionType[]): OptionType =>
+    type(types.map(({ expected }) => expected).join(' or '), (value) =>
+      types.some(({ fits }) => fits(value)),
+    ),
+  /** @param expected of the items, in the plural */
+  listOf: (item: OptionType, expected: string): OptionType =>
+    type(`a list of ${expected}`, (value) => Array.isArray(value) && value.every(item.fits)),
+} as const
+
+/** Several options of one type. */
+export const each = <Name extends string>(one: OptionType, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, one])) as Record<Name, OptionType>
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null'

@@ -5,20 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  either,
-  flag,
-  lakeAddress,
-  listOf,
-  type OptionTypes,
-  record,
-  required,
-  text,
-} from '../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
@@ -259,18 +246,14 @@ const failure = (
 }
 
 const OPTIONS: OptionTypes<DeliverOptions> = {
-  ...{
-    lake: lakeAddress,
-    sinks: required(listOf(either(text, record), 'addresses and sinks')),
-    take: record,
-  },
-  ...{
-    hashKey: either(text, record),
-    adopt: flag,
-    memoryBytes: amount,
-    signal: abortSignal,
-    onProgress: callback,
-  },
+  lake: is.lake,
+  sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
+  hashKey: is.either(is.text, is.object),
+  adopt: is.flag,
+  memoryBytes: is.amount,
+  onProgress: is.callback,
+  signal: is.signal,
+  take: is.object,
 }
 
 /**

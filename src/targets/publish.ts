@@ -3,18 +3,7 @@
  * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  lakeAddress,
-  type OptionTypes,
-  record,
-  required,
-  texts,
-} from '../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import type { SnapshotHead } from '../core/partition.ts'
@@ -244,8 +233,14 @@ const bringInStep = async (
 const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
 
 const OPTIONS: OptionTypes<PublishOptions> = {
-  ...{ lake: lakeAddress, formats: required(texts), rows: texts, catalog: record, onProgress: callback },
-  ...{ memoryBytes: amount, localBytes: amount, threads: count, signal: abortSignal, now: callback },
+  lake: is.lake,
+  formats: is.required(is.texts),
+  ...each(is.amount, 'memoryBytes', 'localBytes'),
+  threads: is.count,
+  ...each(is.callback, 'onProgress', 'now'),
+  signal: is.signal,
+  catalog: is.object,
+  rows: is.texts,
 }
 
 /**

@@ -1,14 +1,6 @@
 /** `pullBatchFiles`: batch files of the service into a lake, in one call. */
 
-import {
-  callback,
-  checkOptions,
-  count,
-  flag,
-  type OptionTypes,
-  record,
-  required,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
@@ -61,13 +53,10 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
 
 const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
   ...LOAD_OPTIONS,
-  ...{
-    from: required(record, 'batchFiles(service)'),
-    again: flag,
-    skipBadFiles: flag,
-    concurrency: count,
-    onBytes: callback,
-  },
+  from: is.required(is.object, 'batchFiles(service)'),
+  ...each(is.flag, 'again', 'skipBadFiles'),
+  concurrency: is.count,
+  onBytes: is.callback,
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
 
-import { amount, flag, type OptionTypes } from '../../core/check-options.ts'
+import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { Facts } from '../../lake/views/lake-facts.ts'
 
@@ -19,7 +19,8 @@ export interface Expectations {
 }
 
 export const EXPECTATION_OPTIONS: OptionTypes<Expectations> = {
-  ...{ maxAgeMs: amount, maxFall: amount, maxQuarantined: amount, maxGap: amount, noNewDrift: flag },
+  noNewDrift: is.flag,
+  ...each(is.amount, 'maxAgeMs', 'maxFall', 'maxQuarantined', 'maxGap'),
 }
 
 /** One expectation or rule. */

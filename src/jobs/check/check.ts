@@ -3,16 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
-import {
-  amount,
-  callback,
-  checkOptions,
-  count,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  record,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
@@ -24,7 +15,7 @@ import { openQuery } from '../query/query.ts'
 import { type CheckResult, checkLoads, EXPECTATION_OPTIONS, type Expectations } from './check-loads.ts'
 
 /** Options of `check`. */
-export interface CheckOptions extends Expectations {
+export interface LakeCheckOptions extends Expectations {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /** Companies that are current, at least. */
@@ -95,7 +86,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
 /** Rules of the caller come last; one that has the name of ours takes its place. */
 const checkData = async (
   lake: LakeQuery,
-  { data = true, rules = {} }: CheckOptions,
+  { data = true, rules = {} }: LakeCheckOptions,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
@@ -121,16 +112,14 @@ const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> =
   }
 }
 
-const OPTIONS: OptionTypes<CheckOptions> = {
-  ...{
-    ...EXPECTATION_OPTIONS,
-    lake: lakeAddress,
-    minCompanies: count,
-    data: flag,
-    rules: record,
-    now: callback,
-  },
-  ...{ memoryBytes: amount, threads: count },
+const OPTIONS: OptionTypes<LakeCheckOptions> = {
+  ...EXPECTATION_OPTIONS,
+  lake: is.lake,
+  data: is.flag,
+  memoryBytes: is.amount,
+  ...each(is.count, 'minCompanies', 'threads'),
+  now: is.callback,
+  rules: is.object,
 }
 
 /**
@@ -145,7 +134,7 @@ const OPTIONS: OptionTypes<CheckOptions> = {
  * const { failed, checks } = await check({ lake: './lake', minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
  * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
  */
-export const check = async (options: CheckOptions): Promise<CheckReport> => {
+export const check = async (options: LakeCheckOptions): Promise<CheckReport> => {
   checkOptions('check', OPTIONS, options)
   const { lake } = options
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options

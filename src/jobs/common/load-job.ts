@@ -6,21 +6,7 @@ import {
   parseQuarantineLimit,
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
-import {
-  abortSignal,
-  amount,
-  callback,
-  count,
-  either,
-  flag,
-  lakeAddress,
-  listOf,
-  type OptionTypes,
-  record,
-  required,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Take } from '../../lake/projection/declaration.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -76,49 +62,55 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
-const limitText = either(amount, text, record)
+const limitText = is.either(is.amount, is.text, is.object)
 
-export const SIZE_OPTIONS = { memoryBytes: amount, threads: count } as const
+export const SIZE_OPTIONS = {
+  memoryBytes: is.amount,
+  threads: is.count,
+} as const
 
 /** The options of every job that changes a lake. */
 export const COMMON_OPTIONS: OptionTypes<CommonOptions<never>> = {
-  ...{ lake: lakeAddress, ...SIZE_OPTIONS, localBytes: amount, signal: abortSignal },
-  ...{ publish: texts, catalog: record, sinks: listOf(either(text, record), 'addresses and sinks') },
-  ...{ sinkTake: record, adopt: flag, hashKey: either(text, record) },
-  ...{ onCommitted: callback, onTarget: callback },
+  ...SIZE_OPTIONS,
+  lake: is.lake,
+  sinks: is.listOf(is.either(is.text, is.object), 'addresses and sinks'),
+  hashKey: is.either(is.text, is.object),
+  adopt: is.flag,
+  localBytes: is.amount,
+  ...each(is.callback, 'onCommitted', 'onTarget'),
+  signal: is.signal,
+  ...each(is.object, 'catalog', 'sinkTake'),
+  publish: is.texts,
 }
 
 /** The options of every job that loads. */
 export const LOAD_OPTIONS: OptionTypes<LoadOptions<never>> = {
   ...COMMON_OPTIONS,
-  ...{
-    maxQuarantined: limitText,
-    maxUnknownPerRecord: amount,
-    maxUnknownNames: amount,
-    changeCurrency: flag,
-  },
-  ...{ take: record, changeTaken: flag, mode: count, onEvent: callback },
+  maxQuarantined: limitText,
+  ...each(is.flag, 'changeCurrency', 'changeTaken'),
+  ...each(is.amount, 'maxUnknownPerRecord', 'maxUnknownNames'),
+  mode: is.count,
+  onEvent: is.callback,
+  take: is.object,
 }
 
 /** The options of every job that searches a service. */
 export const SERVICE_OPTIONS: OptionTypes<ServiceJobOptions<never>> = {
   ...LOAD_OPTIONS,
-  ...{
-    from: required(record, 'a service, as createService makes it'),
-    concurrency: count,
-    maxGone: limitText,
-  },
+  from: is.required(is.object, 'a service, as createService makes it'),
+  maxGone: limitText,
+  concurrency: is.count,
 }
 
 /** Options of a job, read: its limits are checked, and all else is handed on as it is. */
-export type Settings<Options> = Omit<Options, 'maxGone'> & RunOptions & { readonly concurrency: number }
+export type JobSettings<Options> = Omit<Options, 'maxGone'> & RunOptions & { readonly concurrency: number }
 
 /** Reads the options of a job once; what it calls is given all of them. @throws {ToolkitError} USAGE */
 export const settingsOf = <
   Options extends LoadOptions<never> & MaxGoneOption & { readonly concurrency?: number | undefined },
 >(
   options: Options,
-): Settings<Options> => {
+): JobSettings<Options> => {
   const {
     maxQuarantined: most = DEFAULT_MAX_QUARANTINED,
     maxGone,

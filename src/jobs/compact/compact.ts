@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commitCompaction } from '../../commit/commit-compaction.ts'
 import { discardLoaded } from '../../commit/confirm-files.ts'
-import { amount, callback, checkOptions, flag, type OptionTypes } from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
@@ -67,7 +67,9 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
 
 const OPTIONS: OptionTypes<CompactOptions> = {
   ...COMMON_OPTIONS,
-  ...{ targetBytes: amount, dryRun: flag, onEvent: callback },
+  dryRun: is.flag,
+  targetBytes: is.amount,
+  onEvent: is.callback,
 }
 
 /**

@@ -1,22 +1,7 @@
 /** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
 
 import { join } from 'node:path'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  either,
-  flag,
-  listOf,
-  type OptionTypes,
-  oneOf,
-  record,
-  required,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { checkExport } from '../../targets/export/check-export.ts'
 import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
@@ -53,28 +38,29 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
 }
 
 const OPTIONS: OptionTypes<ConvertToOptions> = {
-  ...{
-    to: required(text, 'an address such as parquet:out'),
-    tables: texts,
-    names: flag,
-    overwrite: flag,
-    adopt: flag,
-  },
-  ...{
-    neutralise: flag,
-    onProgress: callback,
-    onEvent: callback,
-    signal: abortSignal,
-    memoryBytes: amount,
-    threads: count,
-  },
-  from: required(
-    either(text, record, listOf(either(text, record), 'paths and sources')),
+  to: is.required(is.text, 'an address such as parquet:out'),
+  from: is.required(
+    is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
     'paths and sources',
   ),
-  ...{ content: oneOf('companies', 'relations'), skipBadFiles: flag, keeps: callback, take: record },
-  ...{ maxLineBytes: amount, maxRatio: amount, maxDepth: amount, hashKey: either(text, record) },
-  ...{ maxQuarantined: either(amount, text, record), maxUnknownPerRecord: amount, maxUnknownNames: amount },
+  content: is.oneOf('companies', 'relations'),
+  hashKey: is.either(is.text, is.object),
+  maxQuarantined: is.either(is.amount, is.text, is.object),
+  ...each(is.flag, 'names', 'overwrite', 'adopt', 'neutralise', 'skipBadFiles'),
+  ...each(
+    is.amount,
+    'memoryBytes',
+    'maxLineBytes',
+    'maxRatio',
+    'maxDepth',
+    'maxUnknownPerRecord',
+    'maxUnknownNames',
+  ),
+  threads: is.count,
+  ...each(is.callback, 'onProgress', 'onEvent', 'keeps'),
+  signal: is.signal,
+  take: is.object,
+  tables: is.texts,
 }
 
 /**

@@ -1,19 +1,7 @@
 /** `convert`: files and records of a program into a lake, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
-import {
-  amount,
-  callback,
-  checkOptions,
-  either,
-  flag,
-  listOf,
-  type OptionTypes,
-  oneOf,
-  record,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
@@ -82,12 +70,14 @@ const sourcesOf = async (
 
 const OPTIONS: OptionTypes<ConvertOptions> = {
   ...LOAD_OPTIONS,
-  from: required(
-    either(text, record, listOf(either(text, record), 'paths and sources')),
+  from: is.required(
+    is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
     'paths and sources',
   ),
-  ...{ content: oneOf('companies', 'relations'), again: flag, skipBadFiles: flag, keeps: callback },
-  ...{ maxLineBytes: amount, maxRatio: amount, maxDepth: amount },
+  content: is.oneOf('companies', 'relations'),
+  ...each(is.flag, 'again', 'skipBadFiles'),
+  ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
+  keeps: is.callback,
 }
 
 /**

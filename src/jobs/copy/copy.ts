@@ -1,19 +1,7 @@
 /** `copy`: a lake copied to another place, in one call. */
 
 import { randomBytes } from 'node:crypto'
-import {
-  abortSignal,
-  callback,
-  checkOptions,
-  count,
-  either,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  oneOf,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import {
@@ -43,8 +31,13 @@ import { checkPlaces, firstOfRow, readSpan, type SpanRequest } from './copied-sp
 import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from './copy-files.ts'
 
 const OPTIONS: OptionTypes<CopyOptions> = {
-  ...{ lake: lakeAddress, to: required(text, 'a folder or s3://bucket/prefix'), snapshot: count },
-  ...{ snapshots: either(count, oneOf('all')), sameLake: flag, onProgress: callback, signal: abortSignal },
+  lake: is.lake,
+  to: is.required(is.text, 'a folder or s3://bucket/prefix'),
+  snapshots: is.either(is.count, is.oneOf('all')),
+  sameLake: is.flag,
+  snapshot: is.count,
+  onProgress: is.callback,
+  signal: is.signal,
 }
 
 /**

@@ -1,16 +1,6 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  lakeAddress,
-  type OptionTypes,
-  oneOf,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -47,9 +37,13 @@ export interface DiffReport extends DiffSummary {
 }
 
 const OPTIONS: OptionTypes<DiffOptions> = {
-  ...{ lake: lakeAddress, from: count, to: count, since: text, memoryBytes: amount, threads: count },
-  ...{ signal: abortSignal, onProgress: callback, onFetch: callback },
-  check: oneOf('first-read', 'every-read', 'never'),
+  lake: is.lake,
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  since: is.text,
+  memoryBytes: is.amount,
+  ...each(is.count, 'from', 'to', 'threads'),
+  ...each(is.callback, 'onProgress', 'onFetch'),
+  signal: is.signal,
 }
 
 /**

@@ -1,15 +1,7 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
-import {
-  amount,
-  checkOptions,
-  flag,
-  type OptionTypes,
-  record,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
 import { FORMAT } from '../../manifest/form/root-form.ts'
@@ -132,8 +124,11 @@ const askAll = async (
 }
 
 const OPTIONS: OptionTypes<DoctorOptions> = {
-  ...{ lake: text, sinks: texts, url: text, tokenFile: text, tokenVariable: text, uses: texts },
-  ...{ needs: texts, online: flag, limitMs: amount, env: record },
+  ...each(is.text, 'lake', 'url', 'tokenFile', 'tokenVariable'),
+  online: is.flag,
+  limitMs: is.amount,
+  env: is.object,
+  ...each(is.texts, 'sinks', 'uses', 'needs'),
 }
 
 /**

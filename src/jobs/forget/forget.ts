@@ -7,19 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { commitForget } from '../../commit/commit-forget.ts'
-import {
-  abortSignal,
-  amount,
-  checkOptions,
-  count,
-  flag,
-  ids,
-  lakeAddress,
-  type OptionTypes,
-  record,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -83,15 +71,16 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
 }
 
 const OPTIONS: OptionTypes<ForgetOptions> = {
-  ...{ lake: lakeAddress, companies: ids, persons: ids, nationalIds: texts, country: text, allowLater: flag },
-  ...{
-    dryRun: flag,
-    catalog: record,
-    memoryBytes: amount,
-    localBytes: amount,
-    threads: count,
-    signal: abortSignal,
-  },
+  lake: is.lake,
+  companies: is.ids,
+  persons: is.ids,
+  country: is.text,
+  ...each(is.flag, 'allowLater', 'dryRun'),
+  ...each(is.amount, 'memoryBytes', 'localBytes'),
+  threads: is.count,
+  signal: is.signal,
+  catalog: is.object,
+  nationalIds: is.texts,
 }
 
 /**

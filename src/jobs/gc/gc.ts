@@ -1,16 +1,6 @@
 /** `gc`: deletes unreferenced files and dead runs, in one call. */
 
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  record,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { listManifest, newestNumber } from '../../manifest/snapshots/snapshots.ts'
 import { snapshotAsOf } from '../../manifest/snapshots/snapshots-by-age.ts'
@@ -83,8 +73,13 @@ const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GcOption
 }
 
 const OPTIONS: OptionTypes<GcOptions> = {
-  ...{ lake: lakeAddress, keep: count, keepDays: amount, now: callback, dryRun: flag, catalog: record },
-  ...{ signal: abortSignal, onPublish: callback, onRemove: callback },
+  lake: is.lake,
+  dryRun: is.flag,
+  keepDays: is.amount,
+  keep: is.count,
+  ...each(is.callback, 'now', 'onPublish', 'onRemove'),
+  signal: is.signal,
+  catalog: is.object,
 }
 
 /**

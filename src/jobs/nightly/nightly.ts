@@ -1,15 +1,7 @@
 /** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import {
-  abortSignal,
-  callback,
-  checkOptions,
-  flag,
-  type OptionTypes,
-  record,
-  required,
-} from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
@@ -114,8 +106,11 @@ export interface NightlyOptions extends ProgramWork {
 }
 
 const OPTIONS: OptionTypes<NightlyOptions> = {
-  ...{ env: required(record, 'variables by name, such as process.env'), settings: record, adopt: flag },
-  ...{ signal: required(abortSignal), report: required(callback) },
+  env: is.required(is.object, 'variables by name, such as process.env'),
+  signal: is.required(is.signal),
+  report: is.required(is.callback),
+  adopt: is.flag,
+  settings: is.object,
 }
 
 /**

@@ -3,17 +3,7 @@
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchInput } from '../../contract/requests.ts'
-import {
-  callback,
-  checkOptions,
-  count,
-  flag,
-  type OptionTypes,
-  oneOf,
-  record,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -76,20 +66,12 @@ export interface PullReport extends RunReport {
 
 const OPTIONS: OptionTypes<PullOptions> = {
   ...SERVICE_OPTIONS,
-  ...{
-    content: required(oneOf('companies', 'relations')),
-    search: required(record, 'an object of search parameters'),
-  },
-  ...{
-    currency: text,
-    since: text,
-    until: text,
-    by: text,
-    closeGap: flag,
-    cap: count,
-    pageSize: count,
-    onPull: callback,
-  },
+  content: is.required(is.oneOf('companies', 'relations')),
+  search: is.required(is.object, 'an object of search parameters'),
+  ...each(is.text, 'currency', 'since', 'until', 'by'),
+  closeGap: is.flag,
+  ...each(is.count, 'cap', 'pageSize'),
+  onPull: is.callback,
 }
 
 /**

@@ -1,18 +1,6 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  oneOf,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
@@ -46,12 +34,19 @@ export interface QueryOptions extends OpenQueryOptions {
 }
 
 const OPEN_OPTIONS: OptionTypes<OpenQueryOptions> = {
-  ...{ lake: lakeAddress, snapshot: count, memoryBytes: amount, threads: count, checked: flag },
-  ...{ check: oneOf('first-read', 'every-read', 'never'), aroundFetch: callback, outFolder: text },
+  lake: is.lake,
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  outFolder: is.text,
+  checked: is.flag,
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  aroundFetch: is.callback,
 }
 
 const OPTIONS: OptionTypes<QueryOptions> = {
-  ...{ ...OPEN_OPTIONS, sql: required(text, 'one SELECT'), signal: abortSignal },
+  ...OPEN_OPTIONS,
+  sql: is.required(is.text, 'one SELECT'),
+  signal: is.signal,
 }
 
 /**

@@ -1,18 +1,7 @@
 /** `records`: the current records of a lake as they came, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  flag,
-  ids,
-  lakeAddress,
-  type OptionTypes,
-  oneOf,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { withAllCompanies } from '../../lake/views/current-versions.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
@@ -46,15 +35,14 @@ export interface RecordsOptions extends InPlaceOptions {
 }
 
 const OPTIONS: OptionTypes<RecordsOptions> = {
-  ...{ lake: lakeAddress, content: oneOf('companies', 'relations'), ids, all: flag, snapshot: count },
-  ...{
-    memoryBytes: amount,
-    threads: count,
-    signal: abortSignal,
-    checked: flag,
-    onFetch: callback,
-    onRead: callback,
-  },
+  lake: is.lake,
+  content: is.oneOf('companies', 'relations'),
+  ids: is.ids,
+  ...each(is.flag, 'all', 'checked'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'onFetch', 'onRead'),
+  signal: is.signal,
 }
 
 /**

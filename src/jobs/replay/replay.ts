@@ -1,6 +1,6 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
-import { amount, checkOptions, type OptionTypes, texts } from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { sourcesOf } from '../../manifest/form/shared-sources.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
@@ -49,9 +49,8 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
 const { maxQuarantined: _limit, mode: _mode, ...REPLAY_OPTIONS } = LOAD_OPTIONS
 const OPTIONS: OptionTypes<ReplayOptions> = {
   ...REPLAY_OPTIONS,
-  sources: texts,
-  maxLineBytes: amount,
-  maxDepth: amount,
+  ...each(is.amount, 'maxLineBytes', 'maxDepth'),
+  sources: is.texts,
 }
 
 /**

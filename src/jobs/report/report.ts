@@ -3,19 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  lakeAddress,
-  type OptionTypes,
-  oneOf,
-  required,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -96,14 +84,15 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
     }))
 
 const OPTIONS: OptionTypes<ReportOptions> = {
-  ...{
-    ...EXPECTATION_OPTIONS,
-    lake: lakeAddress,
-    to: required(text, 'a file that ends in .html'),
-    lineItems: texts,
-  },
-  ...{ snapshot: count, memoryBytes: amount, threads: count, signal: abortSignal, now: callback },
-  ...{ check: oneOf('first-read', 'every-read', 'never'), aroundFetch: callback },
+  ...EXPECTATION_OPTIONS,
+  lake: is.lake,
+  to: is.required(is.text, 'a file that ends in .html'),
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'now', 'aroundFetch'),
+  signal: is.signal,
+  lineItems: is.texts,
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { callback, checkOptions, count, flag, type OptionTypes, text } from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
@@ -79,13 +79,11 @@ const {
 } = LOAD_OPTIONS
 const OPTIONS: OptionTypes<ResumeOptions> = {
   ...RESUME_OPTIONS,
-  ...{
-    run: text,
-    skipBadFiles: flag,
-    service: callback,
-    concurrency: count,
-    maxGone: SERVICE_OPTIONS.maxGone,
-  },
+  maxGone: SERVICE_OPTIONS.maxGone,
+  run: is.text,
+  skipBadFiles: is.flag,
+  concurrency: is.count,
+  service: is.callback,
 }
 
 /**

@@ -2,18 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { LIMITS } from '../../contract/limits.ts'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  record,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
@@ -88,10 +77,14 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
 }
 
 const OPTIONS: OptionTypes<ServeOptions> = {
-  ...{ lake: lakeAddress, snapshot: count, threads: count, memoryBytes: amount, signal: abortSignal },
-  ...{ follow: flag, onMove: callback, onFollowError: callback, onProgress: callback, onUnusable: callback },
-  ...{ host: text, port: count, token: text, tokens: text, rateLimit: amount, queryTimeoutMs: amount },
-  ...{ cursorCap: count, cursorKey: text, faults: text, log: record },
+  lake: is.lake,
+  ...each(is.text, 'host', 'token', 'tokens', 'cursorKey', 'faults'),
+  follow: is.flag,
+  ...each(is.amount, 'memoryBytes', 'rateLimit', 'queryTimeoutMs'),
+  ...each(is.count, 'snapshot', 'threads', 'port', 'cursorCap'),
+  ...each(is.callback, 'onMove', 'onFollowError', 'onProgress', 'onUnusable'),
+  signal: is.signal,
+  log: is.object,
 }
 
 /**

@@ -5,23 +5,7 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  either,
-  flag,
-  lakeAddress,
-  listOf,
-  type OptionTypes,
-  oneOf,
-  record,
-  required,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
@@ -109,62 +93,59 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
   return options.load === 'batches' ? options.from.service : options.from
 }
 
-const STEP_OPTIONS: OptionTypes<RunStep> = { lake: lakeAddress, run: required(text, 'the id of a run') }
+const STEP_OPTIONS: OptionTypes<RunStep> = {
+  lake: is.lake,
+  run: is.required(is.text, 'the id of a run'),
+}
 
 const FILE_OPTIONS = {
-  content: oneOf('companies', 'relations'),
-  maxLineBytes: amount,
-  maxRatio: amount,
-  maxDepth: amount,
+  content: is.oneOf('companies', 'relations'),
+  ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
 }
 const SEARCH_OPTIONS = {
-  search: record,
-  currency: text,
-  since: text,
-  until: text,
-  by: text,
-  closeGap: flag,
-  cap: count,
-  pageSize: count,
+  ...each(is.text, 'currency', 'since', 'until', 'by'),
+  closeGap: is.flag,
+  ...each(is.count, 'cap', 'pageSize'),
+  search: is.object,
 }
 
 const PLAN_OPTIONS: OptionTypes<PlanRunOptions> = {
-  load: required(oneOf('convert', 'pull', 'sync', 'batches')),
-  from: required(either(text, texts, record), 'paths, a service or batch files'),
-  ...{
-    ...FILE_OPTIONS,
-    ...SEARCH_OPTIONS,
-    lake: lakeAddress,
-    memoryBytes: amount,
-    threads: count,
-    mode: count,
-  },
-  ...{ maxUnknownPerRecord: amount, maxUnknownNames: amount, changeCurrency: flag, signal: abortSignal },
-  ...{ take: record, hashKey: either(text, record), changeTaken: flag, again: flag, skipBadFiles: flag },
-  ...{ unitBytes: amount, maxRequestsPerSecond: amount },
+  ...FILE_OPTIONS,
+  ...SEARCH_OPTIONS,
+  load: is.required(is.oneOf('convert', 'pull', 'sync', 'batches')),
+  from: is.required(is.either(is.text, is.texts, is.object), 'paths, a service or batch files'),
+  lake: is.lake,
+  hashKey: is.either(is.text, is.object),
+  ...each(is.flag, 'changeCurrency', 'changeTaken', 'again', 'skipBadFiles'),
+  ...each(
+    is.amount,
+    'memoryBytes',
+    'maxUnknownPerRecord',
+    'maxUnknownNames',
+    'unitBytes',
+    'maxRequestsPerSecond',
+  ),
+  ...each(is.count, 'threads', 'mode'),
+  signal: is.signal,
+  take: is.object,
 }
 
 const WORK_OPTIONS: OptionTypes<WorkRunOptions> = {
-  ...{
-    ...STEP_OPTIONS,
-    units: listOf(count, 'numbers of units'),
-    shard: record,
-    memoryBytes: amount,
-    threads: count,
-  },
-  ...{
-    service: callback,
-    workers: count,
-    concurrency: count,
-    signal: abortSignal,
-    onEvent: callback,
-    onUnit: callback,
-  },
+  ...STEP_OPTIONS,
+  units: is.listOf(is.count, 'numbers of units'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'threads', 'workers', 'concurrency'),
+  ...each(is.callback, 'service', 'onEvent', 'onUnit'),
+  signal: is.signal,
+  shard: is.object,
 }
 
 const COMMIT_OPTIONS: OptionTypes<CommitRunOptions> = {
-  ...{ ...COMMON_OPTIONS, ...STEP_OPTIONS, maxQuarantined: LOAD_OPTIONS.maxQuarantined },
-  ...{ changeCurrency: flag, onEvent: callback },
+  ...COMMON_OPTIONS,
+  ...STEP_OPTIONS,
+  maxQuarantined: LOAD_OPTIONS.maxQuarantined,
+  changeCurrency: is.flag,
+  onEvent: is.callback,
 }
 
 /**

@@ -1,15 +1,7 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
 import type { WholeListing } from '../../commit/whole-listing.ts'
-import {
-  callback,
-  checkOptions,
-  flag,
-  type OptionTypes,
-  record,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -64,8 +56,10 @@ export interface SyncReport extends RunReport {
 
 const OPTIONS: OptionTypes<SyncOptions> = {
   ...SERVICE_OPTIONS,
-  ...{ search: required(record, 'an object of search parameters'), currency: text, by: text, closeGap: flag },
-  onSync: callback,
+  search: is.required(is.object, 'an object of search parameters'),
+  ...each(is.text, 'currency', 'by'),
+  closeGap: is.flag,
+  onSync: is.callback,
 }
 
 /**

@@ -1,13 +1,6 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
-import {
-  abortSignal,
-  callback,
-  checkOptions,
-  count,
-  lakeAddress,
-  type OptionTypes,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import type { CountRows } from '../../manifest/verify/check-file.ts'
@@ -17,7 +10,10 @@ import { type Verification, type VerifyRequest, verifyLake } from '../../manifes
 export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
 
 const OPTIONS: OptionTypes<VerifyOptions> = {
-  ...{ lake: lakeAddress, snapshot: count, concurrency: count, onProgress: callback, signal: abortSignal },
+  lake: is.lake,
+  ...each(is.count, 'snapshot', 'concurrency'),
+  onProgress: is.callback,
+  signal: is.signal,
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
 import { attachSegments } from './segment-views.ts'
-import { type QueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
+import { type IndexQueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
 
 export interface OpenIndexOptions {
   /** Folder of the index. */
@@ -100,7 +100,7 @@ const servingIndex = (
   pool: SessionPool,
 ): ServingIndex => ({
   description,
-  query: async (use, options: QueryOptions) => {
+  query: async (use, options: IndexQueryOptions) => {
     try {
       return await pool.use(use, options)
     } catch (error) {

@@ -5,15 +5,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
-import {
-  amount,
-  checkOptions,
-  count,
-  type OptionTypes,
-  record,
-  required,
-  text,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from './address.ts'
 import { openConnection } from './connection.ts'
@@ -115,15 +107,19 @@ const MINUTE_MS = 60_000
 const SECOND_MS = 1000
 
 const OPTIONS: OptionTypes<ServiceOptions> = {
-  ...{ url: required(text, 'the base address of the service'), token: required(text, 'a bearer token') },
-  ...{
-    maxRequestsPerSecond: amount,
-    maxWaitMs: amount,
-    concurrency: count,
-    maxBodyBytes: amount,
-    timing: record,
-  },
-  ...{ connectTimeoutMs: amount, headersTimeoutMs: amount, bodyTimeoutMs: amount },
+  url: is.required(is.text, 'the base address of the service'),
+  token: is.required(is.text, 'a bearer token'),
+  ...each(
+    is.amount,
+    'maxRequestsPerSecond',
+    'maxWaitMs',
+    'maxBodyBytes',
+    'connectTimeoutMs',
+    'headersTimeoutMs',
+    'bodyTimeoutMs',
+  ),
+  concurrency: is.count,
+  timing: is.object,
 }
 
 /**

@@ -3,21 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import {
-  abortSignal,
-  amount,
-  callback,
-  checkOptions,
-  count,
-  either,
-  flag,
-  lakeAddress,
-  type OptionTypes,
-  record,
-  required,
-  text,
-  texts,
-} from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -260,15 +246,17 @@ const withQuery = async <T>(
 }
 
 const OPTIONS: OptionTypes<ExportOptions> = {
-  ...{
-    lake: lakeAddress,
-    to: required(either(text, record), 'an address such as parquet:out'),
-    tables: texts,
-    sql: text,
-  },
-  ...{ history: flag, all: flag, names: flag, take: record, hashKey: either(text, record), compute: record },
-  ...{ snapshot: count, adopt: flag, overwrite: flag, neutralise: flag, memoryBytes: amount, threads: count },
-  ...{ signal: abortSignal, onProgress: callback, onFetch: callback },
+  lake: is.lake,
+  to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
+  hashKey: is.either(is.text, is.object),
+  sql: is.text,
+  ...each(is.flag, 'history', 'all', 'names', 'adopt', 'overwrite', 'neutralise'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'onProgress', 'onFetch'),
+  signal: is.signal,
+  ...each(is.object, 'take', 'compute'),
+  tables: is.texts,
 }
 
 /**

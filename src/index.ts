@@ -1,5 +1,5 @@
 /**
- * What firmlake offers to programs, name by name: jobs, what they load from, where they deliver to, what one's own source or
+ * The public names of firmlake, one by one: jobs, what they load from, where they deliver to, what one's own source or
  * sink is made of, and the interface as data. Everything else may change without notice. See docs/library.md.
  */
 
@@ -101,7 +101,7 @@ export { jsonLines } from './sink/json-lines.ts'
 export { parquet } from './sink/parquet.ts'
 export { type PostgresOptions, postgres } from './sink/postgres/postgres.ts'
 
-// What a source or a sink of one's own is made of.
+// The parts of a source or a sink of one's own.
 
 export type { DeliverySink, Receipt, Sink, SinkContext, SinkRun } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'

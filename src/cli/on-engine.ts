@@ -6,8 +6,8 @@ import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
 import type { ProgressLine } from './output/progress-line.ts'
 
-/** The note of a command whose run goes on without it. */
-export const DETACHING = 'the run goes on, the same command attaches again'
+/** The note of a command whose run continues without it. */
+export const DETACHING = 'the run continues, the same command attaches again'
 
 const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
   let known = false

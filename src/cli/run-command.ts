@@ -87,7 +87,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
 }
 
 const ARGS = process.argv.slice(2)
-/** Of a step of a run the code says whether to retry it. */
+/** For a step of a run the exit code says whether to retry it. */
 const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown): void => {

@@ -1,8 +1,8 @@
-/** What the options of a call of the library may be, and the refusal of a call that has others. Quotes no value: it may be a token. */
+/** Checks the options of a call of the library, and refuses a wrong call. Quotes no value: it may be a token. */
 
 import { ToolkitError } from './errors.ts'
 
-/** What one option may be. */
+/** The type of one option. */
 export interface OptionType {
   /** In words, for messages. */
   readonly expected: string

@@ -103,7 +103,7 @@ const nextLines = (lake: string): string[] => {
   ]
 }
 
-/** What an analyst would ask a lake first; shown by `demo` with the answers. */
+/** The first questions of an analyst to a lake; `demo` shows them with the answers. */
 
 interface DemoQuestion {
   readonly title: string

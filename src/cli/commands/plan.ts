@@ -78,7 +78,7 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
   }
 }
 
-/** Of the requests those for what no window covers. */
+/** The requests that look for companies outside all windows. */
 const closingLines = ({ closing }: PlanEstimate): string[] =>
   closing === undefined
     ? []
@@ -96,7 +96,7 @@ const shownPlan = ({ windows, gaps, ...plan }: PullPlan): PullPlan => {
   return { ...plan, windows: windows.map(shown), ...(gaps && { gaps: gaps.map(shown) }) }
 }
 
-/** Of hundreds of ids only how many. */
+/** A search for hundreds of ids shows only how many they are. */
 const windowText = (search: SearchParameters): string => {
   const text = JSON.stringify(recordedSearch(search))
   return text.length <= MOST_TEXT ? text : searchLabel(search)

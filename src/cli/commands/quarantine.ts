@@ -146,7 +146,7 @@ const runReplay = async (flags: ReplayFlags): Promise<void> => {
   )
 }
 
-/** What programs get of a line. */
+/** A line as programs get it. */
 const lineObject = (line: QuarantinedLine, withRaw: boolean): object => {
   const { raw, raw_base64, ...visible } = line
   return withRaw ? line : visible

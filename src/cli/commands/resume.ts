@@ -62,7 +62,7 @@ const runResume = async (
     maxQuarantined: command.getOptionValueSource('maxQuarantined') === 'cli' ? maxQuarantined : undefined,
   }
   const { resumable, working, final: refused } = await sortUnfinished(lake, strictness)
-  // What can only fail again is done when it is asked for by name.
+  // A run that can only fail again is resumed when its id is given.
   const final = run === undefined ? refused : []
   if (!json && run === undefined) for (const one of working) note(aloneText(one))
   if (!json && final.length > 0) {

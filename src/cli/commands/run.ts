@@ -29,7 +29,7 @@ export const addRun = (program: Command): void => {
     .summary('plan a run, work on it on many machines, commit it')
     .description(
       'A run in steps: planned once, worked on by any number of processes on any machine that reaches the lake, ' +
-        'committed by anyone. Exit codes for whoever schedules the steps: 0 done, 1 failed and may be tried again, ' +
+        'committed by anyone. Exit codes for the scheduler of the steps: 0 done, 1 failed and may be tried again, ' +
         '75 later; never retry 2 (usage), 3 (too many bad lines) and 4 (the same again fails the same).',
     )
   addRunPlan(group)
@@ -134,7 +134,7 @@ const addRunCancel = (group: Command): void => {
     .summary('end a run without a commit')
     .description(
       'Removes a run: its workers find it gone and end with 4. What they have loaded goes with "firmlake gc". Where it ' +
-        'was stopped halfway, the same command goes on.',
+        'was interrupted halfway, the same command resumes it.',
     )
     .argument('<run>', 'id of the run')
     .addOption(lakeOption())
@@ -184,7 +184,7 @@ const addRunWork = (group: Command): void => {
     .summary('load units of a run')
     .description(
       'Loads units of a run, in processes as many as wanted. A unit that is done already is left alone; one that ' +
-        'several work on is done once. Killed at any point, the same command again goes on. A unit of a later phase ' +
+        'several work on is done once. Killed at any point, the same command resumes. A unit of a later phase ' +
         'is too early with 75. A run that calls the service takes its token from FIRMLAKE_TOKEN or ' +
         '--token-file, and sends it only to the service of FIRMLAKE_URL or --url.',
     )

@@ -113,14 +113,14 @@ const syncEvents = (line: ProgressLine): NonNullable<SyncOptions['onSync']> => {
 
 const syncLines = (synced: Synced): string[] => {
   const { findings, fetched, counters } = synced
-  const { listed, new: added, changed, unchanged, vanished } = findings
+  const { listed, new: added, changed, unchanged, vanished: gone } = findings
   return [
     ...(listed === 0 ? [nothingFound('companies')] : []),
     `${formatCount(listed)} listed: ${formatCount(added.length)} new, ${formatCount(changed.length)} changed, ` +
       `${formatCount(unchanged)} unchanged; ${formatCount(fetched)} fetched in full`,
-    vanished === undefined
-      ? 'Whether companies vanished is unknown: the lake cannot tell which of its companies match this search'
-      : `${formatCount(vanished.length)} vanished: in the lake, and not found by this search any more`,
+    gone === undefined
+      ? 'Whether companies left the search is unknown: the lake cannot tell which of its companies match this search'
+      : `${formatCount(gone.length)} left the search: in the lake, and no longer found`,
     `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again), ${formatBytes(counters.bytes)}`,
     ...currencyLines(synced),
   ]

@@ -23,7 +23,7 @@ export interface ComparedTable {
 }
 
 interface CompareLakesRequest {
-  /** Of companies of other countries the Score is left out: pages have none of an earlier search. */
+  /** The Score of companies of other countries is not compared: pages have none of an earlier search. */
   readonly scoreOf: string
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number

@@ -27,7 +27,7 @@ import { type ComparedTable, compareLakes } from './compare-lakes.ts'
 
 /** The country whose companies come as a batch file: there is no rate for its currency. */
 const BY_BATCH_FILE = 'PL'
-/** What is asked for where a company has no currency, or one without a rate: it comes as it is. */
+/** The currency to ask for if a company has none, or one without a rate: its figures come unconverted. */
 const ANY_CURRENCY = 'USD'
 /** Both lakes are held in memory to be compared. */
 const MOST_COMPANIES = 20_000
@@ -65,7 +65,7 @@ interface Held {
   readonly scores: number
 }
 
-/** What a lake holds that is to be pulled by cursor. */
+/** The companies and relations of a lake that are to be pulled by cursor. */
 const heldBy = async (lake: string): Promise<Held> => {
   const rates = await loadRates(lake)
   return askLake({ lake }, async (query) => {

@@ -71,7 +71,7 @@ export interface UncheckedOption {
   readonly unchecked?: true
 }
 
-/** Of commands that remember which files this machine has hashed before. */
+/** The option of commands that remember which files this machine has hashed before. */
 export const uncheckedOption = (): Option =>
   new Option('--unchecked', 'compare lengths only where files are read for the first time, no hashes')
 

@@ -18,7 +18,7 @@ import { parseSize } from '../../support/parse-size.ts'
 import { note } from '../output/print.ts'
 import { wholeNumber } from './options.ts'
 
-/** What a run updates after loading. */
+/** The targets that a run updates after loading. */
 export interface TargetFlags {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]

@@ -134,7 +134,7 @@ export const batchFilterOptions = (): Option[] => [
   new Option('--country <codes>', 'files of these countries only, such as SE,NO').argParser(countryCodes),
 ]
 
-/** What a person chose: ids, or all files that a filter lets through. */
+/** The chosen files: ids, or all files that a filter lets through. */
 export const selectionOf = (ids: readonly string[], { content, country }: BatchFilter): BatchSelection =>
   ids.length > 0
     ? { kind: 'ids', ids }

@@ -37,7 +37,7 @@ export const noteHistory = (begins: Commit | undefined): void => {
 export const takenLines = (root: WithTaken | null): string[] =>
   lackingTakes(root).map((take) => `Not all that came was taken: ${takeText(take)}`)
 
-/** What the views of a lake compute. */
+/** The columns that the views of a lake compute. */
 export const computedLines = (root: WithTaken | null): string[] => {
   const columns = Object.entries(newestTake(root).compute ?? {})
   return columns.length === 0

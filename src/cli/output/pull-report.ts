@@ -1,4 +1,4 @@
-/** What a pull is about to do and what it did, for people and for programs. */
+/** The plan and the result of a pull, for people and for programs. */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
@@ -72,7 +72,7 @@ export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
   ]
 }
 
-/** What no window covers, in words, and what is done about it. */
+/** The gap that no window covers, in words, and how it is closed. */
 export const gapLines = ({ announced, planned, field, gaps = [], closing }: PullPlan): string[] => {
   if (announced <= planned) return []
   const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} not covered by any window`
@@ -85,7 +85,7 @@ export const gapLines = ({ announced, planned, field, gaps = [], closing }: Pull
   ]
 }
 
-/** What is left of a gap that was to be closed, or did not come of windows that announced it. */
+/** The rest of a gap that was to be closed, and announced records that did not come. */
 const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
   if (gapLeft === 0) return []
   const why =

@@ -129,7 +129,7 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
     runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
   )
 
-/** What to do about a run that would fail again; by code where an option is the answer. */
+/** The action for a run that would fail again; by code if an option is the answer. */
 const NEXT_ACTIONS: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
   ['QUARANTINE_LIMIT', '"firmlake resume" with a higher --max-quarantined loads the lines that are good.'],
   ['CURRENCY_CHANGED', '"firmlake resume --change-currency" replaces the figures.'],

@@ -56,7 +56,7 @@ const looking = async <T>(what: string, look: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Beats while work is done, so that a worker that has vanished is noticed, and one that shall stop hears of it. */
+/** Sends heartbeats while work is done: a lost worker is noticed, and a worker that shall stop is notified. */
 const beating = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const { cancellationSignal, heartbeat, info } = Context.current()
   const timer = setInterval(heartbeat, (info.heartbeatTimeoutMs ?? 60_000) / 6)

@@ -16,7 +16,7 @@ interface WorkerOptions extends StepOptions {
   /** Stops it: steps under way are ended with SIGTERM, and given to other workers. */
   readonly signal: AbortSignal
   readonly onReady?: () => void
-  /** What the packages of Temporal say. */
+  /** The words of the packages of Temporal. */
   readonly log: (text: string) => void
 }
 

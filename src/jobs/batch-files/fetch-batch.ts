@@ -52,7 +52,7 @@ export const batchPath = (folder: string, { id }: ListedBatchFile): string =>
 
 const recordPath = (path: string): string => `${path}.json`
 
-/** What is noted of a file: that it has come, then that it is sound. */
+/** The note about a file: that it has come, then that it is sound. */
 type Noted =
   | { readonly kind: 'whole'; readonly download: WholeDownload }
   | { readonly kind: 'checked'; readonly download: CheckedDownload }
@@ -63,7 +63,7 @@ const NOTED = objectOf({
 })
 const isNoted = (value: unknown): value is Noted => fits(NOTED, value)
 
-/** What an earlier process has downloaded, and possibly checked, if it is unchanged. */
+/** The download of an earlier process, possibly checked already, if it is unchanged. */
 const notedBefore = async (path: string, signal: AbortSignal): Promise<Noted | undefined> => {
   try {
     const value: unknown = JSON.parse(await readFile(recordPath(path), 'utf8'))

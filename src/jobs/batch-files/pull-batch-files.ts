@@ -31,7 +31,7 @@ export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** What a pull of batch files did. */
+/** The result of a pull of batch files. */
 export type BatchFilesReport = Omit<RunReport, 'run'> & {
   /** `null` where there was nothing to load: no run was begun. */
   readonly run: string | null
@@ -106,7 +106,10 @@ export interface BatchPull {
   readonly unnameable: readonly ListedBatchFile[]
 }
 
-/** What a service lists now, chosen from by what is asked for and what the lake holds. @throws as `chooseBatchFiles` */
+/**
+ * Lists the service's files and chooses those that are asked for and that the lake does not hold. @throws as
+ * `chooseBatchFiles`
+ */
 export const chooseListed = async (
   service: Pick<Service, 'batchFiles' | 'origin'>,
   selection: BatchSelection,
@@ -122,7 +125,7 @@ export const chooseListed = async (
   const snapshot =
     root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
   const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
-  // Whoever names ids has not asked for these.
+  // A caller that names ids has not asked for these.
   if (selection.kind === 'ids') return chosen
   return { ...chosen, unnameable: [...chosen.unnameable, ...idless] }
 }

@@ -35,14 +35,14 @@ export interface LakeCheckOptions extends Expectations {
   readonly now?: (() => Date) | undefined
 }
 
-/** What was checked. */
+/** The result of `check`. */
 export interface CheckReport {
   /** The newest snapshot. */
   readonly snapshot: number
   /** How many of the checks failed. */
   readonly failed: number
   readonly checks: readonly CheckResult[]
-  /** What the rules on the data found, with `rule` and `severity`: at most 100 of each. */
+  /** The findings of the rules on the data, with `rule` and `severity`: at most 100 of each. */
   readonly findings: readonly QueryRow[]
 }
 

@@ -1,4 +1,4 @@
-/** What a conversion may be given to load from, as a program names it. */
+/** The sources that a program can give to a conversion. */
 
 import { resolve } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
@@ -12,7 +12,7 @@ export interface Files {
   readonly paths: readonly string[]
 }
 
-/** What `convert` loads from: a path is that of files, too. */
+/** A source of `convert`: a path is that of files, too. */
 export type Input = string | Files | Source
 
 /**

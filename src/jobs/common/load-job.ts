@@ -1,4 +1,4 @@
-/** What every job that loads shares: its options, its report, and the targets that are updated afterwards. */
+/** Shared by all jobs that load: options, reports, and the targets that are updated afterwards. */
 
 import {
   DEFAULT_MAX_QUARANTINED,
@@ -18,7 +18,7 @@ import type { Service } from '../../source/service/service.ts'
 import type { TargetEvent, TargetOptions, TargetsSummary } from '../../targets/update-targets.ts'
 import { type RunReport, reportOf } from './run-report.ts'
 
-/** What a job that changes a lake takes besides its own options. */
+/** The options of every job that changes a lake. */
 export interface CommonOptions<Done> extends TargetOptions {
   /** A folder, made where it is missing, or `s3://bucket/prefix`. */
   readonly lake: string
@@ -39,7 +39,7 @@ export interface CommonOptions<Done> extends TargetOptions {
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What a job that loads takes besides its own options. */
+/** The options of every job that loads. */
 export interface LoadOptions<Done> extends CommonOptions<Done> {
   /** Most bad lines to commit with: a count, or a share of all lines such as `'5%'`. @default '1%' */
   readonly maxQuarantined?: number | string | QuarantineLimit | undefined
@@ -50,7 +50,7 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
   /**
-   * What is taken of the records; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
+   * The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
    * @default what the newest load of the lake took; everything, where it is new
    */
   readonly take?: Take | undefined
@@ -151,7 +151,7 @@ export const withTargets = async <Done extends object>(
   await targets?.checkTargets(options)
   const done = await work().catch((error: unknown) => {
     if (!signal?.aborted || error instanceof ToolkitError) throw error
-    throw new ToolkitError('INTERRUPTED', 'The work was stopped', {}, error)
+    throw new ToolkitError('INTERRUPTED', 'The work was interrupted', {}, error)
   })
   await onCommitted?.(done)
   return { ...done, ...((await targets?.updateTargets(options)) ?? { delivered: [] }) }
@@ -201,7 +201,7 @@ export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitErro
   )
 }
 
-/** What jobs have reported, where all came. @throws {ToolkitError} COMPANIES_MISSING */
+/** The result of jobs that got all companies. @throws {ToolkitError} COMPANIES_MISSING */
 export const allDelivered = <Done>(
   done: Done,
   reports: readonly { readonly missing?: readonly NotDelivered[] }[],

@@ -1,4 +1,4 @@
-/** What the jobs that read a lake share. */
+/** Shared by the jobs that read a lake. */
 
 import type { QueryResult } from '../../lake/query/lake-query.ts'
 

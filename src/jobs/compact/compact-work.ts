@@ -1,5 +1,5 @@
 /**
- * What a compaction and its dry run share: what is requested, reported and shown on the way, an engine, what is
+ * Shared by a compaction and its dry run: requests, reports and progress, an engine, what is
  * superseded.
  */
 
@@ -81,13 +81,13 @@ export interface Work {
 }
 
 /**
- * What a byte of a file takes on the disk while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
+ * Disk space for one byte of a file while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
  * DuckDB puts aside meanwhile (5.3 where it has 300 MiB of memory for 130 MB).
  */
 const ROOM_A_BYTE = 9
 
 const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
-  // What is written, and the rest that was too little for a file.
+  // The written rows, and the rest that was too little for a file.
   const pieceBytes = Math.floor((localBytes - 2 * targetBytes) / ROOM_A_BYTE)
   if (pieceBytes > 0) return pieceBytes
   throw new ToolkitError(

@@ -53,8 +53,8 @@ export const cutPieces = async (
 ): Promise<readonly (readonly InputFile[])[]> => {
   const { session, spill, signal, report } = work
   const groups = cutByBytes(files, mostBytes, filesAtOnce(table))
-  const wanted = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
-  const cuts = await splitPoints(session, content, table, wanted)
+  const chosen = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
+  const cuts = await splitPoints(session, content, table, chosen)
   const ranges: InputFile[][] = Array.from({ length: cuts.length + 1 }, () => [])
   const of = files.reduce((sum, file) => sum + file.rows, 0)
   const path = join(spill, 'group.duckdb')
@@ -98,7 +98,7 @@ export const cutPieces = async (
 
 const COUNTRY = 'country_code'
 
-/** Of which record each row of a content's main table is: `owner`, `version`. */
+/** The record of each row of a content's main table: `owner`, `version`. */
 export const ownersTable = (content: Content): string => `${HIDDEN_SCHEMA}.owners_${content}`
 
 /** Some of them by which ranges are cut: `owner`, `country`. */

@@ -40,7 +40,7 @@ const plannedTable = async (
   return { table: table.name, before, after: { files: Math.ceil(bytes / work.targetBytes), rows, bytes } }
 }
 
-/** What a compaction would do. Reads the ids of all versions, writes nothing. */
+/** The result that a compaction would have. Reads the ids of all versions, writes nothing. */
 export const dryRunCompaction = async (
   options: CompactionOptions,
   snapshot: Snapshot,
@@ -55,7 +55,7 @@ export const dryRunCompaction = async (
       if (!(await findSuperseded(work, content))) continue
       for (const table of tablesOf(content.content)) found.push(await plannedTable(work, table))
     }
-    // Of all dictionaries together one is left.
+    // All dictionaries become one.
     return [...found, await plannedTable(work, dictionaryTable(), Number.POSITIVE_INFINITY)]
   }).finally(spill.remove)
   return {

@@ -8,7 +8,7 @@ import { LEAST_ROWS } from './plan-compaction.ts'
 interface CompactedFilesRequest {
   readonly sink: SinkRun
   readonly table: string
-  /** What the files' names begin with; their number follows. */
+  /** The beginning of the files' names; their number follows. */
   readonly id: string
   readonly targetBytes: number
   /** Bytes of a row, as far as they are known; the first file is written again where it does not fit. */

@@ -29,7 +29,7 @@ export interface ConvertToOptions extends LoadPart, ExportPart {
   readonly to: string
 }
 
-/** What was loaded, and what was written of it. */
+/** The report of the load, and the tables that were written. */
 export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noViews'> {
   readonly tables: ExportSummary['tables']
   readonly warnings: ExportSummary['warnings']

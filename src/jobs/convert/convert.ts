@@ -28,7 +28,7 @@ import type { RunReport } from '../common/run-report.ts'
 export interface ConvertOptions extends LoadOptions<RunReport> {
   /** Files, folders, patterns, `-` for standard input; `files`, `fromRecords`, or a source of one's own. */
   readonly from: Input | readonly Input[]
-  /** What all of them hold. @default detected for each */
+  /** The content of all of them. @default detected for each */
   readonly content?: Content | undefined
   /** Loads sources that the lake holds already once more. @default false */
   readonly again?: boolean | undefined
@@ -42,7 +42,7 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
   readonly maxDepth?: number | undefined
   /**
    * Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the
-   * same each time. Only the same program goes on with such a run, and with such a lake.
+   * same each time. Only the same program resumes such a run, and loads into such a lake.
    * @default all are loaded
    */
   readonly keeps?: KeepsRecord | undefined

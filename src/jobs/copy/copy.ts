@@ -42,7 +42,7 @@ const OPTIONS: OptionTypes<CopyOptions> = {
 
 /**
  * Copies snapshots of a lake between folders and buckets: each file's hash is compared on the way, and the copy shows a
- * snapshot only when all of it is there. Given again it copies what is new; one that was killed goes on. What is made from a
+ * snapshot only when all of it is there. Given again it copies what is new; one that was killed resumes. What is made from a
  * lake (serving indexes, batch files, published tables) is not copied: make it from the copy.
  *
  * @returns what the copy has now, and what was copied; `kind: 'nothing'` where it had all
@@ -70,7 +70,7 @@ export interface CopyOptions extends SpanRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a copy has now, and what was copied for it. */
+/** The snapshots of a copy now, and the files that were copied for it. */
 export interface CopySummary {
   /** `nothing`: it had all of it. */
   readonly kind: 'copied' | 'nothing'
@@ -83,7 +83,7 @@ export interface CopySummary {
   readonly bytes: number
   /** Files that an earlier copy has brought: their lengths were compared. */
   readonly filesThere: number
-  /** Snapshots that it had from before the lake was told to forget: they were removed. Absent where there were none. */
+  /** Snapshots that it had from before the lake's forget: they were removed. Absent where there were none. */
   readonly forgotten?: readonly number[]
   /** Why it has no `lake.duckdb` of its newest snapshot; absent where it has one, or is in a bucket. */
   readonly noViews?: string
@@ -105,7 +105,7 @@ const bringSnapshot = async ({ lake, to }: Way, number: number, seen: Set<string
       },
     )
   const target = storageOf(to)
-  // Whoever looks between the snapshot and its record, or gc after a kill, sees a commit that is not finished.
+  // A reader between the snapshot and its record, or gc after a kill, sees a commit that is not finished.
   await target.createFolder(runPath(root.run), new Map([[JOURNAL_FILE, '']]))
   if (!(await target.create(snapshotPath(number), bytes))) {
     const found = await target.read(snapshotPath(number))
@@ -145,7 +145,7 @@ const bringRates = async ({ lake, to }: Way): Promise<boolean> => {
   return true
 }
 
-/** Nobody can read a copy's snapshots from before its lake was told to forget: what they hold goes too. */
+/** Nobody can read a copy's snapshots from before the forget of its lake: what they hold goes too. */
 const removeForgotten = async (to: string): Promise<readonly number[]> => {
   const { oldest } = await listManifest(to)
   const forgotten = forgottenBefore(await readRoot(to))
@@ -206,7 +206,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED` naming the file,
  *   `TARGET_REFUSED` where the place holds another lake, `COMMIT_CONFLICT`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`,
- *   `STORAGE_FAILED`: run again, it goes on from what is copied
+ *   `STORAGE_FAILED`: run again, it continues from what is copied
  */
 export const copyLake = async (options: CopyOptions): Promise<CopySummary> => {
   checkPlaces(options)

@@ -30,7 +30,7 @@ export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProg
   readonly threads?: number | undefined
 }
 
-/** What changed: how much, and each record and figure. */
+/** The changes: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
   /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/diff.md). */
   readonly rows: readonly QueryRow[]

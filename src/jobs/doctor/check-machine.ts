@@ -111,7 +111,7 @@ export const checkDuckdb = async (env: NodeJS.ProcessEnv): Promise<readonly Mach
 /** Memory and processors of this process. */
 export interface Machine {
   readonly memoryBytes: number
-  /** What the control group allows; absent where it sets no limit. */
+  /** The limit of the control group; absent if it sets none. */
   readonly limitBytes?: number
   readonly cpus: number
 }
@@ -137,7 +137,7 @@ export const readMachine = async (): Promise<Machine> => {
 export interface Disk {
   readonly folder: string
   readonly freeBytes: number
-  /** What a lake needs of a file system, and this one does not do: `fsync`, `hard links`, `modes`, `write access`. */
+  /** Functions that a lake needs and this file system lacks: `fsync`, `hard links`, `modes`, `write access`. */
   readonly lacks: readonly string[]
 }
 

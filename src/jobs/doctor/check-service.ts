@@ -8,7 +8,7 @@ import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
-/** What of the service a configuration asks. */
+/** The parts of the service that a configuration uses. */
 export type ServiceUse = 'companies' | 'relations' | 'batchFiles'
 
 /** Which service is meant. */

@@ -1,4 +1,4 @@
-/** What the lake is delivered to, by the addresses that are configured: which folders, buckets, servers and parts that takes. */
+/** The configured targets of the lake, by their addresses: the folders, buckets, servers and parts that they need. */
 
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
@@ -13,7 +13,7 @@ import { nameOf } from '../../storage/store-paths.ts'
 import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
-/** What is configured needs. */
+/** The needs of the configuration. */
 export interface Needs {
   readonly folders: readonly string[]
   readonly buckets: readonly string[]

@@ -27,7 +27,7 @@ import { type AskedService, askService, checkCredentials, type ServiceUse } from
 import { askServer, checkBucket, type Needs, needsOf } from './check-targets.ts'
 import { type MachineFinding, withinTime } from './finding.ts'
 
-/** What `doctor` has found. */
+/** The findings of `doctor`. */
 export interface Diagnosis {
   /** Whether all is there that the core and what is configured need. */
   readonly well: boolean
@@ -50,7 +50,7 @@ export interface DoctorOptions {
   readonly tokenFile?: string | undefined
   /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
   readonly tokenVariable?: string | undefined
-  /** What of the service is used. @default ['companies'] */
+  /** The parts of the service that are used. @default ['companies'] */
   readonly uses?: readonly ServiceUse[] | undefined
   /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
   readonly needs?: readonly OptionalPartName[] | undefined
@@ -101,7 +101,7 @@ const askCatalog = async (env: NodeJS.ProcessEnv, limitMs: number): Promise<read
 interface Asked {
   readonly needs: Needs
   readonly service: AskedService | undefined
-  /** What was found of this machine: what is missing here is not asked for. */
+  /** The findings about this machine: a part that is missing here is not asked for. */
   readonly found: readonly MachineFinding[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the manifest says of partitions, searches, sources and names once records are gone: counts, where they count as filtered, and
+ * The manifest's entries of partitions, searches, sources and names once records are gone: counts, where they count as filtered, and
  * drift. Pure.
  */
 
@@ -18,7 +18,7 @@ import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { firstLayerOf } from '../../run/work/partition-entry.ts'
 import { type Identifiers, stripped } from './identifiers.ts'
 
-/** What was found in a file of quarantined lines. */
+/** The changes to a file of quarantined lines. */
 export interface QuarantineChange {
   readonly file: FileEntry
   /** In its place; absent where no line is left, and in a dry run. */
@@ -149,7 +149,7 @@ export const withoutTelling = (drift: readonly Drift[], { standIn }: Identifiers
   return [...kept, moreDrift(names, Math.max(...others.map(({ records }) => records)))]
 }
 
-/** What names the drift of a lake. */
+/** The lists of a snapshot whose entries hold drift. */
 type DriftLists = Required<Pick<Snapshot, 'partitions' | 'merged'>>
 
 /** The drift of a block stands at its first layer. */
@@ -158,7 +158,7 @@ const blockOf = ({ run, id }: CommittedPartition): string => `${run} ${firstLaye
 const isCompacted = ({ source }: CommittedPartition): boolean => source.kind === 'compaction'
 
 interface DroppedDrift extends DriftLists {
-  /** What stood there, as `nameKey`, but for names that tell of the forgotten. */
+  /** The earlier text, as `nameKey`, without names that tell of the forgotten. */
   readonly names: readonly string[]
 }
 

@@ -14,7 +14,7 @@ import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forge
 import type { Identifiers } from './identifiers.ts'
 import { restoredTexts } from './reload.ts'
 
-/** What a partition holds of them. */
+/** The records of the forgotten in a partition. */
 export interface Held {
   /** Records that go: of the companies. */
   readonly removed: Set<bigint>
@@ -30,7 +30,7 @@ const FILES_AT_ONCE = 256
 interface Look {
   readonly table: string
   readonly owner: string
-  /** Whose rows they are. */
+  /** The column with the id that a row is about. */
   readonly id: string
   readonly ids: string
 }
@@ -45,14 +45,14 @@ const LOOKS: readonly Look[] = [
 /** Paths as DuckDB's list. */
 export const pathsSql = (paths: readonly string[]): string => `[${paths.map(literal).join(', ')}]`
 
-/** What rows say of the forgotten. */
+/** The rows of the forgotten that were found. */
 interface FoundIds {
   readonly held: Map<number, Held>
   /** Ids that have rows. */
   readonly known: Set<bigint>
 }
 
-/** What is known of a partition; changed by whoever finds more. */
+/** The entry of a partition, which its callers add to. */
 const heldAt = (held: Map<number, Held>, place: number): Held => {
   const one = held.get(place) ?? { removed: new Set(), changed: new Set() }
   held.set(place, one)
@@ -93,7 +93,7 @@ WHERE ${id} IN (FROM ${ids})`),
 
 /** A record that may tell of them. */
 interface Suspect {
-  /** Of its row. */
+  /** The path of its row's file. */
   readonly path: string
   /** Ids of theirs that stand in it. */
   readonly ids: readonly bigint[]

@@ -164,7 +164,7 @@ const commitIn = async (
   })
 }
 
-/** What forgets have left that were interrupted before they could say so. */
+/** The values that interrupted forgets left for a person to decide on, before they could report them. */
 const leftBy = async (lake: string, completed: readonly number[]): Promise<readonly LeftInFile[]> =>
   completed.length === 0
     ? []

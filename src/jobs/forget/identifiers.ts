@@ -1,4 +1,7 @@
-/** What tells a company or person apart besides its id: names and national ids, found in texts whatever lies between their words. */
+/**
+ * Names and national ids, which identify a company or person besides its id: found in texts whatever is between
+ * their words.
+ */
 
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 
@@ -8,7 +11,7 @@ const LEAST_CHARACTERS = 5
 export const LEAST_DIGITS = 6
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu
-/** What may stand between the parts of a national id, besides the marks that some of them have. */
+/** Characters that may stand between the parts of a national id, besides the marks that some of them have. */
 const ALWAYS_BETWEEN = '-'
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
@@ -42,14 +45,14 @@ const joined = (text: string, by: string): string =>
     .map((word) => word.text)
     .join(by)
 
-/** What stands in a text, as words of its own. */
+/** Whether a text contains a name or a national id as words of their own. */
 interface Standing {
   readonly name: boolean
   readonly nationalId: boolean
 }
 
 export interface Identifiers {
-  /** What of the forgotten a text has in it. */
+  /** The identifiers of the forgotten that a text contains. */
   readonly standing: (text: string) => Standing
   /** Whether a text has a name or national id of the forgotten, also one with escapes of JSON. */
   readonly standIn: (text: string) => boolean

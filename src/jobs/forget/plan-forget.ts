@@ -82,7 +82,7 @@ export const foundOf = async (
   const [companies, persons] = [ids.companies.size, ids.persons.size]
   const unknown = await unknownOf(work, known)
   const isNobody = unknown === companies + persons && files.length + left.length === 0
-  // What was completed was about them, maybe.
+  // The completed forgets may have been about the same ids.
   if (isNobody && completed.length === 0)
     throw new ToolkitError(
       'IDS_UNKNOWN',

@@ -1,5 +1,5 @@
 /**
- * What is known of the forgotten besides their ids: companies and persons by national ids, and the names and national ids of
+ * Identifiers of the forgotten besides their ids: companies and persons by national ids, and the names and national ids of
  * rows that are about to go.
  */
 
@@ -11,7 +11,7 @@ import { type HeldByPlace, pathsSql } from './find-held.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { type Identifiers, identifiersOf, stripped } from './identifiers.ts'
 
-const WANTED = `${HIDDEN_SCHEMA}.national_ids`
+const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 
 /** As the service compares them: without white space and hyphens. */
 const strippedSql = (column: string): string => `upper(regexp_replace(${column}, '[\\s-]', '', 'g'))`
@@ -44,10 +44,10 @@ export const resolveIds = async (
 ): Promise<ResolvedIds> => {
   const { session, snapshot, localBytes, signal, ids } = work
   const found = { companies: new Set(ids.companies), persons: new Set(ids.persons) }
-  const wanted = new Set(nationalIds.map(stripped))
-  if (wanted.size === 0) return { ids: found, unresolved: 0 }
-  await session.run(`CREATE TABLE ${WANTED} (id VARCHAR)`)
-  for (const id of wanted) await session.run(`INSERT INTO ${WANTED} VALUES ($1)`, [id])
+  const sought = new Set(nationalIds.map(stripped))
+  if (sought.size === 0) return { ids: found, unresolved: 0 }
+  await session.run(`CREATE TABLE ${SOUGHT} (id VARCHAR)`)
+  for (const id of sought) await session.run(`INSERT INTO ${SOUGHT} VALUES ($1)`, [id])
   const resolved = new Set<string>()
   const inCountry = country === undefined ? '' : ` AND country_code = ${literal(country.toUpperCase())}`
   for (const { table, id, column, as } of LOOKS) {
@@ -59,7 +59,7 @@ export const resolveIds = async (
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national
 FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
-WHERE ${strippedSql(column)} IN (FROM ${WANTED})${inCountry} AND ${id} IS NOT NULL`),
+WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry} AND ${id} IS NOT NULL`),
       )
       for (const { id: internal, national } of rows) {
         found[as].add(BigInt(String(internal)))
@@ -67,7 +67,7 @@ WHERE ${strippedSql(column)} IN (FROM ${WANTED})${inCountry} AND ${id} IS NOT NU
       }
     }
   }
-  return { ids: found, unresolved: wanted.size - resolved.size }
+  return { ids: found, unresolved: sought.size - resolved.size }
 }
 
 const SELECTS: Readonly<Record<string, string>> = {

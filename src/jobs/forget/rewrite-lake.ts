@@ -16,11 +16,11 @@ import { collectIdentifiers } from './resolve-ids.ts'
 import { findFiles, rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'
 
-/** What was found, and what took its place. */
+/** The files that were found, and those that took their place. */
 export interface Rewritten {
   readonly listed: LeftInLake
   readonly written: readonly FileEntry[]
-  /** Of the drift that was dropped. */
+  /** Names of the drift that was dropped. */
   readonly names: readonly string[]
   readonly files: readonly ForgottenFiles[]
   readonly linesCleared: number

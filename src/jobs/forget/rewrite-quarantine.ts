@@ -128,7 +128,7 @@ interface Forgetting extends ForgottenEntities {
   readonly isCompany: IsForgotten
 }
 
-/** What is left of a readable line of others; `undefined`: nobody can tell. */
+/** The rest of a readable line about others; `undefined` if that cannot be decided. */
 const restOf = (content: Content, raw: string, forgetting: Forgetting): string | undefined => {
   try {
     const { text, left } = withoutForgotten(content, raw, forgetting)

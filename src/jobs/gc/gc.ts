@@ -99,7 +99,7 @@ const OPTIONS: OptionTypes<GcOptions> = {
 export const gc = async (options: GcOptions): Promise<Garbage> => {
   checkOptions('gc', OPTIONS, options)
   const { lake, catalog, dryRun = false, signal, onRemove } = options
-  // What a killed forget has left is of snapshots that are gone for ever.
+  // Leftovers of a killed forget belong to snapshots that are gone for ever.
   if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
   const { keep, first } = await keptBy(options)
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.

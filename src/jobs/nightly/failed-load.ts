@@ -1,5 +1,5 @@
 /**
- * What each of several loads of one run brought, and which of them an error comes from: by where it was thrown, by the source
+ * The counts of each of several loads of one run, and the load that an error comes from: by where it was thrown, by the source
  * it names, by its bad lines.
  */
 

@@ -23,7 +23,7 @@ import {
   preparePart,
 } from './open-loads.ts'
 
-/** What became of one load. */
+/** The outcome of one load. */
 export type PartOutcome = { readonly part: LoadPart } & (
   | {
       readonly kind: 'loaded'
@@ -131,7 +131,7 @@ const inOneRun = async (
   return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options }, work).catch(failedBy)
 }
 
-/** What became of each load so far. */
+/** The outcomes of the loads so far. */
 class Together {
   readonly outcomes = new Map<LoadPart, PartOutcome>()
   readonly #blame = new Blame()
@@ -151,7 +151,7 @@ class Together {
     return [...this.outcomes.values()].find(({ kind, part }) => kind === 'failed' && part.needed)?.part
   }
 
-  /** What can be done, as far as that is known before a run. */
+  /** The loads that can be done, as far as that is known before a run. */
   async prepare(parts: readonly LoadPart[]): Promise<readonly Prepared[]> {
     const prepared: Prepared[] = []
     let down: unknown
@@ -195,7 +195,7 @@ class Together {
 /**
  * Does several loads in one commit. One that fails holds back none of the others, unless it is needed: it is left out, and the
  * others are committed together. Where the service as a whole fails, its loads fail together and their run is kept: the same call
- * goes on there.
+ * resumes it.
  *
  * @returns what became of each, in their order
  * @throws {ToolkitError} INTERRUPTED; what a lake throws that cannot be read

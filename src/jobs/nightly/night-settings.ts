@@ -1,5 +1,5 @@
 /**
- * What a night does: by `firmlake.toml`, and by variables, which take precedence over it; after the loads a step for each
+ * The settings of a night: by `firmlake.toml`, and by variables, which take precedence over it; after the loads a step for each
  * section.
  */
 
@@ -101,7 +101,7 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
   })
 }
 
-/** What is loaded, and from where. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
+/** The loads and their service. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
 const loadsOf = async (env: Environment, settings: FileSettings) => {
   const { pull = [], sync = [], batch_files = [], files = [] } = settings
   const ofService = pull.length + sync.length + batch_files.length
@@ -113,7 +113,7 @@ const loadsOf = async (env: Environment, settings: FileSettings) => {
   return { service, loads }
 }
 
-/** What a night does, ready to begin. */
+/** The settings of a night, ready to begin. */
 export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings)
@@ -156,7 +156,7 @@ export const nightOf = async (env: Environment, settings: FileSettings, adopt?: 
 
 export type Night = Awaited<ReturnType<typeof nightOf>>
 
-/** What every step is given. */
+/** The arguments of every step. */
 interface StepWork {
   readonly night: Night
   /** Whether any load brought something. */
@@ -166,7 +166,7 @@ interface StepWork {
 }
 
 interface NightStep {
-  /** Of the section. */
+  /** The name of the section. */
   readonly name: string
   readonly needed: boolean
   readonly work: (work: StepWork) => Promise<Pick<NightPart, 'state'> & Partial<NightPart>>
@@ -215,7 +215,7 @@ const checked =
     const { memoryBytes, threads } = machine
     const { checks, failed } = await check({
       lake,
-      // Of an earlier night's load the alarm has rung then.
+      // The alarm about an earlier night's load has rung then.
       ...(hasLoaded ? expectationsOf(section) : { maxAgeMs: section.max_age }),
       ...{ minCompanies, data, memoryBytes, threads },
       rules: rules === undefined ? {} : await readRules(rules),

@@ -13,7 +13,7 @@ import { loadTogether, type PartOutcome } from './load-together.ts'
 import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
 import { type Environment, type Night, nightOf, stepsOf } from './night-settings.ts'
 
-/** What was done to the targets, as the summary shows it. */
+/** The updates of the targets, as the summary shows them. */
 const updated = (event: TargetEvent): object => {
   if (event.kind === 'published')
     return { published: { formats: event.formats, snapshot: event.summary.snapshot } }
@@ -22,10 +22,10 @@ const updated = (event: TargetEvent): object => {
   return { delivered: event.delivered, ...(warnings.length > 0 && { warnings }) }
 }
 
-/** What became of the parts so far. */
+/** The outcomes of the parts so far. */
 class Parts {
   readonly list: NightPart[] = []
-  /** Of the first one that failed. */
+  /** The error of the first part that failed. */
   error: unknown
   /** The first that is needed and failed. */
   needed: string | undefined
@@ -47,7 +47,7 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   const outcomes = await orInterrupted('The night', signal, () =>
     loadTogether(loads, { lake, service, signal, ...load, ...machine }),
   )
-  // What is committed holds nothing back, though something of it did not come.
+  // A committed part holds nothing back, though something of it did not come.
   for (const outcome of outcomes)
     parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
   report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
@@ -97,7 +97,7 @@ export interface NightlyOptions extends ProgramWork {
   /** Variables by name, such as `process.env`: they take precedence over `settings` (docs/nightly.md). */
   readonly env: Environment
   /**
-   * What firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
+   * The settings of firmlake.toml, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
    * @default none: companies and relations are pulled
    */
   readonly settings?: FileSettings | undefined

@@ -37,7 +37,7 @@ export type PreparedPart =
       readonly kind: 'prepared'
       readonly part: LoadPart
       readonly job: Job
-      /** What a new run is begun with. @param place of the job among those of the run */
+      /** The files that a new run is begun with. @param place of the job among those of the run */
       readonly texts: (place: number) => Promise<readonly (readonly [name: string, text: string])[]>
     }
   | { readonly kind: 'nothing' }
@@ -101,14 +101,14 @@ export interface OpenedPart {
   ) => PulledPart | undefined
 }
 
-/** What a pull or a sync has found. */
+/** The findings of a pull or a sync. */
 export interface PulledPart {
   readonly entry: ReturnType<OpenedPull['entry']>
   readonly plan: OpenedPull['plan']
   readonly windows: ReturnType<OpenedPull['windows']>
-  /** Of a sync. */
+  /** The comparison of a sync. */
   readonly findings?: OpenedSync['findings']
-  /** Of a sync that did not get all that it found. */
+  /** The companies that a sync found and did not get. */
   readonly missing?: NotDelivered | undefined
 }
 

@@ -46,7 +46,7 @@ const stillListed = async (
   signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<bigint>> => {
   const listed = new Set<bigint>()
-  // What the service does not have at all no search has.
+  // A company that the service does not have at all is in no search.
   let open = [...(await listedOf(service, { search: {} }, ids, signal))]
   for (const search of searches) {
     if (open.length === 0) break
@@ -56,7 +56,7 @@ const stillListed = async (
   return listed
 }
 
-/** What is missing from a pull, in words; `undefined` where it is whole. */
+/** The records missing from a pull, in words; `undefined` if it is whole. */
 const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | undefined => {
   if (received !== announced) return `${received} of ${announced} announced companies came`
   return gapLeft > 0 ? `${gapLeft} companies were in no window` : undefined
@@ -116,7 +116,7 @@ export const scopeOf = (search: SearchParameters): string | undefined => {
   for (const [name, values] of Object.entries(search)) {
     const filter = SCOPE_FILTERS.find((one) => one.toLowerCase() === name.toLowerCase())
     if (filter === undefined) return undefined
-    // A service may take codes in any letter case; to find none of them here would hide what vanished.
+    // A service may take codes in any letter case; to find none of them here would hide companies that are gone.
     const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')
     conditions.push(`lower(CAST(${companyColumn('BasicDetails', filter)} AS VARCHAR)) IN (${texts})`)
   }

@@ -28,7 +28,7 @@ interface GapClosing {
   readonly pull: (index: number, path: string, signal: AbortSignal) => Promise<Checkpoint>
 }
 
-/** What was found, by id; as text, since a number beyond 2^53 would be another one. */
+/** The companies that were found, by id; as text, since a number beyond 2^53 would be another one. */
 const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it misses is' }
 interface Missing {
   readonly ids: readonly string[]

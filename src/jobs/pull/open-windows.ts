@@ -22,14 +22,14 @@ import { openWindowSources, type RunWindow, type WindowSources, windowPath } fro
 interface PullPart {
   /** Places of the windows to pull, of all that the pull has. @default all */
   readonly only?: readonly number[] | undefined
-  /** What other windows brought. @default what the files beside this one's windows say */
+  /** The companies that other windows brought. @default those in the files beside this one's windows */
   readonly brought?: Brought | undefined
 }
 
 interface Pull extends WindowSources {
   /** The file of ids beside a window's, where they are kept. */
   readonly idsPath: (index: number) => string | undefined
-  /** What the manifest keeps, as it stands. */
+  /** The entry of the manifest, as it stands. */
   readonly entry: () => PullEntry
 }
 
@@ -116,7 +116,7 @@ interface WindowGapOptions extends Pick<PullingOptions, 'concurrency' | 'signal'
   readonly currency: string | undefined
 }
 
-/** What the parts of one window leave out: its lists stand in a folder of its own. */
+/** The companies that the parts of one window leave out: its lists stand in a folder of its own. */
 const listWindowGaps = async (
   all: readonly GapsToList[],
   known: Pick<IdSet, 'has'>,
@@ -135,7 +135,7 @@ const listWindowGaps = async (
   return [...found].sort((a, b) => (a < b ? -1 : 1))
 }
 
-/** What a person must know of a window whose records are not as many as were announced. */
+/** The warning about a window whose records are not as many as were announced. */
 const differenceOf = (name: string, { announced, records }: Checkpoint): string | undefined =>
   announced === records
     ? undefined
@@ -160,7 +160,7 @@ const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] 
 const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
   requested !== null && (requested.to === undefined || requested.to >= today)
 
-/** What a window announced and brought. */
+/** The announced and the received records of a window. */
 export interface WindowCounts {
   readonly announced: number
   readonly received: number
@@ -170,7 +170,7 @@ const receivedIn = (windows: readonly WindowCounts[]): number =>
   windows.reduce((sum, { received }) => sum + received, 0)
 
 /**
- * What was received and what is left of the gap are together what was announced, always: by the plan, but of windows that had
+ * The received records and the rest of the gap are together the announced ones, always: by the plan, but of windows that had
  * more or fewer records when they were pulled, by these.
  *
  * @param came what the windows of the search brought, and how many records came that none of them covered

@@ -60,7 +60,7 @@ export const planPull = async (
   }
 }
 
-/** What can be asked for at once: of relations only some ids, which no request may name more of. */
+/** The searches that can be asked for at once: of relations only some ids, which no request may name more of. */
 const requestsOf = (content: Content, search: SearchParameters): readonly SearchParameters[] =>
   content === 'relations' ? searchesByIds(search, LIMITS.idsPerRequest) : [search]
 
@@ -186,7 +186,7 @@ export interface PlanEstimate {
   readonly pages: number
   /** Pages, and for each window the empty one that may end it. */
   readonly requests: number
-  /** Of these to find and fetch what no window covers, at most: lists of companies, and pages. */
+  /** The most requests that find and fetch the companies outside all windows: lists of companies, and pages. */
   readonly closing?: { readonly lists: number; readonly pages: number }
   /** At least so long, in seconds: a page is assumed to take no longer than a count. */
   readonly seconds: number

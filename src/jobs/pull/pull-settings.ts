@@ -1,4 +1,4 @@
-/** What a person asks for in a pull, its plan, what it reports while it works, and what is checked before there is a run. */
+/** The settings of a pull, its plan, its progress, and the checks before there is a run. */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
@@ -14,7 +14,7 @@ import type { Since } from './since-last.ts'
 import { isDay } from './window-axes.ts'
 import type { Checkpoint } from './window-file.ts'
 
-/** What pulling needs of a service. */
+/** The calls of a service that pulling needs. */
 export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
 
 /** As JSON: a run with equal settings is resumed. */

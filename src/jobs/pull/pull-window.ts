@@ -202,7 +202,7 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    // What closes a gap was announced with it.
+    // The companies that close a gap were announced with it.
     const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
     const counted = {
       ...was,

@@ -58,9 +58,9 @@ export interface PullOptions extends ServiceJobOptions<PullReport> {
   readonly onPull?: ((event: PullEvent) => void) | undefined
 }
 
-/** What a pull did. */
+/** The report of a pull. */
 export interface PullReport extends RunReport {
-  /** What was asked for, announced and received; its windows; the requests it took. */
+  /** The search, its announced and received records; its windows; the requests it took. */
   readonly pull: Omit<PullSummary, 'summary'>
 }
 
@@ -135,7 +135,7 @@ export interface PullRunOptions extends RunOptions {
 
 export interface PullSummary {
   readonly summary: LoadSummary
-  /** Of the last pull of this search, where this one is in another. */
+  /** The currency of the last pull of this search, if this one is in another. */
   readonly currencyBefore?: string
   readonly entry: PullEntry
   readonly plan: PullPlan
@@ -170,7 +170,10 @@ export const pullSearch = async (
   })
 }
 
-/** What came of a pull: of a run that was committed before, as the lake has it, for its windows may stand on another machine. */
+/**
+ * The result of a pull: for a run that was committed before, as the lake has it, for its windows may stand on
+ * another machine.
+ */
 export const pulledBy = (
   { already, partitions }: LoadSummary,
   { entry, windows, plan }: OpenedPull,
@@ -196,9 +199,9 @@ export const currencyBefore = async (
 
 export interface OpenedPull extends OpenedJob {
   readonly plan: PullPlan
-  /** What the manifest keeps, as it stands. */
+  /** The entry of the manifest, as it stands. */
   readonly entry: () => PullEntry
-  /** What came so far. */
+  /** The windows that came so far. */
   readonly windows: () => readonly PulledWindow[]
 }
 

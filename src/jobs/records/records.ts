@@ -30,7 +30,7 @@ export interface RecordsOptions extends InPlaceOptions {
   readonly signal?: AbortSignal | undefined
   /** How far the fetch of a lake's files from a bucket is. */
   readonly onFetch?: RestoreRequest['onFetch']
-  /** What reading the lake has taken, when all records were read. */
+  /** Called with the cost of reading the lake, when all records were read. */
   readonly onRead?: RestoreRequest['onRead']
 }
 

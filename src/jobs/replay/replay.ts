@@ -28,7 +28,7 @@ export interface ReplayOptions
   readonly sources?: readonly string[] | undefined
 }
 
-/** What a replay did. */
+/** The report of a replay. */
 export type ReplayReport = Omit<RunReport, 'run'> & {
   /** `null` where no such line is in the quarantine: no run was begun. */
   readonly run: string | null

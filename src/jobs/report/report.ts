@@ -35,7 +35,7 @@ export interface ReportOptions
   readonly now?: (() => Date) | undefined
 }
 
-/** What was written. */
+/** The report that was written. */
 export interface WrittenReport {
   readonly lake: string
   readonly snapshot: number

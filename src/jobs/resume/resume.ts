@@ -50,7 +50,7 @@ export interface ResumeOptions
   readonly concurrency?: number | undefined
 }
 
-/** What became of an interrupted run. */
+/** The outcome of an interrupted run. */
 export type ResumedRun =
   | { readonly kind: 'loaded'; readonly report: RunReport }
   /** It had committed before its process went; only its folder was left. */
@@ -58,7 +58,7 @@ export type ResumedRun =
   /** It does not stop the others. */
   | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
 
-/** What became of interrupted runs, oldest first. */
+/** The outcomes of interrupted runs, oldest first. */
 export interface ResumeReport {
   readonly runs: readonly ResumedRun[]
 }

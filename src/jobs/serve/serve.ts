@@ -112,7 +112,7 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
   if (follow && snapshot !== undefined)
     throw new ToolkitError(
       'USAGE',
-      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of both`,
+      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of the two`,
       { snapshot },
     )
   const {

@@ -66,7 +66,7 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
   )
 }
 
-/** What all units have made, in their order. */
+/** The work of all units, in their order. */
 const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
   units: records.flatMap(({ sources }) => sources),
   entries: records.flatMap(({ entries }) => entries),
@@ -98,7 +98,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
   }
 }
 
-/** What a unit has made is recorded once and for all: where a file of it is damaged, the run has to be planned anew. */
+/** The work of a unit is recorded once and for all: if a file of it is damaged, the run has to be planned anew. */
 const withWayOut = (error: unknown): unknown => {
   if (!(error instanceof ToolkitError) || error.code !== 'RUN_NOT_RESUMABLE') return error
   const { message, context } = error
@@ -159,7 +159,7 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
   }
 }
 
-/** What each source of a unit gave, in its order. Every window has a partition, and each says it of the whole. */
+/** The counts of each source of a unit, in its order. Every window has a partition, and each says it of the whole. */
 const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] => {
   const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
   return sources.map((source) => {
@@ -168,7 +168,7 @@ const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] =>
   })
 }
 
-/** What a sync found, and did not get. */
+/** The companies that a sync found and did not get. */
 const notDeliveredOfRun = async (
   { plan, seen }: SharedRun,
   records: readonly UnitRecord[],

@@ -121,7 +121,7 @@ const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
 
 type Planned = Pick<PullSummary, 'plan' | 'currencyBefore'>
 
-/** What a pull and a sync share: their plan is read before the commit removes it, their entry after it. */
+/** Shared by a pull and a sync: their plan is read before the commit removes it, their entry after it. */
 const pullOn = async <Done>(
   options: LoadOptions<Done> & Extract<RunLoad, { load: 'pull' | 'sync' }>,
   on: OnEngine,
@@ -198,7 +198,7 @@ export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine)
       handOver({ ...options, load: 'batches' }, on),
     )
     const { planned, summary } = loaded
-    // What the lake holds is named apart.
+    // The files that the lake holds are named apart.
     const skipped = summary.skipped.slice(planned.skipped.length)
     return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
   })

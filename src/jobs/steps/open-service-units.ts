@@ -30,7 +30,7 @@ export const openWindows = async (
     if (findings === undefined) throw notResumable(job.run, 'it has no findings')
     return openSync(service, job, asked, findings, pulling, places)
   }
-  // What closes a gap is the last phase.
+  // The windows that close a gap are the last phase.
   const last = shared.units.at(-1)?.phase
   const before = shared.units.filter(({ phase }) => phase !== last).map(({ id }) => id)
   return openPull(service, job, asked, plan, pulling, {
@@ -66,7 +66,7 @@ export interface OpenUnitOptions {
 }
 
 export interface OpenedUnits {
-  /** Of all units, in their order. */
+  /** The sources of all units, in their order. */
   readonly sources: readonly Source[]
   /** The file of ids beside a source, where the closing of a gap needs them. */
   readonly idsPath?: ((index: number) => string | undefined) | undefined

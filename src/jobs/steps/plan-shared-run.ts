@@ -41,7 +41,7 @@ import { changeWindows, findingsText, listChanges } from '../sync/find-changes.t
 import { type Phase, phasesOf, withScratch } from './shared-run.ts'
 import { cutFiles, DEFAULT_UNIT_BYTES, type SkippedSource } from './units-of-files.ts'
 
-/** What a run that many machines work on may load. */
+/** The jobs that a run of many machines may load. */
 export type SharedJob = ConvertJob | PullJob | SyncJob | BatchFilesJob
 
 export interface PlanOptions extends Omit<RunOptions, 'limit'> {
@@ -53,7 +53,7 @@ export interface PlanOptions extends Omit<RunOptions, 'limit'> {
   readonly unitBytes?: number | undefined
   /** Requests a second of all workers together. @default learnt from the answers, by each for itself */
   readonly maxRequestsPerSecond?: number | undefined
-  /** Of the jobs that call a service. */
+  /** The service, for the jobs that call one. */
   readonly service?: Service | undefined
   /** Windows listed side by side. @default 4 */
   readonly concurrency?: number | undefined
@@ -71,7 +71,7 @@ export interface PlannedRun {
   readonly skipped: readonly SkippedSource[]
 }
 
-/** What a job has to do, and what stands in the run's folder besides its units. */
+/** The units of a job, and the other files of the run's folder. */
 interface PlannedJob {
   readonly units: readonly WorkUnit[]
   readonly files: RunTexts

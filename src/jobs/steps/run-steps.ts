@@ -30,7 +30,7 @@ import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
 import type { SharedRunStatus } from './shared-run.ts'
 import type { UnitChoice, UnitOutcome, WorkSummary } from './work-shared-run.ts'
 
-/** What a run of many machines loads. */
+/** The load of a run that many machines share. */
 export type RunLoad =
   | ({
       readonly load: 'convert'
@@ -216,7 +216,7 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
 
 /**
  * Loads units of a run: some by their ids, or each `of`-th. A unit that is done already is left alone; one that several
- * processes work on at the same time is done once. Killed at any point, the same call goes on.
+ * processes work on at the same time is done once. Killed at any point, the same call resumes.
  *
  * @returns what became of each unit; `snapshot` where the run is committed already
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
@@ -245,7 +245,7 @@ export interface CommitRunOptions
     Omit<CommonOptions<CommitRunReport>, 'lake'>,
     Pick<LoadOptions<never>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'> {}
 
-/** What a commit of a run did. */
+/** The report of a commit of a run. */
 export type CommitRunReport =
   | ({ readonly kind: 'committed' } & RunReport)
   /** Another call had committed it; `null`: it had found nothing new. */
@@ -299,7 +299,7 @@ export const runStatus = async (options: RunStep): Promise<SharedRunStatus> => {
 }
 
 /**
- * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call goes on. What they have loaded goes
+ * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call resumes. What they have loaded goes
  * with `gc`.
  *
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`

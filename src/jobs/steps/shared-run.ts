@@ -42,7 +42,7 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
   readonly units: readonly NumberedUnit[]
 }
 
-/** What is found of a run before anything of it is read. */
+/** A run as it is found before anything of it is read. */
 type SeenShared =
   | { readonly kind: 'open'; readonly seen: SeenRun }
   /** It is in the lake; its folder may be gone. */
@@ -50,7 +50,7 @@ type SeenShared =
   /** It was removed, and something of it is left. */
   | { readonly kind: 'removed' }
 
-/** What is found of a run. */
+/** A run as it is found. */
 type FoundRun =
   | Exclude<SeenShared, { readonly kind: 'open' }>
   | { readonly kind: 'open'; readonly shared: SharedRun }
@@ -113,11 +113,11 @@ export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
   }
 }
 
-/** Of a run that was removed while something of it is left. */
+/** The error of a run that was removed while something of it is left. */
 export const removedRun = (run: string): ToolkitError =>
   notFound(run, 'it was cancelled, "firmlake run cancel" removes what is left of it')
 
-/** What failed because the run was removed meanwhile says so: the same again could only fail again. */
+/** A failure because the run was removed meanwhile says so: the same again could only fail again. */
 export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {
   const stands = await isSharedRun(lake, run).catch(() => true)
   return stands ? error : notFound(run, 'it was removed meanwhile', error)
@@ -164,7 +164,7 @@ export interface SharedRunStatus {
   readonly units: number
   readonly done: number
   readonly phases: readonly (Phase & { readonly done: number })[]
-  /** Of the units that are done. */
+  /** Counts of the units that are done. */
   readonly partitions: number
   readonly records: number
   readonly quarantined: number
@@ -229,7 +229,7 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
 }
 
 /**
- * Ends a run without a commit, damaged ones too: late workers find it gone. Stopped halfway, the same again goes on. What they loaded is removed by gc: at once, or where a commit
+ * Ends a run without a commit, damaged ones too: late workers find it gone. Stopped halfway, the same call resumes. What they loaded is removed by gc: at once, or where a commit
  * of it is under way when that has ended, for it may be just in time.
  *
  * @returns the snapshot that shows it, where it had committed: then only its folder is removed

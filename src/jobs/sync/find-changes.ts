@@ -29,7 +29,10 @@ import { groupsOf, type IdValue } from '../pull/search.ts'
 import { openWindowSources, type RunWindow, type WindowSources } from '../pull/window-sources.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
-/** What a sync found, ids beyond 2^53 as texts; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+/**
+ * The findings of a sync, ids beyond 2^53 as texts; the companies that are gone are absent if the lake cannot tell which of its
+ * companies the search means.
+ */
 export interface SyncFindings extends Omit<Comparison, 'absent'> {
   readonly vanished?: readonly IdValue[]
   /** How many the search has when all is listed; absent where these are as many as were planned. */
@@ -113,13 +116,13 @@ export const listChanges = async (
   const again = join(folder, 'again.jsonl')
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
-  // Of what was forgotten the load would take nothing.
+  // The load would take nothing of a forgotten company.
   const refused = refusedBy((await rootIfAny(job.lake))?.refusals)
-  const wanted = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
+  const allowed = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
   // Windows that outgrew page mode may leave something out: the plan does not count it.
   const announced = found.listed === plan.announced ? undefined : await countNow(service, settings, options)
   return {
-    ...{ ...found, new: wanted },
+    ...{ ...found, new: allowed },
     ...(absent && { vanished: absent }),
     ...(announced !== undefined && { announced }),
   }
@@ -209,7 +212,7 @@ export const openSync = async (
   })
 }
 
-/** What the manifest keeps of a sync: what was listed counts as received. */
+/** The manifest's entry of a sync: what was listed counts as received. */
 export const syncEntry = (
   service: Pick<PullService, 'origin'>,
   job: JobOfRun,

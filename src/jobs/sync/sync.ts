@@ -48,9 +48,9 @@ export interface SyncOptions
   readonly onSync?: SyncRunOptions['onSync']
 }
 
-/** What a sync did. */
+/** The report of a sync. */
 export interface SyncReport extends RunReport {
-  /** Which companies are new, changed, vanished; how many were fetched; the requests it took. */
+  /** Which companies are new, changed, gone; how many were fetched; the requests it took. */
   readonly sync: Omit<SyncSummary, 'summary'>
 }
 
@@ -97,7 +97,7 @@ export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
 
 export interface SyncSummary {
   readonly summary: LoadSummary
-  /** Of the last pull of this search, where this one is in another. */
+  /** The currency of the last pull of this search, if this one is in another. */
   readonly currencyBefore?: string
   readonly entry: PullEntry
   readonly plan: PullPlan
@@ -120,7 +120,7 @@ export const syncSearch = async (
   const job: SyncJob = { kind: 'sync', url, ...settings }
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
   const { lake, mode, signal } = options
-  // What changed is listed by the run itself, which may take long: it goes on there where it was interrupted.
+  // The run itself lists the changes, which may take long: it continues there if it was interrupted.
   const files = async () =>
     new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), { signal }))])
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
@@ -132,7 +132,7 @@ export const syncSearch = async (
   })
 }
 
-/** What a sync calls vanished, of the companies that the lake has of the search. */
+/** The companies that a sync does not find any more, among those that the lake has of the search. */
 const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing['lacking'] =>
   vanished && { ids: vanished.map(BigInt), held: unchanged + changed.length + vanished.length }
 

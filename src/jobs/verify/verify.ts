@@ -6,7 +6,7 @@ import { Engine } from '../../lake/duckdb/engine.ts'
 import type { CountRows } from '../../manifest/verify/check-file.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
 
-/** What is verified. */
+/** The options of `verify`. */
 export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
 
 const OPTIONS: OptionTypes<VerifyOptions> = {

@@ -6,7 +6,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ConvertJob, ProgramJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
@@ -149,8 +149,7 @@ const loadSources = (
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options, sources), ...limits } }
   // A source that can be read only once has other bytes each time: an earlier run proves nothing about it.
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
-  const files = async () => new Map([unitsFile(sources)])
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+  return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options }, (run) =>
     loadIntoLake(run, [{ sources }], options),
   )
 }

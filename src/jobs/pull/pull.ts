@@ -7,7 +7,7 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import type { PullEntry } from '../../core/partition.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
 import type { PullJob, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
@@ -22,7 +22,7 @@ import {
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from './ask-listed.ts'
-import { openPull, type PulledWindow, pulledWindows, windowsOf } from './open-windows.ts'
+import { openPull, type PulledWindow, pulledWindows } from './open-windows.ts'
 import { planPull, windowsOfRun, windowsText } from './plan-pull.ts'
 import {
   checkPullCurrency,
@@ -156,10 +156,8 @@ export const pullSearch = async (
   const job: PullJob = { kind: 'pull', url, ...settings }
   const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
   const { lake, mode, signal } = options
-  const files = async () => {
-    const windows = await planPull(service, settings, await pullsIfAny(lake), { signal })
-    return new Map([windowsText(windows), unitsFile(windowsOf(settings.content, windows))])
-  }
+  const files = async () =>
+    new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), { signal }))])
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openPullJob(run, job, { ...options, service })
     const summary = await loadIntoLake(run, [opened], options)

@@ -9,8 +9,8 @@ import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
-import type { PullJob, RunPlan } from '../../run/run-plan.ts'
-import { withRun } from '../../run/with-run.ts'
+import type { PullJob, RunPlan, SyncJob } from '../../run/run-plan.ts'
+import { type RunScope, withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import {
@@ -143,29 +143,38 @@ export interface PullSummary {
   readonly counters: ServiceCounters
 }
 
+/** Starts or resumes the run of a search, whose windows are planned when it begins, and loads it. @param open its sources */
+export const runSearch = async <Opened extends OpenedJob>(
+  job: PullJob | SyncJob,
+  options: Omit<PullRunOptions, 'onPull'>,
+  open: (run: RunScope, service: Service) => Promise<Opened>,
+) => {
+  const { lake, mode, signal } = options
+  const service = rememberParameters(options.service)
+  // Before a run, and possibly a lake, is made for a search that is impossible.
+  await checkSettings(service, job, signal)
+  const before = await currencyBefore(job, options)
+  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
+  const files = async () =>
+    new Map([windowsText(await planPull(service, job, await pullsIfAny(lake), { signal }))])
+  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
+    const opened = await open(run, service)
+    const summary = await loadIntoLake(run, [opened], options)
+    return { opened, summary, counters: service.counters(), ...before }
+  })
+}
+
 /** Starts or resumes the run of a pull, and works on it. `url` is where a resumed run finds the service. */
 export const pullSearch = async (
   url: string,
   settings: PullSettings,
   options: PullRunOptions,
 ): Promise<PullSummary> => {
-  const service = rememberParameters(options.service)
-  // Before a run, and possibly a lake, is made for a search that is impossible.
-  await checkSettings(service, settings, options.signal)
-  const before = await currencyBefore(settings, options)
   const job: PullJob = { kind: 'pull', url, ...settings }
-  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
-  const { lake, mode, signal } = options
-  const files = async () =>
-    new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), { signal }))])
-  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
-    const opened = await openPullJob(run, job, { ...options, service })
-    const summary = await loadIntoLake(run, [opened], options)
-    const { plan: windows } = opened
-    const counters = service.counters()
-    const { entry, windows: pulled } = pulledBy(summary, opened, settings.content)
-    return { summary, entry, plan: windows, windows: pulled, counters, ...before }
-  })
+  const { opened, ...done } = await runSearch(job, options, (run, service) =>
+    openPullJob(run, job, { ...options, service }),
+  )
+  return { ...done, plan: opened.plan, ...pulledBy(done.summary, opened, settings.content) }
 }
 
 /**

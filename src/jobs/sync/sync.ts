@@ -3,13 +3,11 @@
 import type { WholeListing } from '../../commit/whole-listing.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
+import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake } from '../../run/load-into-lake.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../run/memory-shares.ts'
 import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
-import type { RunPlan, SyncJob } from '../../run/run-plan.ts'
-import { withRun } from '../../run/with-run.ts'
+import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import {
@@ -22,15 +20,9 @@ import {
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from '../pull/ask-listed.ts'
-import { planPull, windowsOfRun, windowsText } from '../pull/plan-pull.ts'
-import { currencyBefore, type PullOptions, type PullRunOptions, searched } from '../pull/pull.ts'
-import {
-  checkSettings,
-  type PullEvent,
-  type PullPlan,
-  type PullSettings,
-  rememberParameters,
-} from '../pull/pull-settings.ts'
+import { windowsOfRun } from '../pull/plan-pull.ts'
+import { type PullOptions, type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
+import type { PullEvent, PullPlan, PullSettings } from '../pull/pull-settings.ts'
 import {
   findChanges,
   openSync,
@@ -107,29 +99,21 @@ export interface SyncSummary {
   readonly counters: ServiceCounters
 }
 
-/** Starts or resumes the run of a sync, and works on it. `url` is where a resumed run finds the service. */
+/**
+ * Starts or resumes the run of a sync, and works on it: the run itself lists the changes, which may take long, and continues there if
+ * it was interrupted. `url` is where a resumed run finds the service.
+ */
 export const syncSearch = async (
   url: string,
   asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
   options: SyncRunOptions,
 ): Promise<SyncSummary> => {
-  const service = rememberParameters(options.service)
-  const settings = syncSettings(asked)
-  await checkSettings(service, settings, options.signal)
-  const before = await currencyBefore(settings, options)
-  const job: SyncJob = { kind: 'sync', url, ...settings }
-  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
-  const { lake, mode, signal } = options
-  // The run itself lists the changes, which may take long: it continues there if it was interrupted.
-  const files = async () =>
-    new Map([windowsText(await planPull(service, settings, await pullsIfAny(lake), { signal }))])
-  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
-    const opened = await openSyncJob(run, job, { ...options, service })
-    const summary = await loadIntoLake(run, [opened], options)
-    const { entry, plan: windows, findings, fetched } = opened
-    const counters = service.counters()
-    return { summary, entry, plan: windows, findings, fetched: fetched(), counters, ...before }
-  })
+  const job: SyncJob = { kind: 'sync', url, ...syncSettings(asked) }
+  const { opened, ...done } = await runSearch(job, options, (run, service) =>
+    openSyncJob(run, job, { ...options, service }),
+  )
+  const { entry, plan, findings, fetched } = opened
+  return { ...done, entry, plan, findings, fetched: fetched() }
 }
 
 /** The companies that a sync does not find any more, among those that the lake has of the search. */

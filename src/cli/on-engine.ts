@@ -1,6 +1,6 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
-import type { OnEngine } from '../jobs/steps/on-engine.ts'
+import type * as EngineJobs from '../jobs/steps/on-engine.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
@@ -9,7 +9,7 @@ import type { ProgressLine } from './output/progress-line.ts'
 /** The note of a command whose run continues without it. */
 export const DETACHING = 'the run continues, the same command attaches again'
 
-const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
+const watchUnits = (line: ProgressLine): NonNullable<EngineJobs.OnEngine['onUnits']> => {
   let known = false
   return ({ run, units, done, attached }) => {
     const counted = formatCounted(units, 'unit')
@@ -33,7 +33,7 @@ export const onEngineOr = async <T>(
   },
   line: ProgressLine,
   here: () => Promise<T>,
-  there: (on: OnEngine) => Promise<T>,
+  there: (jobs: typeof EngineJobs, on: EngineJobs.OnEngine) => Promise<T>,
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
@@ -49,7 +49,8 @@ export const onEngineOr = async <T>(
     onForgotten: (run: string) =>
       note(`Temporal has forgotten run ${run}: it is started again, what is done is kept`),
   }
+  const jobs = await import('../jobs/steps/on-engine.ts')
   return withTemporal(addressOf(temporalPlace(flags)), options, (engine) =>
-    there({ engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
+    there(jobs, { engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
   )
 }

@@ -289,11 +289,8 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
               if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
             },
           })
-        return onEngineOr(flags, line, here, async (on) =>
-          (await import('../../jobs/steps/on-engine.ts')).batchFilesOnEngine(
-            { ...options, from, again, skipBadFiles },
-            on,
-          ),
+        return onEngineOr(flags, line, here, (jobs, on) =>
+          jobs.batchFilesOnEngine({ ...options, from, again, skipBadFiles }, on),
         )
       }),
     async (pulled) => {

@@ -117,8 +117,7 @@ const runConvert = async (
         flags,
         line,
         () => convert({ ...given, ...own }),
-        async (on) =>
-          (await import('../../jobs/steps/on-engine.ts')).convertOnEngine({ ...given, ...own }, on),
+        (jobs, on) => jobs.convertOnEngine({ ...given, ...own }, on),
       ),
     (report) => printReport(report, flags),
     flags.engine && DETACHING,

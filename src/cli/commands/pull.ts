@@ -83,11 +83,7 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
           line,
           () =>
             pull({ ...options, ...settings, from, concurrency, maxGone, onPull: watchPull(line).onEvent }),
-          async (on) =>
-            (await import('../../jobs/steps/on-engine.ts')).pullOnEngine(
-              { ...options, ...settings, from },
-              on,
-            ),
+          (jobs, on) => jobs.pullOnEngine({ ...options, ...settings, from }, on),
         ),
       ),
     async ({ pull: pulled, ...report }) => {

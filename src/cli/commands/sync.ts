@@ -77,8 +77,7 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
           flags,
           line,
           () => sync({ ...options, ...asked, from, concurrency, maxGone, onSync: syncEvents(line) }),
-          async (on) =>
-            (await import('../../jobs/steps/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
+          (jobs, on) => jobs.syncOnEngine({ ...options, ...asked, from }, on),
         ),
       ),
     async ({ sync: synced, ...report }) => {

@@ -1,3 +1,5 @@
+/** The kinds of loads that several of one run may be: the files that each is begun with, and how it is opened. */
+
 import { ToolkitError } from '../../core/errors.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'

@@ -1,6 +1,6 @@
 /**
- * A pull: what is asked for, its windows (planned once and kept with the run, so that a resumed run has
- * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
+ * The plan of a pull: its windows, cut once when the run begins and kept with it, so that a resumed run has the same; and an
+ * estimate of what it costs. Pulls no data.
  */
 
 import { LIMITS } from '../../contract/limits.ts'

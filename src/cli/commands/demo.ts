@@ -103,8 +103,6 @@ const nextLines = (lake: string): string[] => {
   ]
 }
 
-/** The first questions of an analyst to a lake; `demo` shows them with the answers. */
-
 interface DemoQuestion {
   readonly title: string
   readonly sql: string

@@ -58,7 +58,7 @@ test.each([
     const report = reportOf(again.summary, { seconds: 0, decodedBytes: 0 })
     expect(report).toMatchObject({ already: true, snapshot: 1, records: 40 })
     expect(reportLines(report)[0]).toBe(
-      `Run ${run} was committed before, by a call that was stopped then: snapshot 1 shows it.`,
+      `Run ${run} was committed before, by a call that was interrupted then: snapshot 1 shows it.`,
     )
     // Once more it is a pull like any other.
     const next = await one.pull()

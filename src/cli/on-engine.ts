@@ -1,6 +1,6 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
-import type * as EngineJobs from '../jobs/steps/on-engine.ts'
+import type { OnEngine } from '../jobs/steps/on-engine.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
@@ -9,7 +9,7 @@ import type { ProgressLine } from './output/progress-line.ts'
 /** The note of a command whose run continues without it. */
 export const DETACHING = 'the run continues, the same command attaches again'
 
-const watchUnits = (line: ProgressLine): NonNullable<EngineJobs.OnEngine['onUnits']> => {
+const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
   let known = false
   return ({ run, units, done, attached }) => {
     const counted = formatCounted(units, 'unit')
@@ -19,6 +19,8 @@ const watchUnits = (line: ProgressLine): NonNullable<EngineJobs.OnEngine['onUnit
     known = true
   }
 }
+
+const engineJobs = () => import('../jobs/steps/on-engine.ts')
 
 /**
  * Does a job on the engine that the flags name, or here where they name none.
@@ -33,7 +35,7 @@ export const onEngineOr = async <T>(
   },
   line: ProgressLine,
   here: () => Promise<T>,
-  there: (jobs: typeof EngineJobs, on: EngineJobs.OnEngine) => Promise<T>,
+  there: (jobs: Awaited<ReturnType<typeof engineJobs>>, on: OnEngine) => Promise<T>,
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
@@ -49,7 +51,7 @@ export const onEngineOr = async <T>(
     onForgotten: (run: string) =>
       note(`Temporal has forgotten run ${run}: it is started again, what is done is kept`),
   }
-  const jobs = await import('../jobs/steps/on-engine.ts')
+  const jobs = await engineJobs()
   return withTemporal(addressOf(temporalPlace(flags)), options, (engine) =>
     there(jobs, { engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
   )

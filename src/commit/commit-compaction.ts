@@ -6,19 +6,22 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { CommittedPartition, PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
-import { isLoaded } from '../manifest/form/loaded-sources.ts'
+import { isLoaded } from '../manifest/form/sources.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
 import { headOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import {
+  checkPartitions,
+  commitWithRetries,
+  createNext,
+  isRemovedBase,
+  refuseForgotten,
+} from './commit-attempts.ts'
 import type { CommitRequest } from './commit-run.ts'
-import { checkPartitions, commitWithRetries, isRemovedBase } from './commit-with-retries.ts'
-import { confirmFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
-import { refuseForgotten } from './refuse-forgotten.ts'
+import { confirmFiles } from './files-of-run.ts'
 
 export interface CompactCommitRequest
   extends Pick<

@@ -5,13 +5,11 @@ import type { FileEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from '../manifest/form/forgotten.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
-import { type CommitAttempts, checkSums } from './commit-with-retries.ts'
-import { confirmFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
+import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { type CommitAttempts, checkSums, createNext } from './commit-attempts.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
+import { confirmFiles } from './files-of-run.ts'
 
 /** All that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>

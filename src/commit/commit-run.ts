@@ -11,28 +11,26 @@ import type {
 } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
 import type { KeptTake } from '../lake/projection/declaration.ts'
-import { knownByBytes, namedSources, splitLoaded } from '../manifest/form/loaded-sources.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
-import { sourcesOf } from '../manifest/form/shared-sources.ts'
+import { knownByBytes, namedSources, sourcesOf, splitLoaded } from '../manifest/form/sources.ts'
 import { takenWith } from '../manifest/form/taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from '../manifest/form/totals.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
-import { entriesOf } from '../manifest/parts/parts.ts'
 import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
+import { entriesOf } from '../manifest/snapshots/parts.ts'
 import { headOf, listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { ensureRecord, findCommit, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import {
   type CommitAttempts,
   checkPartitions,
   commitWithRetries,
+  createNext,
   isRemovedBase,
-} from './commit-with-retries.ts'
-import { confirmFiles, discardFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
+  refuseForgotten,
+} from './commit-attempts.ts'
 import { extendList, type PartWriter } from './extend-list.ts'
-import { refuseForgotten } from './refuse-forgotten.ts'
+import { confirmFiles, discardFiles } from './files-of-run.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */

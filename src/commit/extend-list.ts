@@ -8,6 +8,7 @@ import { ToolkitError } from '../core/errors.ts'
 import { partName, partPath } from '../lake/files/layout.ts'
 import { type PartSummary, summaryOfParts } from '../manifest/form/part-summary.ts'
 import type { PartRef } from '../manifest/form/root-form.ts'
+import type { RunLease } from '../manifest/runs/run-lease.ts'
 import {
   LISTS,
   type ListName,
@@ -15,12 +16,11 @@ import {
   type Part,
   readEntries,
   storedBy,
-} from '../manifest/parts/parts.ts'
-import type { RunLease } from '../manifest/runs/run-lease.ts'
+} from '../manifest/snapshots/parts.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
+import { TOOL } from '../support/own-package.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
-import { TOOL } from '../support/tool-version.ts'
 
 /** Entries in a part. */
 const MOST_ENTRIES = 1000

@@ -1,7 +1,7 @@
 /** Finds the companies of a lake that a whole listing lacked and no search lists any more. Marks nothing. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
+import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
@@ -9,7 +9,6 @@ import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
-import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
 
 /** What a listing has shown, before it is written down. */
 export interface FoundGone {
@@ -113,4 +112,43 @@ export const findGone = async (
       return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
     throw error
   }
+}
+
+// What a job knows of all companies of its search: by it those that the service no longer lists can be found.
+
+/** Everything that a search has came, nothing was left out. */
+export interface WholeListing {
+  readonly kind: 'whole'
+  /** The search as the manifest keeps it, as JSON. */
+  readonly search: string
+  /** Origin of the service. */
+  readonly service: string
+  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
+  readonly asOf: string
+  /** SQL over the columns of `companies`: those that the search means. */
+  readonly scope: string
+  /** Companies of the scope that the listing lacks, and how many the lake has of it. @default what the run did not load */
+  readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
+  /**
+   * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
+   * their ids.
+   */
+  readonly stillListed: (ids: readonly bigint[], pulls: readonly PullEntry[]) => Promise<ReadonlySet<bigint>>
+}
+
+/** Not all came. */
+export interface PartialListing {
+  readonly kind: 'partial'
+  readonly search: string
+  readonly reason: string
+}
+
+/** What became of the companies of the lake that a listing lacked. */
+export interface GoneCompanies {
+  /** The search, as JSON. */
+  readonly search: string
+  /** Companies that are not shown from now on. */
+  readonly marked: number
+  /** Why none is marked; absent where some are. */
+  readonly reason?: string
 }

@@ -3,7 +3,6 @@
  * of the commands follow from it.
  */
 
-import { required, type Settings, setting, table, tables } from './fields.ts'
 import {
   choiceOf,
   day,
@@ -16,14 +15,19 @@ import {
   path,
   plainText,
   rate,
+  required,
+  type Settings,
   search,
+  setting,
   share,
   size,
+  table,
+  tables,
   target,
   trueOrFalse,
   variable,
   whole,
-} from './value-types.ts'
+} from './setting-types.ts'
 
 const content = choiceOf('companies', 'relations')
 const needed = setting(trueOrFalse, 'where it fails, the night ends there', { default: 'false' })

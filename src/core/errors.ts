@@ -297,3 +297,24 @@ export const knownError = (error: unknown): ToolkitError | undefined =>
   error instanceof ToolkitError
     ? error
     : (memoryError('Cannot go on', error) ?? systemError(error) ?? openFilesError('Cannot go on', error))
+
+// Work that a signal stops ends with one of our errors, whatever was thrown meanwhile.
+
+/**
+ * Does work that a signal may stop.
+ *
+ * @param what the work, for the message: `The export`
+ * @throws {ToolkitError} `INTERRUPTED` when it fails after the signal; else what it throws
+ */
+export const orInterrupted = async <T>(
+  what: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!signal?.aborted || (error instanceof ToolkitError && error.code === 'INTERRUPTED')) throw error
+    throw new ToolkitError('INTERRUPTED', `${what} was stopped`, {}, error)
+  }
+}

@@ -1,7 +1,7 @@
 /** Where raw bytes come from: a file of a batch, standard input, a window of a search, a download. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from './block.ts'
+import type { Block } from './lines.ts'
 import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
 
 /** Raw bytes of records, read once or more: a name and `open` are enough. */

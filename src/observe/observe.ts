@@ -5,9 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { listenToStages } from '../core/stages.ts'
-import { asksForLineage } from './lineage/lineage-settings.ts'
-import type { Observer, ObserverOptions } from './observer.ts'
-import { asksForTelemetry } from './telemetry/telemetry-settings.ts'
+import { asksForLineage, asksForTelemetry, type Observer, type ObserverOptions } from './settings.ts'
 
 /** Longest wait for endpoints when the work is done, in milliseconds. */
 const CLOSE_LIMIT_MS = 5000
@@ -30,11 +28,9 @@ export const startObserving = async (options: ObserverOptions): Promise<Observin
     }
   }
   if (asksForTelemetry(env))
-    await add('OpenTelemetry', async () =>
-      (await import('./telemetry/open-telemetry.ts')).openTelemetry(options),
-    )
+    await add('OpenTelemetry', async () => (await import('./telemetry.ts')).openTelemetry(options))
   if (asksForLineage(env))
-    await add('OpenLineage', async () => (await import('./lineage/open-lineage.ts')).openLineage(options))
+    await add('OpenLineage', async () => (await import('./lineage.ts')).openLineage(options))
   const stops = observers.map(({ listener }) => listenToStages(listener))
   return {
     close: async () => {

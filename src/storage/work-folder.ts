@@ -6,9 +6,9 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { PRIVATE_FILE } from '../support/file-modes.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
-import { parseSize } from '../support/parse-size.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
-import { workBase } from '../support/work-base.ts'
+import { parseSize } from '../support/quantities.ts'
+import { workBase } from '../support/user-files.ts'
 import type { StoreAddress } from './object-store.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** SHA-256 of data and of files. Several files side by side are the caller's. */
+/** SHA-256 of data and of files, and text sealed with its own hash. Callers hash several files side by side themselves. */
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -113,4 +113,37 @@ export const crc32Of = async (path: string, bytes: number): Promise<number> => {
   if (bytes === 0) return sum
   for await (const chunk of createReadStream(path, { end: bytes - 1 })) sum = crc32(chunk, sum)
   return sum
+}
+
+// A sealed text is a JSON object with its own hash as the last member, so that reading it finds every changed byte.
+
+const SEAL_START = ',"seal":"'
+const sealOf = (body: string): string => `${SEAL_START}${sha256Of(body)}"}`
+const SEAL_LENGTH = sealOf('').length
+
+/** Seals the text of an object that has a member at least. A line end may follow it. */
+export const seal = (objectText: string): string => {
+  const body = objectText.trimEnd().replace(/\s*\}$/, '')
+  return body + sealOf(body)
+}
+
+export type Unsealed = { readonly kind: 'sealed'; readonly value: object } | { readonly kind: 'damaged' }
+
+const parse = (text: string): object | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads what `seal` made, without the seal. */
+export const unseal = (bytes: Buffer): Unsealed => {
+  const text = bytes.toString('utf8').replace(/\n$/, '')
+  const body = text.slice(0, -SEAL_LENGTH)
+  // Bytes that are no UTF-8 would be read as another text than the one that stands there.
+  const isText = Buffer.from(text).equals(bytes.subarray(0, Buffer.byteLength(text)))
+  const value = isText && text.slice(body.length) === sealOf(body) ? parse(`${body}}`) : null
+  return value === null ? { kind: 'damaged' } : { kind: 'sealed', value }
 }

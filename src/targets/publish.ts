@@ -3,8 +3,7 @@
  * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import { orInterrupted } from '../core/interrupted.ts'
+import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { SnapshotHead } from '../core/partition.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freeChunk } from '../../src/support/free-chunk.ts'
+import { freeChunk } from '../../src/support/buffers.ts'
 
 test('memory is freed of a chunk that reaches to the end of it, and of no other', () => {
   const memory = Buffer.allocUnsafeSlow(1000)

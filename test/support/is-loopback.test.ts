@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLoopback } from '../../src/support/is-loopback.ts'
+import { isLoopback } from '../../src/support/http-values.ts'
 
 test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.1.2', '::1', '[::1]'])(
   'isLoopback knows %s',

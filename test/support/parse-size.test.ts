@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseSize } from '../../src/support/parse-size.ts'
+import { parseSize } from '../../src/support/quantities.ts'
 
 test.each([
   ['1GiB', 1024 ** 3],

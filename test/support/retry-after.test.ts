@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryAfterMs } from '../../src/support/retry-after.ts'
+import { retryAfterMs } from '../../src/support/http-values.ts'
 
 const AT = Date.UTC(1994, 10, 6, 8, 49, 37)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seal, unseal } from '../../src/support/sealed-text.ts'
+import { seal, unseal } from '../../src/support/hash.ts'
 
 const VALUE = { name: 'å "quoted"', list: [{ sha256: 'a'.repeat(64) }], inner: { at: null } }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { shiftDecimal, shiftNumber } from '../../src/support/shift-decimal.ts'
+import { shiftDecimal, shiftNumber } from '../../src/support/exact-numbers.ts'
 import { decimals } from './decimals.ts'
 import { exactProduct } from './exact-product.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isInRange } from '../../src/support/version-range.ts'
+import { isInRange } from '../../src/support/own-package.ts'
 
 test.for([
   ['3.1169.0', '^3.1169.0', true],

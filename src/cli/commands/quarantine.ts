@@ -1,7 +1,7 @@
 /** `quarantine` and its `list`: lines that could not be loaded. */
 
 import { type Command, Option } from 'commander'
-import { REJECT_CODES } from '../../core/reject.ts'
+import { REJECT_CODES } from '../../core/lines.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import {
   type JsonOption,

@@ -1,6 +1,6 @@
 /** The tables of a lake with columns, units and row counts, as objects for programs and text for people. */
 
-import type { ListedTable } from '../../lake/files/list-tables.ts'
+import type { ListedTable } from '../../lake/tables/tables.ts'
 import { formatCounted } from './format.ts'
 import { textTable } from './text-table.ts'
 

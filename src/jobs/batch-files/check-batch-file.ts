@@ -1,7 +1,7 @@
 /** Reads a downloaded batch file once from end to end before it is loaded: Brotli has no checksum of its own. */
 
-import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { Block } from '../../core/lines.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import { isSpace, JSON_BYTES } from '../../support/json-bytes.ts'

@@ -2,8 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
+import { type ColumnTypeTree, literal, parseColumnType } from '../../lake/duckdb/sql.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 

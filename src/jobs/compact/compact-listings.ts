@@ -1,10 +1,10 @@
 /** Keeps which companies are not listed any more: those that were not loaded again, in one partition behind the others. */
 
-import { listingEntry } from '../../commit/listing-entry.ts'
+import { listingEntry } from '../../commit/mark-gone.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { Work } from './compact-work.ts'

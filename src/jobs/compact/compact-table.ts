@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { currentRows, readTable } from '../../lake/views/current-versions.ts'

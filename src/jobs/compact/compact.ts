@@ -1,6 +1,6 @@
 /** `compact`: a lake rewritten to current versions only, in one call. */
 
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { type CommonOptions, withTargets } from '../common/load-job.ts'
 import { compactLake } from './compact-lake.ts'

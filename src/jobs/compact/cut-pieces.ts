@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'

@@ -1,14 +1,13 @@
 /** The run of a compaction: dead ones are removed before, and a failed one leaves the lake as it was. */
 
 import { rm } from 'node:fs/promises'
-import { discardLoaded } from '../../commit/confirm-files.ts'
+import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { inLake, runPath } from '../../lake/files/layout.ts'
+import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import type { RunLease } from '../../manifest/runs/run-lease.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
-import { findCommit } from '../../manifest/snapshots/find-commit.ts'
-import { ensureRecord, newestRoot } from '../../manifest/snapshots/snapshots.ts'
-import { listLeftovers } from '../../manifest/verify/lake-files.ts'
+import { ensureRecord, findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { withResumedRun } from '../../run/with-run.ts'
 import { memberOf } from '../../support/json-form.ts'
 

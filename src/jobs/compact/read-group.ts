@@ -4,7 +4,7 @@
  */
 
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
-import { withFiles } from '../../lake/files/files-in-turn.ts'
+import { withFiles } from '../../lake/files/fetch-tables.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { readTable } from '../../lake/views/current-versions.ts'
 import type { FileFacts } from '../../storage/storage.ts'

@@ -1,6 +1,6 @@
 /** `copy`: a lake copied to another place, in one call. */
 
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { type CopyOptions, type CopySummary, copyLake } from './copy-lake.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
 import { queryMemory } from '../../run/memory-shares.ts'

@@ -2,9 +2,9 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { FORMAT } from '../../manifest/form/root-form.ts'
+import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
-import { listLeftovers } from '../../manifest/verify/lake-files.ts'
 import type { MachineFinding } from './finding.ts'
 
 /** Nothing to say where there is none. */

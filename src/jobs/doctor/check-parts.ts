@@ -8,7 +8,7 @@ import {
   type OptionalPartName,
   type Resolve,
 } from '../../core/optional-parts.ts'
-import { isInRange } from '../../support/version-range.ts'
+import { isInRange } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
 interface FoundPackage {

@@ -2,7 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../../lake/tables/tables.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
 

@@ -1,7 +1,7 @@
 /** Records of others that tell of the forgotten in what the contract does not know: in the column `extra` of their tables. */
 
 import { ownerOf } from '../../check/quarantine/record-owner.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { withoutForgotten } from './clean-record.ts'

@@ -1,9 +1,8 @@
 /** `forget`: companies and persons erased from a lake, in one call. */
 
-import { ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { exactId } from '../../support/exact-id.ts'
+import { exactId } from '../../support/exact-numbers.ts'
 import { forgetInLake } from './forget-in-lake.ts'
 import type { ForgetSummary } from './forget-summary.ts'
 

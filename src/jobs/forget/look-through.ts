@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import { defaultLocalBytes } from '../../lake/files/files-in-turn.ts'
+import { defaultLocalBytes } from '../../lake/files/fetch-tables.ts'
 import { refusedBy } from '../../manifest/form/forgotten.ts'
 import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import type { ForgetInLakeOptions, ForgetSummary } from './forget-summary.ts'

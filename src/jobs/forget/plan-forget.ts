@@ -2,9 +2,9 @@
 
 import type { Snapshot } from '../../core/partition.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
+import { listMade } from '../../manifest/gc/lake-files.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { listSnapshots } from '../../manifest/snapshots/snapshots.ts'
-import { listMade } from '../../manifest/verify/lake-files.ts'
 import { discard } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { listPublications, publicationText } from './finish-forget.ts'

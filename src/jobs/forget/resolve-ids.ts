@@ -1,7 +1,7 @@
 /** Companies and persons by their national ids, as the lake knows them: OrgNo and NationalIdentificationNumber. */
 
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import { pathsSql } from './find-held.ts'

@@ -2,7 +2,7 @@
 
 import type { CommittedPartition } from '../../core/partition.ts'
 import { appendCompany, restoreCompanies, restoreRelations } from '../../restore/restore.ts'
-import { ByteWriter } from '../../support/byte-writer.ts'
+import { ByteWriter } from '../../support/buffers.ts'
 import type { ForgetWork } from './forget-work.ts'
 
 export async function* restoredTexts(

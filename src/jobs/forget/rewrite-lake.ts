@@ -5,7 +5,7 @@ import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partit
 import type { SinkRun } from '../../core/sink.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
-import { togetherAs } from '../../manifest/form/shared-sources.ts'
+import { togetherAs } from '../../manifest/form/sources.ts'
 import { addUp, withQuarantine } from './clean-counts.ts'
 import { dropDrift, withoutTelling } from './clean-drift.ts'
 import { cleanPull, cleanSource } from './clean-entries.ts'

@@ -1,8 +1,7 @@
 /** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { isFinal, ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'

@@ -3,7 +3,7 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
-import type { PartialListing, WholeListing } from '../../commit/whole-listing.ts'
+import type { PartialListing, WholeListing } from '../../commit/find-gone.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'

@@ -7,7 +7,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { recordedSearch } from '../../manifest/form/recorded-search.ts'
+import { recordedSearch } from '../../manifest/form/sources.ts'
 import {
   createRunFile,
   type JobOfRun,

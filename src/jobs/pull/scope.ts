@@ -2,7 +2,7 @@
 
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
-import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
+import { COMPANY_COLUMNS } from '../../lake/tables/columns.ts'
 
 /** Filters whose meaning the lake's columns give exactly: any of the values. */
 const SCOPE_FILTERS = [

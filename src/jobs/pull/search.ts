@@ -3,10 +3,10 @@
 import type { Content } from '../../contract/objects.ts'
 import { type SearchInput, type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { namesPersons } from '../../manifest/form/recorded-search.ts'
+import { namesPersons } from '../../manifest/form/sources.ts'
+import { parseExact } from '../../support/exact-numbers.ts'
 import { type Form, fits, form, list, valuesOf } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { parseExact } from '../../support/parse-exact.ts'
 import { checkIds, exactSearch } from './exact-search.ts'
 
 export type FilterValues = readonly (string | number)[]

@@ -1,6 +1,6 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/taken.ts'

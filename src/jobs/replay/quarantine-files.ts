@@ -3,9 +3,8 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { listRunIds } from '../../manifest/runs/runs.ts'
-import { holdsRun } from '../../manifest/snapshots/find-commit.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
-import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { holdsRun, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type QuarantineFile, waitingFiles, waitingFilesOfRun } from './quarantine.ts'
 
 export interface QuarantineChoice {

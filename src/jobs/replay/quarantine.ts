@@ -1,8 +1,8 @@
 /** Quarantined lines: listed, and loaded again after a fix. */
 
 import type { Content } from '../../contract/objects.ts'
-import type { Block, LinePlace, OverlongLine } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { Block, LinePlace, OverlongLine } from '../../core/lines.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
@@ -12,7 +12,7 @@ import { fetchFiles } from '../../lake/files/fetch-tables.ts'
 import { inLake, stagedPath } from '../../lake/files/layout.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/read-quarantine.ts'
-import { loadedPartitions } from '../../manifest/form/loaded-sources.ts'
+import { loadedPartitions } from '../../manifest/form/sources.ts'
 import { readJournal } from '../../manifest/runs/journal.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
 import type { FileFacts } from '../../storage/storage.ts'

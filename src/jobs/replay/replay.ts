@@ -1,6 +1,6 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
-import { sourcesOf } from '../../manifest/form/shared-sources.ts'
+import { sourcesOf } from '../../manifest/form/sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'

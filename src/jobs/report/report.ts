@@ -1,7 +1,7 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
 import { definitionNames } from '../../analysis/definitions.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
@@ -11,7 +11,7 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { OpenRun } from '../../report/render-loads.ts'
 import type { ReportPage, SectionAnswer } from '../../report/section.ts'
-import { TOOL } from '../../support/tool-version.ts'
+import { TOOL } from '../../support/own-package.ts'
 import { checkLoads, type Expectations } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
 import { reportTarget } from '../common/report-target.ts'

@@ -2,8 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { LIMITS } from '../../contract/limits.ts'
-import { ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
 import { readFaults } from '../../server/faults/read-faults.ts'

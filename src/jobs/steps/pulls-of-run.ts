@@ -1,7 +1,7 @@
 /** What the manifest keeps of a pull, from what is stored of its run alone. */
 
 import type { PullEntry } from '../../core/partition.ts'
-import type { UnitRecord } from '../../manifest/runs/unit-records.ts'
+import type { UnitRecord } from '../../manifest/runs/units.ts'
 import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-job.ts'
 import { parseAddress } from '../../source/service/address.ts'
 import { pullEntry, readWindows, type WindowCounts } from '../pull/plan-pull.ts'

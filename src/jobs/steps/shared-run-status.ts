@@ -1,9 +1,9 @@
 /** How far a run is that many processes work on, and its end without a commit. */
 
-import { countCommits, endRun } from '../../manifest/runs/commit-marks.ts'
 import { type RunState, runState } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import { readRecord, recordedUnits } from '../../manifest/runs/unit-records.ts'
+import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
+import { readRecord, recordedUnits } from '../../manifest/runs/units.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { findRun, type Phase, phasesOf, seeShared } from './shared-run.ts'
 

@@ -4,12 +4,11 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { isSharedRun, type SeenRun, seeRun, sharedRunState } from '../../manifest/runs/run-lease.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
-import { findCommit } from '../../manifest/snapshots/find-commit.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
-import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
+import { TOOL } from '../../support/own-package.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { TOOL } from '../../support/tool-version.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {

@@ -1,6 +1,6 @@
 /** Puts the parts of a sync together: listing → comparison → what changed as windows → load → the Parquet lake. */
 
-import type { WholeListing } from '../../commit/whole-listing.ts'
+import type { WholeListing } from '../../commit/find-gone.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'

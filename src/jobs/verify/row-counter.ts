@@ -1,7 +1,7 @@
 /** Counts the rows of Parquet files through DuckDB, for `verify`. */
 
 import { Engine } from '../../lake/duckdb/engine.ts'
-import type { CountRows } from '../../manifest/verify/check-file.ts'
+import type { CountRows } from '../../manifest/verify/check-files.ts'
 
 export interface RowCounter {
   readonly countRows: CountRows

@@ -1,6 +1,6 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
 import { openRowCounter } from './row-counter.ts'
 

@@ -17,7 +17,7 @@ import {
   TIMESTAMPTZ,
   VARCHAR,
 } from '@duckdb/node-api'
-import { isEnumerable } from './enumerable.ts'
+import { isEnumerable } from './sql.ts'
 import { TextCells } from './text-cells.ts'
 import { CHUNK_ROWS, NO_TYPE, type Vectors, type VectorType, vectorsOf } from './vectors.ts'
 

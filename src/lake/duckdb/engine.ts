@@ -8,13 +8,12 @@ import {
   type DuckDBValue,
 } from '@duckdb/node-api'
 import { memoryError, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
-import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
+import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
-import { isEnumerable } from './enumerable.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
-import { ident, literal } from './sql.ts'
+import { ident, isEnumerable, literal } from './sql.ts'
 
 export interface EngineOptions {
   /** Memory DuckDB may use, in bytes. */

@@ -1,9 +1,13 @@
 /** Makes a DuckDB file that holds what statements make, readable by older releases of DuckDB. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { rmdirSync, rmSync } from 'node:fs'
+import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { systemCode } from '../../core/errors.ts'
+import { listFolder } from '../../support/list-files.ts'
+import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { Engine } from './engine.ts'
-import { newSpillFolder } from './spill-folder.ts'
 import { literal } from './sql.ts'
 
 /** The oldest form that holds all that views and macros need. */
@@ -49,4 +53,66 @@ export const makeDatabase = async ({
   } finally {
     folder.remove()
   }
+}
+
+// Folders for what DuckDB puts aside when it does not fit into memory: one for each engine, all below one folder of the user among the temporary files. Their names identify the process, so that leftovers of a killed one are known as such.
+
+const ATTEMPTS = 5
+
+export interface SpillFolder {
+  /** Absolute. */
+  readonly path: string
+  readonly remove: () => void
+}
+
+/** Makes the folder that only this user can use. @returns whether it is one: anybody could have made that name */
+const ownFolder = async (folder: string, user: number | undefined): Promise<boolean> => {
+  try {
+    await mkdir(folder, { mode: 0o700 })
+    return true
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') return false
+  }
+  const found = await lstat(folder).catch(() => null)
+  return found?.isDirectory() === true && (user === undefined || found.uid === user)
+}
+
+const removeDead = async (folder: string): Promise<void> => {
+  for (const { name } of await listFolder(folder))
+    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
+}
+
+/** Makes a folder of its own below the user's; `null` where there can be none. */
+const makeBelow = async (above: string, user: number | undefined): Promise<string | null> => {
+  const path = join(above, temporaryName())
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (!(await ownFolder(above, user))) return null
+    try {
+      await mkdir(path)
+      return path
+    } catch (error) {
+      // The last one to leave takes the user's folder away: it may have gone in between.
+      if (systemCode(error) !== 'ENOENT') return null
+    }
+  }
+  return null
+}
+
+/** A folder of its own; leftovers of killed processes of this user are removed. Never fails: DuckDB may not need it. */
+export const newSpillFolder = async (temporary = tmpdir()): Promise<SpillFolder> => {
+  const user = process.getuid?.()
+  const above = join(temporary, user === undefined ? 'firmlake' : `firmlake-${user}`)
+  const below = await makeBelow(above, user)
+  if (below !== null) await removeDead(above).catch(() => undefined)
+  const path = below ?? join(temporary, temporaryName())
+  const remove = (): void => {
+    rmSync(path, { recursive: true, force: true })
+    if (below === null) return
+    try {
+      rmdirSync(above)
+    } catch {
+      // Others use it.
+    }
+  }
+  return { path, remove }
 }

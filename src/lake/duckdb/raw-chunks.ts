@@ -15,8 +15,8 @@ import {
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/table-rows.ts'
-import { settled } from '../../support/settled.ts'
+import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/sink.ts'
+import { settled } from '../../support/side-by-side.ts'
 
 /** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
 const WIDTHS: Readonly<Record<string, number>> = {

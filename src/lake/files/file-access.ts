@@ -7,8 +7,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { loadHttpfs } from '../duckdb/httpfs.ts'
-import { type FetchTablesOptions, fetchFiles } from './fetch-tables.ts'
-import type { PlaceOf } from './files-in-turn.ts'
+import { type FetchTablesOptions, fetchFiles, type PlaceOf } from './fetch-tables.ts'
 import { inLake } from './layout.ts'
 
 /** What reading a lake has taken so far, for a closing note. */

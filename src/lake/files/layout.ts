@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, sha256Of, unseal } from '../../support/hash.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 
 export const MANIFEST_FOLDER = '_manifest'
@@ -107,3 +108,42 @@ export const parseManifestName = (name: string): ManifestName | null => {
 export const isDataPath = (path: string): boolean =>
   /^[^._/\\\0][^/\\\0]*(\/[^/\\\0]+)+$/.test(path) &&
   !path.split('/').some((part) => part === '.' || part === '..')
+
+// The hashes of published files: one small file for each, sealed, so that damage to it is distinguished from damage to its file.
+
+/** Folders of a table where logs of table formats are published. */
+export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
+
+/** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
+export const PUBLISHED_FOLDER = 'published'
+export const CURRENT_FOLDERS = {
+  delta: `${PUBLISHED_FOLDER}/delta`,
+  iceberg: `${PUBLISHED_FOLDER}/iceberg`,
+} as const
+
+/** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
+export const HASHES_FOLDER = '_hashes'
+const ENDING = '.hash'
+const HASH_PATH = /^(.*)\/_hashes\/([^/]+)\.hash$/
+
+export const publishedHashPath = (path: string): string => {
+  const at = path.lastIndexOf('/')
+  return `${path.slice(0, at)}/${HASHES_FOLDER}${path.slice(at)}${ENDING}`
+}
+
+/** The published file of a hash's path; `null` for any other path. */
+export const publishedPathOf = (path: string): string | null => {
+  const [, folder, name] = HASH_PATH.exec(path) ?? []
+  return folder === undefined ? null : `${folder}/${name}`
+}
+
+export const publishedHash = (data: string | Uint8Array): string => recordedHash(sha256Of(data))
+
+/** The same of a file whose hash is known. @param sha256 in hex, lower case */
+export const recordedHash = (sha256: string): string => `${seal(JSON.stringify({ sha256 }))}\n`
+
+/** The hash that stands in such a file; `undefined` where it was changed or cut. */
+export const readPublishedHash = (bytes: Buffer): string | undefined => {
+  const read = unseal(bytes)
+  return read.kind === 'sealed' && 'sha256' in read.value ? String(read.value.sha256) : undefined
+}

@@ -6,10 +6,9 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { findWrongCall } from '../duckdb/check-calls.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
-import { nodesOf } from '../duckdb/sql-tree.ts'
+import { findWrongCall, nodesOf } from '../duckdb/statement-tree.ts'
 import { TABLES } from '../tables/tables.ts'
 
 const MEMORY_BYTES = 64 * 1024 * 1024

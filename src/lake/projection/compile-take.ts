@@ -4,7 +4,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { TABLES } from '../tables/tables.ts'
+import { TABLES, type Table } from '../tables/tables.ts'
 import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
 import { computedColumns } from './computed-columns.ts'
 import { hidesNothing, type KeptTake, keptTake, type Take } from './declaration.ts'
@@ -147,4 +147,28 @@ export const compileTake = async (
       if (key !== undefined && keyId !== undefined) await makeHash(session, key)
     },
   }
+}
+
+// Rows of a lake as a target takes them.
+
+/**
+ * The rows of a table that belong to records which are taken, as they are taken.
+ *
+ * @param rows a SELECT of the table's rows
+ * @param records a SELECT of the rows of its content's own table, which has one a record; `version` of the columns that tell
+ *   versions apart, where both have them
+ */
+export const takenRows = (
+  take: CompiledTake,
+  { name, content, owner = '' }: Table,
+  rows: string,
+  records: string,
+  version: readonly string[] = [],
+): string => {
+  const condition = content && take.condition(content)
+  if (condition === undefined) return take.select(name, `(${rows})`)
+  const own = [owner, ...version].map(ident).join(', ')
+  const of = ['internal_id', ...version].map(ident).join(', ')
+  const some = `SELECT * FROM (${rows}) WHERE (${own}) IN (SELECT (${of}) FROM (${records}) WHERE ${condition})`
+  return take.select(name, `(${some})`)
 }

@@ -3,14 +3,14 @@
 import type { Personal } from '../../contract/fields.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import type { FieldColumn } from '../tables/columns.ts'
 import {
   COMPANY_COLUMNS,
   ENTITY_COLUMNS,
+  type FieldColumn,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../tables/record-columns.ts'
+} from '../tables/columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
 import type { Take } from './declaration.ts'
 

@@ -3,13 +3,18 @@
 import { definitionNames } from '../../analysis/definitions.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
-import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
-import { findWrongCall, findWrongCallInText, type WrongCall } from '../duckdb/check-calls.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
-import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
-import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
+import { newSpillFolder, type SpillFolder } from '../duckdb/make-database.ts'
 import { ident, literal } from '../duckdb/sql.ts'
+import {
+  findWrongCall,
+  findWrongCallInText,
+  mentionedTables,
+  namedTables,
+  type WrongCall,
+} from '../duckdb/statement-tree.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'

@@ -4,7 +4,7 @@
  */
 
 import { memoryError, writeError } from '../../core/errors.ts'
-import type { TableRows } from '../../core/table-rows.ts'
+import type { TableRows } from '../../core/sink.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { Table } from '../tables/tables.ts'

@@ -6,7 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import type { PlaceOf } from '../files/files-in-turn.ts'
+import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
 

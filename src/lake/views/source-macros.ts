@@ -2,7 +2,7 @@
 
 import type { CommitFacts, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import type { PlaceOf } from '../files/files-in-turn.ts'
+import type { PlaceOf } from '../files/fetch-tables.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
 import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'

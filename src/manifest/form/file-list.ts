@@ -7,9 +7,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFilesError, systemCode } from '../../core/errors.ts'
 import { createIfAbsent } from '../../support/durable-files.ts'
-import { type FileHash, hashFile } from '../../support/hash.ts'
+import { type FileHash, hashFile, seal, unseal } from '../../support/hash.ts'
 import { count, type FormOf, fits, list, objectOf, sha256, textLike } from '../../support/json-form.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 
 export const LIST_FILE = 'files.json'
 

@@ -5,7 +5,7 @@
  */
 
 import { createHmac } from 'node:crypto'
-import type { RefusedIds } from '../../core/refused-ids.ts'
+import type { RefusedIds } from '../../core/lines.ts'
 import { anyText, count, list, oneOf, optional, shapeOf } from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 

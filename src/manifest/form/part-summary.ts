@@ -7,10 +7,7 @@ import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
-import { observedIn, requestedIn } from './date-extremes.ts'
-import { isLoaded, knownByBytes, sourceOf } from './loaded-sources.ts'
-import { sourcesOf } from './shared-sources.ts'
-import { keysOf } from './source-keys.ts'
+import { isLoaded, knownByBytes, sourceOf, sourcesOf } from './sources.ts'
 
 /** What is absent is not there in any entry. */
 export interface PartSummary {
@@ -137,3 +134,64 @@ export const mayHoldRun =
   (run: string) =>
   ({ runs }: PartSummary): boolean =>
     runs.least <= run && run <= runs.greatest
+
+/**
+ * Which sources a part may hold, in three bytes for each: the first ones of the hashes, sorted, in base64. A source that
+ * is there is always found; one that is not leads to a wrong part in 6 of 100 lookups among a million. Pure.
+ */
+
+const KEY_BYTES = 3
+
+const keyOf = (sha256: string): number => Number.parseInt(sha256.slice(0, KEY_BYTES * 2), 16)
+
+/** @param hashes SHA-256 of sources in hex */
+export const keysOf = (hashes: readonly string[]): string => {
+  const keys = [...new Set(hashes.map(keyOf))].sort((a, b) => a - b)
+  const bytes = Buffer.alloc(keys.length * KEY_BYTES)
+  for (const [at, key] of keys.entries()) bytes.writeUIntBE(key, at * KEY_BYTES, KEY_BYTES)
+  return bytes.toString('base64')
+}
+
+export const decodeKeys = (keys: string): Buffer => Buffer.from(keys, 'base64')
+
+/** Whether a source may be among those of decoded keys. */
+export const hasKey = (keys: Buffer, sha256: string): boolean => {
+  const wanted = keyOf(sha256)
+  let [low, high] = [0, keys.length / KEY_BYTES]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const key = keys.readUIntBE(middle * KEY_BYTES, KEY_BYTES)
+    if (key === wanted) return true
+    if (key < wanted) low = middle + 1
+    else high = middle
+  }
+  return false
+}
+
+// Least and greatest of dates and instants as text. Pure.
+
+/** As instants first: `…05Z` is before `…05.1Z`, although not as text. */
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)
+
+const extremes = (times: readonly string[]): { least: string; greatest: string } | null => {
+  let [least, greatest] = [times[0], times[0]]
+  if (least === undefined || greatest === undefined) return null
+  for (const time of times) {
+    if (byTime(time, least) < 0) least = time
+    if (byTime(time, greatest) > 0) greatest = time
+  }
+  return { least, greatest }
+}
+
+/** Least and greatest date asked for; `null` where no range has a window. */
+export const requestedIn = (ranges: readonly Pick<DateRange, 'requested'>[]): DateRange['requested'] => {
+  const windows = ranges.flatMap(({ requested }) => (requested ? [requested] : []))
+  if (windows.length === 0) return null
+  const from = extremes(windows.flatMap((one) => one.from ?? []))
+  const to = extremes(windows.flatMap((one) => one.to ?? []))
+  return { ...(from && { from: from.least }), ...(to && { to: to.greatest }) }
+}
+
+/** Least and greatest value seen; `null` where none was. */
+export const observedIn = (ranges: readonly Pick<DateRange, 'observed'>[]): DateRange['observed'] =>
+  extremes(ranges.flatMap(({ observed }) => (observed ? [observed.least, observed.greatest] : [])))

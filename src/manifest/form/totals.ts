@@ -5,9 +5,8 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
-import { observedIn, requestedIn } from './date-extremes.ts'
-import { listedFiles } from './listed-files.ts'
-import { loadedPartitions, namedSources } from './loaded-sources.ts'
+import { observedIn, requestedIn } from './part-summary.ts'
+import { loadedPartitions, namedSources } from './sources.ts'
 
 export interface ContentTotals {
   readonly content: Content
@@ -129,3 +128,15 @@ export const addTotals = (a: Totals, b: Totals, common: (content: Content) => nu
       .sort(byName('table')),
   }
 }
+
+// Which files a snapshot lists. Pure.
+
+/** All files of a snapshot: those of its partitions, the quarantine of merged ones, and those of runs. */
+export const listedFiles = ({
+  partitions,
+  merged = [],
+  files,
+}: Pick<Snapshot, 'partitions' | 'merged' | 'files'>): readonly FileEntry[] => [
+  ...[...merged, ...partitions].flatMap((one) => one.files),
+  ...files,
+]

@@ -8,6 +8,7 @@ import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import {
   anyText,
   count,
@@ -19,7 +20,6 @@ import {
   oneOf,
   yesNo,
 } from '../../support/json-form.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 import { PARTITION, PULL_ENTRY } from '../form/entry-form.ts'
 import type { RunLease } from './run-lease.ts'
 

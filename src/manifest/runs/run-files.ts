@@ -3,7 +3,7 @@
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
+import { seal, unseal } from '../../support/hash.ts'
 
 /** A job of a run; several of one run keep their files apart. */
 export interface JobOfRun {

@@ -6,6 +6,7 @@
 import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import { memberOf } from '../../support/json-form.ts'
 import {
   type Liveness,
@@ -13,7 +14,6 @@ import {
   type ProcessIdentity,
   thisProcess,
 } from '../../support/process-identity.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 
 /** A run and who owned it when it was looked at: nobody has taken it over as long as that is so. */
 export interface SeenRun {

@@ -6,10 +6,10 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { LAKE_ID_PATH } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import { fits, form, shapeOf } from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
-import type { Findings } from '../form/findings.ts'
+import type { Findings } from '../form/problems.ts'
 
 const ID_BYTES = 16
 const ID = shapeOf<{ readonly id: string }>({

@@ -4,7 +4,7 @@ import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import type { Fact, Facts, ReadFacts } from '../../lake/views/lake-facts.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
-import { loadedPartitions } from '../form/loaded-sources.ts'
+import { loadedPartitions } from '../form/sources.ts'
 import { headOf, listOf, readAllListed, type SnapshotRoot } from './snapshot-root.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 

@@ -9,7 +9,7 @@ import type { Forgotten } from '../form/forgotten.ts'
 import type { WithTaken } from '../form/taken.ts'
 import type { Totals } from '../form/totals.ts'
 import type { WithVersions } from '../form/version-numbers.ts'
-import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from '../parts/parts.ts'
+import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from './parts.ts'
 
 export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
   readonly totals: Totals

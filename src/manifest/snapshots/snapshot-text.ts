@@ -7,9 +7,9 @@ import { snapshotName } from '../../lake/files/layout.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { isObject } from '../../support/json-form.ts'
-import { isLaterTool } from '../../support/tool-version.ts'
+import { isLaterTool } from '../../support/own-package.ts'
 import { FORMAT, isRoot, type RootDocument, rootMisfit } from '../form/root-form.ts'
-import { LIST_NAMES, storedBy } from '../parts/parts.ts'
+import { countEntries, entriesOf, LIST_NAMES, type ListName, storedBy } from './parts.ts'
 import { headOf, type SnapshotRoot } from './snapshot-root.ts'
 
 const { CLOSE_BRACE, LINE_FEED } = JSON_BYTES
@@ -97,3 +97,24 @@ export const recordText = (number: number, snapshotBytes: Uint8Array | string): 
 
 /** The text of the file that says where the kept snapshots begin. */
 export const oldestText = (number: number): string => `snapshots below ${number} were removed by gc\n`
+
+// A snapshot as one document, for people and programs. Piece by piece: no text is longer than those of a part.
+
+async function* listText(lake: string, root: SnapshotRoot, name: ListName): AsyncGenerator<string> {
+  const length = countEntries(root.lists[name])
+  yield `,\n  "${name}": [${length === 0 ? ']' : '\n'}`
+  for await (const { place, entries } of entriesOf(lake, name, root.lists[name])) {
+    const isLast = place + entries.length === length
+    yield `${entries.map(entryLine).join(',\n')}${isLast ? '\n  ]' : ',\n'}`
+  }
+}
+
+/** @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export async function* documentText(lake: string, root: SnapshotRoot): AsyncGenerator<string> {
+  const { forgotten } = root
+  yield `{\n${fieldLines({ format: FORMAT, ...headOf(root), ...(forgotten && { forgotten }) }).slice(0, -2)}`
+  for (const name of LIST_NAMES)
+    if (name === 'partitions' || name === 'files' || countEntries(root.lists[name]) > 0)
+      yield* listText(lake, root, name)
+  yield '\n}\n'
+}

@@ -2,11 +2,9 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
-import { knownByBytes, loadedSources, sourceKey } from '../form/loaded-sources.ts'
-import { sourcesOf } from '../form/shared-sources.ts'
-import { decodeKeys, hasKey } from '../form/source-keys.ts'
-import { differingParts } from '../parts/part-difference.ts'
-import { leavesOf, type Part, readEntries } from '../parts/parts.ts'
+import { decodeKeys, hasKey } from '../form/part-summary.ts'
+import { knownByBytes, loadedSources, sourceKey, sourcesOf } from '../form/sources.ts'
+import { differingParts, leavesOf, type Part, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 
 interface KeyedPart {

@@ -1,9 +1,9 @@
 /** A snapshot in a few numbers, for `status`. */
 
-import type { Snapshot, SnapshotHead } from '../../core/partition.ts'
+import type { PartitionEntry, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
+import { loadedPartitions, sourceOf } from '../form/sources.ts'
 import { type ContentTotals, type TableTotals, type Totals, totalsOf } from '../form/totals.ts'
-import { countEntries, type Wanted } from '../parts/parts.ts'
-import { type Difference, type LatestPull, latestPulls, standingDifferences } from './latest-pulls.ts'
+import { countEntries, type Wanted } from './parts.ts'
 import { listOf, type SnapshotRoot } from './snapshot-root.ts'
 
 export interface SnapshotSummary {
@@ -61,4 +61,65 @@ export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<S
       pulls: await listOf(lake, root, 'pulls'),
     },
   )
+}
+
+// What was pulled from services, and where less or more came than was announced. Pure.
+
+/** The newest pull of one search, and how often it was pulled in all. */
+export interface LatestPull extends PullEntry {
+  readonly pulls: number
+}
+
+/** A window, batch file or pull that gave another number of records than was announced. */
+export interface Difference {
+  readonly kind: 'window' | 'batch' | 'pull'
+  readonly run: string
+  /** Name of the source; of a pull its content. */
+  readonly name: string
+  readonly announced: number
+  readonly received: number
+}
+
+const searchKey = ({ content, service, search, currency }: PullEntry): string =>
+  JSON.stringify([content, service, currency, Object.entries(search).sort()])
+
+/** The newest pull of each search, in the order of commits. */
+export const latestPulls = ({ pulls = [] }: Pick<Snapshot, 'pulls'>): readonly LatestPull[] =>
+  [...Map.groupBy(pulls, searchKey).values()].flatMap((same) => {
+    const newest = same.at(-1)
+    return newest ? [{ ...newest, pulls: same.length }] : []
+  })
+
+const linesOf = (partitions: readonly PartitionEntry[]): number =>
+  partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
+
+const sourceDifference = (partitions: readonly PartitionEntry[]): Difference[] => {
+  const [first] = partitions
+  if (first === undefined) return []
+  const { run, source } = first
+  const { window, batch, name } = source
+  if (window && window.announced !== window.received)
+    return [{ kind: 'window', run, name, announced: window.announced, received: window.received }]
+  const received = linesOf(partitions)
+  if (batch?.announced !== undefined && batch.announced !== received)
+    return [{ kind: 'batch', run, name, announced: batch.announced, received }]
+  return []
+}
+
+/** Windows and batch files of which not all came that was announced, or more. */
+export const differencesOf = (partitions: readonly PartitionEntry[]): readonly Difference[] =>
+  [...Map.groupBy(partitions, (one) => `${one.run} ${sourceOf(one)}`).values()].flatMap(sourceDifference)
+
+const pullDifference = ({ run, content, announced, received }: PullEntry): Difference[] =>
+  announced === received ? [] : [{ kind: 'pull', run, name: content, announced, received }]
+
+/** Differences that still matter: of a search pulled again only those of the newest pull. */
+export const standingDifferences = (
+  snapshot: Pick<Snapshot, 'partitions' | 'merged' | 'pulls'>,
+): readonly Difference[] => {
+  const latest = latestPulls(snapshot)
+  const replaced = new Set((snapshot.pulls ?? []).map(({ run }) => run))
+  for (const { run } of latest) replaced.delete(run)
+  const sources = differencesOf(loadedPartitions(snapshot).filter(({ run }) => !replaced.has(run)))
+  return [...latest.flatMap(pullDifference), ...sources]
 }

@@ -10,22 +10,26 @@ import {
   runOfPart,
   snapshotPath,
 } from '../../lake/files/layout.ts'
-import { readRatesFile } from '../../lake/rates/rates-file.ts'
+import { readRatesFile } from '../../lake/rates/rates-csv.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import type { Findings, Problem } from '../form/findings.ts'
+import type { Findings, Problem } from '../form/problems.ts'
+import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
 import { listRunIds } from '../runs/runs.ts'
 import { checkLakeFile, staleLakeFile } from '../snapshots/lake-file.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
-import { type CountRows, checkFile } from './check-file.ts'
+import {
+  type CountRows,
+  checkFile,
+  checkMadeFile,
+  type MadeFile,
+  madeFiles,
+  verifyPublished,
+} from './check-files.ts'
 import { type CheckedManifest, checkManifest } from './check-manifest.ts'
-import { listLoadFiles, runOfFile } from './lake-files.ts'
-import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
-import type { ListedEntries } from './part-checker.ts'
-import { verifyPublished } from './verify-published.ts'
+import { DistinctTotals, filesIn, type ListedEntries, unseenEntries } from './part-checker.ts'
 import { verifyRuns } from './verify-runs.ts'
-import { DistinctTotals, filesIn, unseenEntries } from './walk-listed.ts'
 
 export interface VerifyProgress {
   readonly files: number

@@ -5,15 +5,14 @@ import { join } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
 import { inLake, runPath, stagedPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { crc32Of } from '../../support/hash.ts'
+import { crc32Of, unseal } from '../../support/hash.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { listFolder, listTree, statPath } from '../../support/list-files.ts'
-import { unseal } from '../../support/sealed-text.ts'
-import type { Findings } from '../form/findings.ts'
+import type { Findings } from '../form/problems.ts'
+import { below } from '../gc/lake-files.ts'
 import { JOURNAL_FILE, journalPath, parseLine } from '../runs/journal.ts'
 import { type LivenessRule, runState } from '../runs/run-lease.ts'
 import { listRunIds } from '../runs/runs.ts'
-import { below } from './lake-files.ts'
 
 const { LINE_FEED } = JSON_BYTES
 

@@ -1,7 +1,7 @@
 /** Where the tokens come from: a file, one token of the environment, or a fresh one on loopback. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { isOpenToOthers, readTokens } from './read-tokens.ts'
 import { newTokenRegistry, TOKEN_FORM, type TokenRegistry, tokenHash } from './token-registry.ts'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { CompiledTake } from '../../lake/projection/compile-take.ts'

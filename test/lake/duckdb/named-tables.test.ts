@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { namedTables } from '../../../src/lake/duckdb/named-tables.ts'
+import { namedTables } from '../../../src/lake/duckdb/statement-tree.ts'
 
 let engine: Engine
 let session: Session

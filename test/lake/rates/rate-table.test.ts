@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mergedTables, ratesOf } from '../../../src/lake/rates/rate-table.ts'
+import { mergedTables, ratesOf } from '../../../src/lake/rates/rates.ts'
 
 const table = (rates: Record<string, Record<number, number>>) =>
   new Map(

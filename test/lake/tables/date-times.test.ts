@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
-import { instantsOf } from '../../../src/lake/tables/date-times.ts'
+import { instantsOf } from '../../../src/lake/tables/value-sql.ts'
 
 const TEXTS = [
   '2020-01-02T03:04:05 Europe/Oslo',

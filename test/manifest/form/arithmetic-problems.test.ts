@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Counts, FileEntry, PartitionEntry } from '../../../src/core/partition.ts'
-import { arithmeticProblems } from '../../../src/manifest/form/arithmetic-problems.ts'
+import { arithmeticProblems } from '../../../src/manifest/form/problems.ts'
 
 const file = (table: string, rows: number): FileEntry => ({ table, path: '', rows, bytes: 0, sha256: '' })
 

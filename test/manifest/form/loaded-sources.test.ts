@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
-import { loadedSources, sourceKey, splitLoaded } from '../../../src/manifest/form/loaded-sources.ts'
+import { loadedSources, sourceKey, splitLoaded } from '../../../src/manifest/form/sources.ts'
 
 const partition = (sha256: string, block: number, last: boolean, run = 'r1'): PartitionEntry => ({
   id: `${run}-${sha256}-${block}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesPersons, recordedSearch } from '../../../src/manifest/form/recorded-search.ts'
+import { namesPersons, recordedSearch } from '../../../src/manifest/form/sources.ts'
 
 const NUMBER = '19500101-1234'
 

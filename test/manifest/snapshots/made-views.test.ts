@@ -1,7 +1,7 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { madeViews } from '../../../src/manifest/snapshots/made-views.ts'
+import { madeViews } from '../../../src/manifest/snapshots/lake-file.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('views are made once, and again where what was kept is damaged or may be of another user', async () => {

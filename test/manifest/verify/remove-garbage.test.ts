@@ -16,10 +16,10 @@ import {
   snapshotPath,
 } from '../../../src/lake/files/layout.ts'
 import { LIST_FILE, writeFileList } from '../../../src/manifest/form/file-list.ts'
+import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { leaseRun, type RunLease } from '../../../src/manifest/runs/run-lease.ts'
 import { makeLake, removeRun } from '../../../src/manifest/runs/runs.ts'
 import { listSnapshots, newestNumber, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { startChild } from '../../support/children.ts'

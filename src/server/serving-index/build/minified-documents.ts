@@ -3,9 +3,8 @@
 import type { Field } from '../../../contract/fields.ts'
 import { MINIFIED_INFO } from '../../../contract/objects.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
-import type { FieldColumn } from '../../../lake/tables/columns.ts'
-import { jsonMember, objectText, valueText } from '../../../lake/tables/json-text.ts'
-import { COMPANY_COLUMNS } from '../../../lake/tables/record-columns.ts'
+import { COMPANY_COLUMNS, type FieldColumn } from '../../../lake/tables/columns.ts'
+import { jsonMember, objectText, valueText } from '../../../lake/tables/value-sql.ts'
 
 const PARTS = ['BasicDetails', 'MetaData', 'EnhancedDetails']
 

@@ -1,0 +1,56 @@
+/**
+ * The folder of this user on this machine, and cached files in it. Nobody else can write them; a file that is missing, damaged or
+ * another user's is made again, and of two processes that write at once the last one wins.
+ */
+
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { PRIVATE_FILE, PRIVATE_FOLDER } from './file-modes.ts'
+import { temporaryLiveness, temporaryName } from './process-identity.ts'
+
+/** Whether nobody else can write it. */
+const isOwn = async (path: string): Promise<boolean> => {
+  const { uid, mode } = await stat(path)
+  const own = process.getuid?.()
+  return own === undefined || (uid === own && (mode & 0o022) === 0)
+}
+
+/** @returns `undefined` where there is none, or one that others can write; never throws */
+export const readCached = async (path: string): Promise<Buffer | undefined> => {
+  try {
+    return (await isOwn(dirname(path))) && (await isOwn(path)) ? await readFile(path) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Writes a file whole or not at all, and removes what killed processes left beside it.
+ *
+ * @throws what the file system throws: callers go on without
+ */
+export const writeCached = async (path: string, data: string | Uint8Array): Promise<void> => {
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
+  await chmod(folder, PRIVATE_FOLDER)
+  const temporary = join(folder, temporaryName())
+  try {
+    const handle = await open(temporary, 'wx', PRIVATE_FILE)
+    try {
+      await handle.writeFile(data)
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  for (const name of await readdir(folder))
+    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { force: true })
+}
+
+/** Where firmlake keeps what belongs to this machine and user alone. */
+export const workBase = (env: NodeJS.ProcessEnv): string =>
+  env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')

@@ -1,18 +1,24 @@
-/** What commits of every kind do alike: check their partitions, and retry when another run commits first. */
+/** Steps of every commit: check its partitions, create the next snapshot, and retry when another run commits first. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
 import { arithmeticProblems } from '../manifest/form/problems.ts'
 import type { RunLease, SeenRun } from '../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../manifest/runs/runs.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { createSnapshot, listManifest, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import {
+  createSnapshot,
+  ensureRecord,
+  listManifest,
+  newestRoot,
+  readKnownRoot,
+} from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { PartWriter } from './extend-list.ts'
-import { discardLoaded } from './files-of-run.ts'
+import { confirmFiles, discardLoaded } from './files-of-run.ts'
 
 const LONGEST_PAUSE_MS = 25
 
@@ -55,23 +61,30 @@ export const isRemovedBase = async (
 /**
  * Retries a commit until no other run commits first.
  *
- * @param its name in messages: `run`
- * @param tryCommit one attempt; gives the number of the newest snapshot when another run was first
+ * @param what its name in messages: `run`
+ * @param commitOnto one attempt on a snapshot. @param from where the search for an earlier commit of the run begins.
+ *   @returns `null` when another run was first
  * @throws {ToolkitError} `COMMIT_CONFLICT` after the last attempt, and what an attempt throws
  */
 export const commitWithRetries = async <Outcome extends object>(
   what: string,
-  { lease: { run, base }, random, maxAttempts = 100, signal }: CommitAttempts,
-  tryCommit: (base: number) => Promise<Outcome | number>,
+  { lease: { lake, run, base }, random, maxAttempts = 100, signal }: CommitAttempts,
+  commitOnto: (newest: SnapshotRoot | null, from: number) => Promise<Outcome | null>,
 ): Promise<Outcome> => {
   let from = base
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal?.throwIfAborted()
-    const outcome = await tryCommit(from).catch((error: unknown) => {
+    try {
+      const newest = await newestRoot(lake)
+      const outcome = await commitOnto(newest, from).catch(async (error: unknown) => {
+        if (newest && (await isRemovedBase(lake, newest, error))) return undefined
+        throw error
+      })
+      if (outcome) return outcome
+      if (outcome === null) from = newest?.snapshot ?? 0
+    } catch (error) {
       throw writeError(`Cannot commit ${what} "${run}"`, error)
-    })
-    if (typeof outcome !== 'number') return outcome
-    from = outcome
+    }
     await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
   }
   throw new ToolkitError(
@@ -81,19 +94,30 @@ export const commitWithRetries = async <Outcome extends object>(
   )
 }
 
-// The last step of every commit: the parts of the next snapshot, then the snapshot.
+export interface NextSnapshot extends Pick<CommitAttempts, 'random'> {
+  readonly lease: Pick<RunLease, 'lake' | 'run'>
+  readonly newest: SnapshotRoot | null
+  /** Files that it lists and {@link newest} does not: they are checked first. */
+  readonly files: readonly FileEntry[]
+  readonly write: (writer: PartWriter) => Promise<SnapshotRoot>
+}
 
 /**
- * Creates the next snapshot if its number is free. What an attempt in vain has written is removed.
+ * The last step of every commit: creates the next snapshot if its number is free. The parts of an attempt that failed are
+ * removed.
  *
- * @param write writes its parts
  * @returns `null` when another run was first
  */
-export const createNext = async (
-  lease: RunLease,
-  random: RandomBytes,
-  write: (writer: PartWriter) => Promise<SnapshotRoot>,
-): Promise<SnapshotRoot | null> => {
+export const createNext = async ({
+  lease,
+  random,
+  newest,
+  files,
+  write,
+}: NextSnapshot): Promise<SnapshotRoot | null> => {
+  await confirmFiles(lease.lake, files)
+  // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
+  if (newest) await ensureRecord(lease.lake, newest.snapshot)
   const writer = new PartWriter(lease, random)
   let root: SnapshotRoot
   try {
@@ -103,17 +127,18 @@ export const createNext = async (
     throw error
   }
   await ensureLakeId(lease.lake, random)
-  if (await createSnapshot(lease.lake, root)) return root
+  if (await createSnapshot(lease.lake, root)) {
+    await ensureRecord(lease.lake, root.snapshot)
+    return root
+  }
   // A bucket may have created it although its answer was lost: then it is of this very run.
   const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)
   if (first !== null && first.run !== root.run) await writer.discard()
   return null
 }
 
-// A run that began before a forget may hold what was forgotten: it is not committed, and nothing of it stays.
-
 /**
- * Removes such a run with all that it has loaded.
+ * Removes a run that began before a forget, with all that it has loaded: it may hold what was forgotten.
  *
  * @param newest the snapshot that it would be committed on
  * @throws {ToolkitError} `COMMIT_CONFLICT` of such a run

@@ -1,4 +1,7 @@
-/** Shows what a forget has written: the same partitions in other files, and a receipt. Nothing may have come meanwhile. */
+/**
+ * Publishes a forget as the next snapshot: the same partitions in other files, and a receipt. It fails where another run has
+ * committed meanwhile.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
@@ -8,8 +11,7 @@ import { assertOwner } from '../manifest/runs/run-lease.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { type CommitAttempts, checkSums, createNext } from './commit-attempts.ts'
-import { extendList, type PartWriter } from './extend-list.ts'
-import { confirmFiles } from './files-of-run.ts'
+import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 
 /** All that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
@@ -46,12 +48,7 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     ...knownWith(knownNames, names, random),
-    lists: {
-      partitions: await extendList(writer, 'partitions', [], listed.partitions),
-      files: await extendList(writer, 'files', [], listed.files),
-      pulls: await extendList(writer, 'pulls', [], listed.pulls),
-      merged: await extendList(writer, 'merged', [], listed.merged),
-    },
+    lists: await extendLists(writer, NO_LISTS, listed),
   }
 }
 
@@ -76,13 +73,14 @@ export const commitForget = async (request: ForgetCommitRequest): Promise<Snapsh
   await assertOwner(lease)
   const newest = await newestRoot(lake)
   if (newest === null || newest.snapshot !== base.snapshot || newest.run !== base.run) throw conflict(lake)
-  await confirmFiles(lake, written)
-  await ensureRecord(lake, newest.snapshot)
-  const root =
-    (await createNext(lease, random, (writer) => writeNext(request, newest, writer))) ??
-    // A bucket may have created it although its answer was lost.
-    (await findCommit(lake, run, newest.snapshot, await newestRoot(lake)))
-  if (root === null) throw conflict(lake)
-  await ensureRecord(lake, root.snapshot)
-  return root
+  const root = await createNext({
+    ...{ lease, random, newest, files: written },
+    write: (writer) => writeNext(request, newest, writer),
+  })
+  if (root) return root
+  // A bucket may have created it although its answer was lost.
+  const own = await findCommit(lake, run, newest.snapshot, await newestRoot(lake))
+  if (own === null) throw conflict(lake)
+  await ensureRecord(lake, own.snapshot)
+  return own
 }

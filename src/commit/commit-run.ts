@@ -1,4 +1,4 @@
-/** Shows a run to readers: all of it at once, in the next snapshot. */
+/** Publishes a run atomically as the next snapshot. */
 
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -19,7 +19,7 @@ import { numberLoaded } from '../manifest/form/version-numbers.ts'
 import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'
 import { entriesOf } from '../manifest/snapshots/parts.ts'
 import { headOf, listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { ensureRecord, findCommit, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import {
   type CommitAttempts,
@@ -29,8 +29,8 @@ import {
   isRemovedBase,
   refuseForgotten,
 } from './commit-attempts.ts'
-import { extendList, type PartWriter } from './extend-list.ts'
-import { confirmFiles, discardFiles } from './files-of-run.ts'
+import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
+import { discardFiles } from './files-of-run.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
@@ -72,12 +72,6 @@ export type CommitOutcome =
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
-const checkRequest = ({ lease, partitions, pulls = [] }: CommitRequest): void => {
-  for (const { run } of pulls)
-    if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
-  checkPartitions(lease, partitions)
-}
-
 /** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
 const withBoundDrift = async (
   lake: string,
@@ -93,8 +87,6 @@ const withBoundDrift = async (
         for (const { drift } of entries) budget.add(drift)
   return kept.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
 }
-
-const NO_LISTS: SnapshotRoot['lists'] = { partitions: [], files: [], pulls: [], merged: [] }
 
 /** Sources of new partitions that the lake has partitions of already, by content. */
 const commonSources = (
@@ -145,12 +137,7 @@ const writeNext = async (
     tool,
     nextVersion,
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
-    lists: {
-      partitions: await extendList(writer, 'partitions', lists.partitions, partitions),
-      files: await extendList(writer, 'files', lists.files, files),
-      pulls: await extendList(writer, 'pulls', lists.pulls, pulls),
-      merged: await extendList(writer, 'merged', lists.merged, []),
-    },
+    lists: await extendLists(writer, lists, { partitions, files, pulls }),
   }
 }
 
@@ -211,16 +198,16 @@ const heldBy = async (
   }
 }
 
-/** One attempt on a snapshot; gives that one's number when another run was first. */
+/** One attempt on a snapshot; `null` when another run was first. */
 const commitOnto = async (
   request: CommitRequest,
-  base: number,
   newest: SnapshotRoot | null,
-): Promise<CommitOutcome | number> => {
+  from: number,
+): Promise<CommitOutcome | null> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
   // Its own commit first, whoever made it: of several at once one creates the snapshot, and the others find it here.
-  const earlier = await findCommit(lake, run, base, newest)
+  const earlier = await findCommit(lake, run, from, newest)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
     await discardUnlisted(earlier, request)
@@ -240,31 +227,18 @@ const commitOnto = async (
   await request.beforeTry?.(newest)
   const behind = (await request.behind?.(newest)) ?? []
   checkPartitions(lease, behind)
-  await confirmFiles(lake, [...filesOf([...kept, ...behind]), ...runFiles])
-  // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
-  if (newest) await ensureRecord(lake, newest.snapshot)
-  const root = await createNext(lease, request.random, (writer) =>
-    writeNext(request, newest, { kept: [...kept, ...behind], runFiles, held }, writer),
-  )
+  const added = { kept: [...kept, ...behind], runFiles, held }
+  const root = await createNext({
+    ...{ lease, random: request.random, newest },
+    files: [...filesOf(added.kept), ...runFiles],
+    write: (writer) => writeNext(request, newest, added, writer),
+  })
   if (root === null) {
     await discardFiles(lake, filesOf(behind))
-    return newest?.snapshot ?? 0
+    return null
   }
-  await ensureRecord(lake, root.snapshot)
   await discardFiles(lake, [...filesOf(dropped), ...unused])
   return { kind: 'committed', snapshot: headOf(root), dropped }
-}
-
-/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
-const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
-  const { lake } = request.lease
-  const newest = await newestRoot(lake)
-  try {
-    return await commitOnto(request, base, newest)
-  } catch (error) {
-    if (newest && (await isRemovedBase(lake, newest, error))) return base
-    throw error
-  }
 }
 
 /**
@@ -276,6 +250,9 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
 export const commitRun = async (request: CommitRequest): Promise<CommitOutcome> => {
-  checkRequest(request)
-  return commitWithRetries('run', request, (base) => tryCommit(request, base))
+  const { lease, partitions, pulls = [] } = request
+  for (const { run } of pulls)
+    if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
+  checkPartitions(lease, partitions)
+  return commitWithRetries('run', request, (newest, from) => commitOnto(request, newest, from))
 }

@@ -1,4 +1,7 @@
-/** What an earlier attempt of a run has staged, before it may be committed: damage would get a snapshot of its own. */
+/**
+ * The files of a run that is not committed yet: what an earlier attempt has staged is hashed, since damage would get a
+ * snapshot of its own; what a sink has published is checked and synced before a snapshot lists it; the rest is discarded.
+ */
 
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry } from '../core/partition.ts'
@@ -65,8 +68,6 @@ export const checkPlaced = async (
     )
   }
 }
-
-// Checks and syncs what a sink has published, before a snapshot lists it.
 
 const FILES_AT_ONCE = 8
 

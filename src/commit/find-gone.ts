@@ -1,14 +1,54 @@
-/** Finds the companies of a lake that a whole listing lacked and no search lists any more. Marks nothing. */
+/**
+ * Finds the companies of a lake that a whole listing lacked and no search lists any more, by what a job knows of all companies
+ * of its search. Marks nothing.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
-import { ident } from '../lake/duckdb/sql.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
 import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
+
+/** Everything that a search has came, nothing was left out. */
+export interface WholeListing {
+  readonly kind: 'whole'
+  /** The search as the manifest keeps it, as JSON. */
+  readonly search: string
+  /** Origin of the service. */
+  readonly service: string
+  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
+  readonly asOf: string
+  /** SQL over the columns of `companies`: those that the search means. */
+  readonly scope: string
+  /** Companies of the scope that the listing lacks, and how many the lake has of it. @default what the run did not load */
+  readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
+  /**
+   * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
+   * their ids.
+   */
+  readonly stillListed: (ids: readonly bigint[], pulls: readonly PullEntry[]) => Promise<ReadonlySet<bigint>>
+}
+
+/** Not all came. */
+export interface PartialListing {
+  readonly kind: 'partial'
+  readonly search: string
+  readonly reason: string
+}
+
+/** What became of the companies of the lake that a listing lacked. */
+export interface GoneCompanies {
+  /** The search, as JSON. */
+  readonly search: string
+  /** Companies that are not shown from now on. */
+  readonly marked: number
+  /** Why none is marked; absent where some are. */
+  readonly reason?: string
+}
 
 /** What a listing has shown, before it is written down. */
 export interface FoundGone {
@@ -17,9 +57,6 @@ export interface FoundGone {
   /** The partitions in which they stand: of a company that stands in a later one, another run has heard since. */
   readonly known: ReadonlySet<string>
 }
-
-export const nameOfPartition = ({ run, id }: { readonly run: string; readonly id: string }): string =>
-  `${run} ${id}`
 
 const COMPANIES = tableNamed(LISTINGS.content)
 
@@ -59,7 +96,7 @@ SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JO
   const [held, lacking] = [Number(counted?.held), Number(counted?.lacking)]
   if (lacking === 0 || !withinLimit(limit, lacking, held)) return { ids: [], held, lacking }
   const rows = await staged.rows(
-    `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY ${ident('id')}`,
+    `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY id`,
   )
   return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
 }
@@ -112,43 +149,4 @@ export const findGone = async (
       return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
     throw error
   }
-}
-
-// What a job knows of all companies of its search: by it those that the service no longer lists can be found.
-
-/** Everything that a search has came, nothing was left out. */
-export interface WholeListing {
-  readonly kind: 'whole'
-  /** The search as the manifest keeps it, as JSON. */
-  readonly search: string
-  /** Origin of the service. */
-  readonly service: string
-  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
-  readonly asOf: string
-  /** SQL over the columns of `companies`: those that the search means. */
-  readonly scope: string
-  /** Companies of the scope that the listing lacks, and how many the lake has of it. @default what the run did not load */
-  readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
-  /**
-   * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
-   * their ids.
-   */
-  readonly stillListed: (ids: readonly bigint[], pulls: readonly PullEntry[]) => Promise<ReadonlySet<bigint>>
-}
-
-/** Not all came. */
-export interface PartialListing {
-  readonly kind: 'partial'
-  readonly search: string
-  readonly reason: string
-}
-
-/** What became of the companies of the lake that a listing lacked. */
-export interface GoneCompanies {
-  /** The search, as JSON. */
-  readonly search: string
-  /** Companies that are not shown from now on. */
-  readonly marked: number
-  /** Why none is marked; absent where some are. */
-  readonly reason?: string
 }

@@ -1,4 +1,7 @@
-/** Writes down which companies no search lists any more: a file of `listings`, committed behind all that the run loads. */
+/**
+ * The companies that the searches of a run no longer list, from being found to being written down: a file of `listings`,
+ * committed behind all that the run loads.
+ */
 
 import { randomBytes } from 'node:crypto'
 import type { FileEntry, PartitionEntry, PullEntry } from '../core/partition.ts'
@@ -6,12 +9,12 @@ import type { SinkRun } from '../core/sink.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
 import type { Loader } from '../load/loader.ts'
+import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import {
   type FoundGone,
   findGone,
   type GoneCompanies,
-  nameOfPartition,
   type PartialListing,
   readCompanies,
   shownCompanies,
@@ -36,13 +39,32 @@ const lastListed = (pulls: readonly PullEntry[], { search }: FoundGone['listing'
 
 const timeOf = (instant: string | undefined): string => (instant === undefined ? 'NULL' : literal(instant))
 
-export interface GoneToWrite {
+export interface RunWithListings {
   readonly lake: string
   readonly run: string
+  /** What it has loaded. */
+  readonly partitions: readonly PartitionEntry[]
   readonly loader: Loader
   readonly sink: SinkRun
-  readonly found: readonly FoundGone[]
 }
+
+/** The manifest's entry of companies that a listing no longer had: a partition without records. @param name the search, in words */
+export const listingEntry = (run: string, name: string, files: readonly FileEntry[]): PartitionEntry => ({
+  id: LISTINGS.name,
+  run,
+  content: LISTINGS.content,
+  source: {
+    ...{ kind: 'listing', name, bytes: 0, sha256: files[0]?.sha256 ?? '' },
+    ...{ block: 0, firstLine: 1, offset: 0, last: true },
+  },
+  range: { field: 'ContentUpdatedAt', requested: null, observed: null },
+  counts: {
+    ...{ lines: 0, records: 0, quarantined: 0 },
+    rows: { [LISTINGS.name]: files.reduce((sum, { rows }) => sum + rows, 0) },
+  },
+  files,
+  drift: [],
+})
 
 /**
  * Writes a file for each listing, in the state of a snapshot: of companies that another run has loaded since nothing is
@@ -50,8 +72,9 @@ export interface GoneToWrite {
  *
  * @param root the snapshot that the commit will build on
  */
-export const writeGone = async (
-  { lake, run, loader, sink, found }: GoneToWrite,
+const writeGone = async (
+  { lake, run, loader, sink }: RunWithListings,
+  found: readonly FoundGone[],
   root: SnapshotRoot,
 ): Promise<readonly PartitionEntry[]> => {
   const snapshot = await readCompanies(lake, root)
@@ -73,17 +96,6 @@ ORDER BY internal_id`
     if (written > 0) entries.push({ ...listingEntry(run, listing.search, files), id })
   }
   return entries
-}
-
-// The companies that the searches of a run no longer list, from being found to being written down with its commit.
-
-export interface RunWithListings {
-  readonly lake: string
-  readonly run: string
-  /** What it has loaded. */
-  readonly partitions: readonly PartitionEntry[]
-  readonly loader: Loader
-  readonly sink: SinkRun
 }
 
 export interface GoneOptions {
@@ -125,9 +137,8 @@ export class GoneInRun {
   /** Writes down what was found, as far as it still holds in a snapshot. @returns partitions whose files are in place */
   async write(root: SnapshotRoot | null): Promise<readonly PartitionEntry[]> {
     if (root === null || this.#found.length === 0) return []
-    const { sink } = this.#run
-    const entries = await writeGone({ ...this.#run, found: this.#found }, root)
-    await sink.commit(entries.flatMap(({ files }) => files))
+    const entries = await writeGone(this.#run, this.#found, root)
+    await this.#run.sink.commit(entries.flatMap(({ files }) => files))
     this.#marked = entries.map(({ source, files }) => ({
       search: source.name,
       marked: files.reduce((sum, { rows }) => sum + rows, 0),
@@ -141,23 +152,3 @@ export class GoneInRun {
     return gone.length > 0 ? { gone } : {}
   }
 }
-
-// The manifest's entry of companies that a listing no longer had: a partition that loads no record.
-
-/** @param name the search, in words */
-export const listingEntry = (run: string, name: string, files: readonly FileEntry[]): PartitionEntry => ({
-  id: LISTINGS.name,
-  run,
-  content: LISTINGS.content,
-  source: {
-    ...{ kind: 'listing', name, bytes: 0, sha256: files[0]?.sha256 ?? '' },
-    ...{ block: 0, firstLine: 1, offset: 0, last: true },
-  },
-  range: { field: 'ContentUpdatedAt', requested: null, observed: null },
-  counts: {
-    ...{ lines: 0, records: 0, quarantined: 0 },
-    rows: { [LISTINGS.name]: files.reduce((sum, { rows }) => sum + rows, 0) },
-  },
-  files,
-  drift: [],
-})

@@ -1,4 +1,7 @@
-/** Reads the tree of a file by the definition: every fault with its line and key, never a value that may be a secret. */
+/**
+ * The definition of `firmlake.toml` put to use: reading the tree of a file, every fault with its line and key and never a value
+ * that may be a secret, and the JSON Schema by which editors complete and check it.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import { nearestName } from '../support/nearest-name.ts'
@@ -147,8 +150,6 @@ export const readSettings = (text: string, path: string, folder: string): Config
     ...{ path, line: first.line, key: first.key, problems: problems.length },
   })
 }
-
-// The definition as a JSON Schema, by which editors complete and check `firmlake.toml`.
 
 const schemaOf = (field: ConfigField): JsonSchema => {
   if (field.kind === 'setting') {

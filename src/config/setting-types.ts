@@ -1,4 +1,7 @@
-/** What the definition of `firmlake.toml` is put together from, and the type of what is read by it. */
+/**
+ * The parts of the definition of `firmlake.toml`: sections, settings, and the types of their values, each with its check and
+ * its JSON Schema.
+ */
 
 import { resolve } from 'node:path'
 import { isObject } from '../support/json-form.ts'
@@ -77,8 +80,6 @@ type Read<F> =
 export type Settings<Fields extends FieldsOf> = {
   readonly [Name in RequiredNames<Fields>]: Read<Fields[Name]>
 } & { readonly [Name in Exclude<keyof Fields, RequiredNames<Fields>>]?: Read<Fields[Name]> }
-
-// What a setting may hold: how it is checked and read, and how the JSON Schema for editors says so.
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-/** Numbers and defaults that the interface fixes ("Limits" and the request tables). */
+/** Numbers and defaults that the interface fixes ("Limits" and the request tables), and its `X-Pagination` header. */
 
 const PAGE_SIZE = { least: 1, most: 500, default: 10 } as const
 const PAGE_NUMBER = { least: 1, most: 10, default: 1 } as const
@@ -28,8 +28,7 @@ export const DEFAULT_SORT_DIRECTION: SortDirection = 'ASC'
 /** `Cursor` of the first request of a chain. */
 export const FIRST_CURSOR = '*'
 
-/** The `X-Pagination` header: JSON text on every 200 answer of both searches. */
-
+/** Header of every 200 answer of both searches; its value is JSON. */
 export const PAGINATION_HEADER = 'X-Pagination'
 
 /** When a field is there; relations are always in cursor mode. */

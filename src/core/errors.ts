@@ -298,8 +298,6 @@ export const knownError = (error: unknown): ToolkitError | undefined =>
     ? error
     : (memoryError('Cannot go on', error) ?? systemError(error) ?? openFilesError('Cannot go on', error))
 
-// Work that a signal stops ends with one of our errors, whatever was thrown meanwhile.
-
 /**
  * Does work that a signal may stop.
  *

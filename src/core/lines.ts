@@ -1,4 +1,4 @@
-/** What decoding hands to loading: runs of whole lines, and lines too long to be held. */
+/** Lines on their way into a lake: blocks that decoding hands to loading, lines that are set aside, and ids that are refused. */
 
 import { JSON_BYTES } from '../support/json-bytes.ts'
 
@@ -49,8 +49,6 @@ export interface OverlongLine {
   /** The first bytes of the line, at most 64 KiB. */
   readonly head: Buffer
 }
-
-/** Why a line cannot be loaded. The code goes to the quarantine with the line; the text names no content. */
 
 /** Every reject code and what it means. */
 export const REJECT_CODES = {

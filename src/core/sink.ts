@@ -95,8 +95,6 @@ export interface DeliverySink extends Sink {
   loaded(context?: SinkContext): Promise<ReadonlySet<string>>
 }
 
-/** Rows of one table on their way to a sink: to be written to a file by the engine, or read chunk by chunk. */
-
 /** A file that the engine writes by itself. */
 export type CopyFormat =
   | {

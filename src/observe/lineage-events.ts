@@ -1,4 +1,7 @@
-/** Events of OpenLineage for the attempts at a run. Pure. Source: openlineage.io/spec/2-0-2. */
+/**
+ * Events of OpenLineage for the attempts at a run, with the datasets that it has read and written and the facets of each.
+ * Pure. Source: openlineage.io/spec/2-0-2.
+ */
 
 import { createHash } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
@@ -85,8 +88,6 @@ export const failEvent = (attempt: RunAttempt, namespace: string, now: Date, err
   return event('FAIL', attempt, namespace, { now, runFacets: { errorMessage } })
 }
 
-// What a run has read and written, as OpenLineage names datasets: by the folder or the service it stands in.
-
 /** Name and namespace of a dataset. */
 export interface DatasetName {
   readonly namespace: string
@@ -110,45 +111,29 @@ const sourceName = ({ kind, name, window, batch }: SourceEntry, entry: Partition
   return datasetIn(/^s3:/.test(name) ? name.replace(/\/[^/]*$/, '') : dirname(name))
 }
 
-interface Sum {
-  readonly dataset: DatasetName
-  rowCount: number
-  size: number
-  readonly files: Set<string>
-}
+const sumOf = <Key extends string>(rows: readonly Readonly<Record<Key, number>>[], key: Key): number =>
+  rows.reduce((sum, row) => sum + row[key], 0)
 
-class Sums {
-  readonly #sums = new Map<string, Sum>()
-
-  add(dataset: DatasetName, file: string, rows: number, bytes: number): void {
-    const key = `${dataset.namespace} ${dataset.name}`
-    const sum = this.#sums.get(key) ?? { dataset, rowCount: 0, size: 0, files: new Set() }
-    this.#sums.set(key, sum)
-    sum.rowCount += rows
-    // A source of several partitions is one.
-    if (!sum.files.has(file)) sum.size += bytes
-    sum.files.add(file)
-  }
-
-  all() {
-    return [...this.#sums.values()].map(({ dataset, rowCount, size, files }) => ({
-      dataset,
-      statistics: { rowCount, size, fileCount: files.size },
-    }))
-  }
-}
-
-/** What was read: lines, stored bytes and files of each. */
+/** The datasets that were read, each with its lines, stored bytes and files. */
 export const inputDatasets = ({ partitions }: CommittedWork, lake: string): readonly object[] => {
-  const sums = new Sums()
-  for (const entry of partitions)
-    for (const source of entry.sources ?? [{ ...entry.source, counts: entry.counts }])
-      sums.add(sourceName(source, entry, lake), source.name, source.counts.lines, source.bytes)
-  return sums.all().map(({ dataset, statistics }) => ({
-    ...dataset,
-    facets: {},
-    inputFacets: { inputStatistics: facet('InputStatisticsInputDatasetFacet', statistics) },
-  }))
+  const sources = partitions.flatMap((entry) =>
+    (entry.sources ?? [{ ...entry.source, counts: entry.counts }]).map((source) => {
+      const { name, bytes, counts } = source
+      return { dataset: sourceName(source, entry, lake), name, bytes, lines: counts.lines }
+    }),
+  )
+  const byDataset = Map.groupBy(sources, ({ dataset }) => `${dataset.namespace} ${dataset.name}`)
+  return [...byDataset.values()].map((own) => {
+    // A source of several partitions is one.
+    const bytesOf = new Map(own.map(({ name, bytes }) => [name, bytes]))
+    const size = [...bytesOf.values()].reduce((sum, bytes) => sum + bytes, 0)
+    const statistics = { rowCount: sumOf(own, 'lines'), size, fileCount: bytesOf.size }
+    return {
+      ...own[0]?.dataset,
+      facets: {},
+      inputFacets: { inputStatistics: facet('InputStatisticsInputDatasetFacet', statistics) },
+    }
+  })
 }
 
 const schemaOf = (table: string) => {
@@ -162,21 +147,18 @@ const schemaOf = (table: string) => {
 export const outputDatasets = ({ partitions, snapshot }: CommittedWork, lake: string): readonly object[] => {
   if (snapshot === undefined) return []
   const version = facet('DatasetVersionDatasetFacet', { datasetVersion: String(snapshot.snapshot) })
-  const known = new Set(TABLES.map(({ name }) => name))
-  return [...known].flatMap((table) => {
+  return [...new Set(TABLES.map(({ name }) => name))].flatMap((table) => {
     const files = partitions.flatMap((entry) => entry.files).filter((file) => file.table === table)
     if (files.length === 0) return []
-    const sums = new Sums()
-    for (const { path, rows, bytes } of files) sums.add(datasetIn(lake, table), path, rows, bytes)
-    return sums.all().map(({ dataset, statistics }) => ({
-      ...dataset,
+    const [rowCount, size] = [sumOf(files, 'rows'), sumOf(files, 'bytes')]
+    const statistics = { rowCount, size, fileCount: new Set(files.map(({ path }) => path)).size }
+    return {
+      ...datasetIn(lake, table),
       facets: { schema: schemaOf(table), version },
       outputFacets: { outputStatistics: facet('OutputStatisticsOutputDatasetFacet', statistics) },
-    }))
+    }
   })
 }
-
-// Facets of OpenLineage: facts that name the schema they keep to. Source: openlineage.io/spec, release 2-0-2.
 
 export const PRODUCER = `urn:firmlake:${VERSION}`
 const SPEC = 'https://openlineage.io/spec'

@@ -1,4 +1,4 @@
-/** A night as a text file of Prometheus, for the textfile collector of a node exporter. */
+/** The totals of a nightly run, and its metrics as a text file of Prometheus for the textfile collector of a node exporter. */
 
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import type { CommittedWork } from '../core/stages.ts'
@@ -77,8 +77,6 @@ export const writeMetricsFile = async (path: string, night: EndedNight): Promise
     throw error
   }
 }
-
-// What a night has made visible, summed over its commits.
 
 type Sums = Map<string, number>
 

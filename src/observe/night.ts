@@ -1,4 +1,7 @@
-/** Watches a night: a metrics file when it has ended, and an alarm when it failed. Nothing of it changes its exit code. */
+/**
+ * Watches a nightly run: writes a metrics file when it has ended, and alarms by a command or a web hook when it failed. An alarm
+ * holds no data, token or path; nothing here changes the exit code.
+ */
 
 import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -64,8 +67,6 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
     ])
   }
 }
-
-// Tells somebody that a night failed: by a command, by a web hook. Never with data, a token or a path.
 
 /** What is told, as JSON: on standard input of the command, as the body of the web hook. */
 export interface Alarm {

@@ -1,4 +1,4 @@
-/** Who watches the runs of a process from outside: each is asked for by variables of the environment, and else not loaded. */
+/** Observers of the runs of a process, and whether the variables of the environment ask for them. Loads none of them. */
 
 import type { StageListener } from '../core/stages.ts'
 import { isLoopback } from '../support/http-values.ts'
@@ -8,17 +8,15 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface Observer {
   readonly listener: StageListener
-  /** Sends what is left. Need not end: whoever waits has a limit. */
+  /** Sends the rest. May not end: the caller waits for a limited time. */
   readonly close: () => Promise<void>
 }
 
 export interface ObserverOptions {
   readonly env: Variables
-  /** Hears in one line why nothing is sent. */
+  /** Called with one line that says why nothing is sent. */
   readonly warn: (text: string) => void
 }
-
-// Whether the standard variables ask for OpenTelemetry. Loads nothing of it.
 
 const ASKING = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -38,12 +36,11 @@ export const asksForTelemetry = (env: Variables): boolean => {
   )
 }
 
-// Where lineage events go, by the variables that OpenLineage's own clients read.
-
+/** Where lineage events go. */
 export interface LineageSettings {
   readonly address: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Of its jobs. */
+  /** The namespace of the jobs. */
   readonly namespace: string
 }
 

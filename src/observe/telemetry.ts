@@ -1,4 +1,7 @@
-/** Traces and metrics of runs by OpenTelemetry: the SDK reads its own variables, `OTEL_…`. Its packages are optional. */
+/**
+ * Traces and metrics of runs by OpenTelemetry: the SDK reads its own variables, `OTEL_…`. Its packages are optional. A stage is
+ * counted where it ends, never by row.
+ */
 
 import type { Attributes, Context, Meter, Span, Tracer } from '@opentelemetry/api'
 import { failureOf } from '../core/errors.ts'
@@ -51,8 +54,6 @@ export const openTelemetry = async ({ env, warn }: ObserverOptions): Promise<Obs
   }
 }
 
-// Counters of what runs load, and how long runs and their stages take. Counted where a stage ends, never by row.
-
 /** `done`, `stopped`, or the code of what it failed with. */
 const endOf = (error: unknown): string =>
   error === undefined ? 'done' : (failureOf(error)?.code ?? 'INTERRUPTED')
@@ -104,8 +105,6 @@ export const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
     }
   }
 }
-
-// A span for each stage of a run: `run`, in it `source`, `decode`, `load`, `sink` and `commit`.
 
 type Api = typeof import('@opentelemetry/api')
 

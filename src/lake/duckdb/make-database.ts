@@ -55,8 +55,6 @@ export const makeDatabase = async ({
   }
 }
 
-// Folders for what DuckDB puts aside when it does not fit into memory: one for each engine, all below one folder of the user among the temporary files. Their names identify the process, so that leftovers of a killed one are known as such.
-
 const ATTEMPTS = 5
 
 export interface SpillFolder {

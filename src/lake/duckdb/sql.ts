@@ -10,8 +10,6 @@ export const literal = (text: string): string => {
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
 
-/** The types of columns as trees: what DuckDB's text of a type says of lists and structs, for other formats' schemas. */
-
 export type ColumnTypeTree =
   /** Anything that is neither a list nor a struct, by DuckDB's name: `VARCHAR`, `ENUM('a', 'b')`. */
   | { readonly kind: 'scalar'; readonly name: string }
@@ -63,8 +61,6 @@ export const parseColumnType = (text: string): ColumnTypeTree => {
   if (!text.startsWith(STRUCT)) return { kind: 'scalar', name: text }
   return { kind: 'struct', fields: splitTopLevel(text.slice(STRUCT.length, -1)).map(parseField) }
 }
-
-/** What DuckDB takes for an ENUM type. */
 
 /** Most values of an ENUM: beyond some thousands it helps no more. */
 export const LARGEST_ENUM = 10_000

@@ -86,8 +86,6 @@ export const findWrongCallInText = async (session: Session, sql: string): Promis
   return found === undefined ? undefined : refused(found.toLowerCase())
 }
 
-// The tree that `json_serialize_sql` makes of a statement.
-
 /** All objects of a tree. @param isPassedOver objects that are left out with all that is in them @default none */
 export function* nodesOf(
   tree: unknown,
@@ -104,8 +102,6 @@ export function* nodesOf(
     for (const part of Object.values(one)) left.push(part)
   }
 }
-
-// Which tables a statement reads, by the tree that `json_serialize_sql` makes of it.
 
 /** Functions that read tables whose names only they know. */
 const READING_FUNCTIONS = new Set(['query', 'query_table'])

@@ -63,8 +63,6 @@ export const fetchTables = (
   options: FetchTablesOptions = {},
 ): Promise<void> => fetchFiles(lake, filesOfTables(listed, tables), options)
 
-// Files of a lake that are read once, some at a time: of a lake in a bucket no more of them lies on this machine than the caller allows, however large the lake is.
-
 /** The most that files of a lake take on this machine, beside a lake that is a folder of it, unless told otherwise; in bytes. */
 export const defaultLocalBytes = (lake: string): number =>
   storageOf(lake).isRemote ? cacheBytes(process.env) : Number.POSITIVE_INFINITY

@@ -109,8 +109,6 @@ export const isDataPath = (path: string): boolean =>
   /^[^._/\\\0][^/\\\0]*(\/[^/\\\0]+)+$/.test(path) &&
   !path.split('/').some((part) => part === '.' || part === '..')
 
-// The hashes of published files: one small file for each, sealed, so that damage to it is distinguished from damage to its file.
-
 /** Folders of a table where logs of table formats are published. */
 export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
 

@@ -149,8 +149,6 @@ export const compileTake = async (
   }
 }
 
-// Rows of a lake as a target takes them.
-
 /**
  * The rows of a table that belong to records which are taken, as they are taken.
  *

@@ -58,8 +58,6 @@ const decimal = (units: number): string => {
   return /e/.test(text) ? units.toFixed(15).replace(/0+$/, '') : text
 }
 
-// The file of rates that a person loaded into a lake: CSV, and before it a line with the hash of all bytes behind it. A cut leaves that line, so a shorter file is never mistaken for a whole one. Knows no rates.
-
 const HASH_LINE = /^# sha256 ([0-9a-f]{64})\n/
 
 export const ratesFileText = (csvText: string): string => `# sha256 ${sha256Of(csvText)}\n${csvText}`

@@ -52,8 +52,6 @@ export const ratesOf = (table: RateTable): Rates => {
   }
 }
 
-/** Annual average exchange rates: a built-in table, and what a person loaded into the lake above it. */
-
 export interface Rates {
   /** Whether figures can be converted to and from a currency. */
   has(currency: string): boolean

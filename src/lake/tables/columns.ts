@@ -130,8 +130,6 @@ export const withCodeNames = (columns: readonly FieldColumn[]): Column[] =>
 export const isNumericCode = (field: Field): field is Field & { readonly codes: string } =>
   field.kind === 'integer' && field.codes !== undefined
 
-// The columns of the tables whose rows are objects of the contract, with the service's names mapped once.
-
 const BASIC = fieldColumns(BASIC_DETAILS, { Description: '', IndustryCode: '' }, '', ['BasicDetails'])
 const META = fieldColumns(META_DATA, {}, '', ['MetaData'])
 const taken = new Set([...BASIC, ...META].map(({ name }) => name))

@@ -207,8 +207,6 @@ export const tablesOf = (content: Content): readonly Table[] =>
 export const mainTables = (): readonly (Table & { readonly content: Content })[] =>
   TABLES.flatMap((table) => (table.name === table.content ? [{ ...table, content: table.content }] : []))
 
-// The tables of a snapshot with their row counts, as the manifest states them: no file of the lake is read or fetched.
-
 export interface ListedTable {
   readonly table: Table
   /** Rows of the current versions; `null` where several partitions may hold versions of one record. */

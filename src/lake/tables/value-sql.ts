@@ -49,8 +49,6 @@ export const unlikeInstants = (names: readonly string[], texts: string, instants
   return `'{' || nullif(array_to_string(${members}, ','), '') || '}'`
 }
 
-// The scale of figures in SQL.
-
 const SCALED = Object.entries(FIGURE_SCALE).filter(([, factor]) => factor !== 1)
 
 /** The factor of a scale's text; a record without one is absolute (`None` is the default). */

@@ -168,8 +168,6 @@ export const hasKey = (keys: Buffer, sha256: string): boolean => {
   return false
 }
 
-// Least and greatest of dates and instants as text. Pure.
-
 /** As instants first: `…05Z` is before `…05.1Z`, although not as text. */
 const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)
 

@@ -1,6 +1,6 @@
-import type { PartitionEntry } from '../../core/partition.ts'
+/** Problems that `verify` finds, and the sums that hold in every partition. Pure. */
 
-/** What `verify` finds. */
+import type { PartitionEntry } from '../../core/partition.ts'
 
 /**
  * `counts`: what is counted differs from what the manifest says. `listing`: two places of the manifest say
@@ -19,8 +19,6 @@ export interface Findings {
   readonly problems: Problem[]
   readonly notes: string[]
 }
-
-// The sums that hold in every partition. Pure.
 
 const QUARANTINE = 'quarantine'
 

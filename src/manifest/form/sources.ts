@@ -93,7 +93,8 @@ export const splitLoaded = (
   return { kept, dropped }
 }
 
-// Small sources that share a partition: each keeps an entry of its own. Pure.
+/** A partition's name among those of all runs. */
+export const nameOfPartition = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`
 
 /** The sources of a partition, in their order. */
 export const sourcesOf = ({

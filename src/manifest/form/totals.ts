@@ -129,8 +129,6 @@ export const addTotals = (a: Totals, b: Totals, common: (content: Content) => nu
   }
 }
 
-// Which files a snapshot lists. Pure.
-
 /** All files of a snapshot: those of its partitions, the quarantine of merged ones, and those of runs. */
 export const listedFiles = ({
   partitions,

@@ -45,8 +45,6 @@ export const startHeartbeat = (lease: RunLease): Heartbeat => {
   }
 }
 
-// The heartbeat of a worker on a run that nobody owns: a file of its own in the run's folder, written again and again. By it the run counts as alive while a unit takes long.
-
 const BEAT_MS = 5 * 60_000
 
 /** Host and pid: names the worker for a person. */

@@ -37,8 +37,6 @@ export const endRun = async (lake: string, run: string): Promise<void> => {
   if ((await countCommits(lake, run)) === 0) await removeRunFolder(lake, run)
 }
 
-// Runs of several machines that ended without a snapshot, as they found nothing new: a trace of each, so that whoever commits one again learns that it has ended. gc removes it after a day.
-
 /** No run has such an id. */
 const ENDED_FOLDER = `${RUNS_FOLDER}/ended`
 

@@ -110,8 +110,6 @@ export const readUnits = async (lake: string, run: string): Promise<RunUnits | u
 export const replaceUnits = (lake: string, run: string, units: RunUnits): Promise<void> =>
   storageOf(lake).replace(unitsPath(run), unitsText(units))
 
-// What became of the units of a run that many processes work on: one immutable record a unit, created only if there is none. So of several attempts at a unit the first that ends counts, and the others learn that they came too late.
-
 export interface UnitRecord {
   readonly unit: number
   /** Name and version of the tool. */

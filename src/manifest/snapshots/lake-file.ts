@@ -225,8 +225,6 @@ export const staleLakeFile = async (lake: string, snapshot: number): Promise<str
   return `"${LAKE_FILE}" shows snapshot ${record.snapshot}, the newest is ${snapshot}; ${MADE_AGAIN}`
 }
 
-// A database of the views that are the same for every lake, made once a release on this machine.
-
 const HASH_CHARACTERS = 64
 
 /** The bytes after their hash; `undefined` where they are not those that were written. */

@@ -242,8 +242,6 @@ export const entriesOf = <Name extends ListName>(
     entries: await readEntries(lake, name, part),
   }))
 
-// Which parts one list has and another has not: what did not change between two snapshots is not opened.
-
 const isSame = (a: Leaf, b: Leaf): boolean =>
   a.place === b.place && a.part.ref.name === b.part.ref.name && a.part.ref.sha256 === b.part.ref.sha256
 

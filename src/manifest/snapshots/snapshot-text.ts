@@ -98,8 +98,6 @@ export const recordText = (number: number, snapshotBytes: Uint8Array | string): 
 /** The text of the file that says where the kept snapshots begin. */
 export const oldestText = (number: number): string => `snapshots below ${number} were removed by gc\n`
 
-// A snapshot as one document, for people and programs. Piece by piece: no text is longer than those of a part.
-
 async function* listText(lake: string, root: SnapshotRoot, name: ListName): AsyncGenerator<string> {
   const length = countEntries(root.lists[name])
   yield `,\n  "${name}": [${length === 0 ? ']' : '\n'}`

@@ -213,8 +213,6 @@ export const ensureRecord = async (lake: string, number: number): Promise<void> 
   await storage.create(recordPath(number), recordText(number, bytes))
 }
 
-// Whether a run is in the lake already.
-
 const listHolds = async <Name extends ListName>(
   lake: string,
   { lists }: SnapshotRoot,

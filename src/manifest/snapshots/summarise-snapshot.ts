@@ -63,8 +63,6 @@ export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<S
   )
 }
 
-// What was pulled from services, and where less or more came than was announced. Pure.
-
 /** The newest pull of one search, and how often it was pulled in all. */
 export interface LatestPull extends PullEntry {
   readonly pulls: number

@@ -1,4 +1,7 @@
-/** Checks one data file of a lake against what the manifest says of it. */
+/**
+ * Checks the files of a lake: data files against the manifest, the folders of serving indexes and batch files against the lists
+ * in them, and published files against the hashes that were recorded of them.
+ */
 
 import { openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
@@ -75,8 +78,6 @@ export const checkFile = async (
     return problem('unreadable', 'the file is unreadable')
   }
 }
-
-// Checks the folders that were made from snapshots, serving indexes and batch files, against the lists in them.
 
 /** A file that was made, in one folder or, shared by serving indexes, in several. */
 export interface MadeFile {

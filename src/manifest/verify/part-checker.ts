@@ -154,8 +154,6 @@ export class PartChecker {
   }
 }
 
-// What snapshots list, from the newest one back: a part that was seen is not opened again. Holds a part at a time.
-
 /** The files that entries list. */
 export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] => {
   if (list === 'files') return entries

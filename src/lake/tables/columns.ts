@@ -15,6 +15,16 @@ import {
 } from '../../contract/objects.ts'
 import { ident } from '../duckdb/sql.ts'
 
+const ROW_OBJECTS: ReadonlySet<ObjectType> = new Set([RELATION, OWNERSHIP, BENEFICIAL_OWNERSHIP, ROLE])
+
+/**
+ * Key in the `extra` column of relations below which the record's own members stand whose names begin with `/`:
+ * all other keys that begin so point to rows.
+ */
+export const POINTER_LIKE = '/'
+
+export const hasOwnTable = (object: ObjectType): boolean => ROW_OBJECTS.has(object)
+
 /** A column of a table as a person sees it. */
 export interface Column {
   readonly name: string
@@ -180,13 +190,3 @@ export const OWNERSHIP_LISTS = {
 } as const
 
 // Which lists of the contract become rows of a table of their own; all other lists stay columns.
-
-const ROW_OBJECTS: ReadonlySet<ObjectType> = new Set([RELATION, OWNERSHIP, BENEFICIAL_OWNERSHIP, ROLE])
-
-/**
- * Key in the `extra` column of relations below which the record's own members stand whose names begin with `/`:
- * all other keys that begin so point to rows.
- */
-export const POINTER_LIKE = '/'
-
-export const hasOwnTable = (object: ObjectType): boolean => ROW_OBJECTS.has(object)

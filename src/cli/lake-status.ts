@@ -16,7 +16,7 @@ import type { Taken } from '../manifest/form/taken.ts'
 import { filteredOf } from '../manifest/form/totals.ts'
 import { listRuns, type RunSummary } from '../manifest/runs/runs.ts'
 import { readLakeId } from '../manifest/snapshots/lake-id.ts'
-import type { Wanted } from '../manifest/snapshots/parts.ts'
+import type { PartFilter } from '../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
@@ -93,7 +93,7 @@ const partitionStatus = ({
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })
 
-const hasDrift: Wanted = ({ drift = 0 }) => drift > 0
+const hasDrift: PartFilter = ({ drift = 0 }) => drift > 0
 
 const driftOf = async (lake: string, root: SnapshotRoot): Promise<readonly Drift[]> =>
   mergeDrift(

@@ -14,7 +14,7 @@ import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot
 import { storageOf } from '../storage/open-storage.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
-/** Of more the comparison would cost more than the rows that it saves. */
+/** Comparing more records than this would cost more than the rows that it saves. */
 const MOST_RECORDS = 50_000
 
 /** The last version of each record, of all or of some. */

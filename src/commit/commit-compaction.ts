@@ -32,7 +32,7 @@ const mergedPartition = (partition: CommittedPartition): CommittedPartition => (
   files: partition.files.filter(({ table }) => table === QUARANTINE.name),
 })
 
-/** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
+/** The partitions to record as merged: a compaction that is merged again has recorded its own ones before. */
 const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] =>
   partitions.filter(isLoaded).map(mergedPartition)
 

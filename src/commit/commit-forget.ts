@@ -20,12 +20,12 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
   readonly tool: string
   /** The snapshot whose files were looked through. */
   readonly base: SnapshotHead
-  /** What it lists, without the forgotten. */
+  /** The entries of that snapshot without the forgotten. */
   readonly listed: LeftInLake
-  /** Of these such as are new; they stand in their places. */
+  /** The new files among them, which are in place. */
   readonly written: readonly FileEntry[]
   readonly ids: ForgottenIds
-  /** Of the drift that was dropped, as `nameKey`. */
+  /** Names of the drift that was dropped, as `nameKey`. */
   readonly names: readonly string[]
   readonly receipt: Omit<ForgetReceipt, 'snapshot' | 'time' | 'run'>
   readonly now: () => Date

@@ -46,7 +46,7 @@ export interface CommitRequest extends CommitAttempts {
   readonly pulls?: readonly PullEntry[]
   /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
   readonly maxUnknownNames?: number | undefined
-  /** What was taken of the records. @default everything */
+  /** The projection of the run. @default everything */
   readonly take?: KeptTake | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
@@ -72,7 +72,7 @@ export type CommitOutcome =
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
-/** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
+/** Partitions whose drift is cut to the room that the lake has left for unknown names. */
 const withBoundDrift = async (
   lake: string,
   newest: SnapshotRoot | null,
@@ -104,7 +104,7 @@ const commonSources = (
   return (content) => [...common.values()].filter((one) => one === content).length
 }
 
-/** What a run adds to a lake. */
+/** Entries that a run adds to a lake. */
 interface Addition {
   readonly kept: readonly PartitionEntry[]
   readonly runFiles: readonly FileEntry[]

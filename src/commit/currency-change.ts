@@ -130,7 +130,7 @@ export class CurrencyGuard {
     this.#allowed = allowed
   }
 
-  /** What was found last. */
+  /** The last result of {@link check}. */
   get change(): CurrencyChange | undefined {
     return this.#change
   }

@@ -54,7 +54,7 @@ export class PartWriter {
     const path = partPath(name)
     const storage = storageOf(this.lake)
     this.#written.push(path)
-    // Of a bucket that has made it, the answer may have been lost.
+    // A bucket may have created it although its answer was lost.
     if (!(await storage.create(path, bytes)) && !(await storage.read(path))?.equals(bytes))
       throw new ToolkitError('WRITE_FAILED', `Cannot write "${path}": another file has its name`, { path })
     return { name, level, bytes: bytes.length, sha256: sha256Of(bytes), ...summary }

@@ -40,7 +40,7 @@ export interface PartialListing {
   readonly reason: string
 }
 
-/** What became of the companies of the lake that a listing lacked. */
+/** The outcome for companies of the lake that a listing lacked. */
 export interface GoneCompanies {
   /** The search, as JSON. */
   readonly search: string
@@ -50,7 +50,7 @@ export interface GoneCompanies {
   readonly reason?: string
 }
 
-/** What a listing has shown, before it is written down. */
+/** Companies that a listing lacks, before they are written down. */
 export interface FoundGone {
   readonly listing: WholeListing
   readonly ids: readonly bigint[]
@@ -130,7 +130,7 @@ export const findGone = async (
     return { search, marked: 0, reason }
   }
   const pulls = await listOf(staged.lake, root, 'pulls')
-  // What came from there this service need not know.
+  // This service may not know another service's companies.
   const elsewhere = pulls.find(
     ({ content, service }) => content === LISTINGS.content && service !== listing.service,
   )
@@ -144,7 +144,7 @@ export const findGone = async (
     return gone.length === 0 ? undefined : { listing, ids: gone, known }
   } catch (error) {
     signal?.throwIfAborted()
-    // What was loaded is whole without it: the next whole pull finds them again.
+    // The load is complete without it: the next whole pull finds them again.
     if (error instanceof ToolkitError && error.code !== 'INTERRUPTED')
       return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
     throw error

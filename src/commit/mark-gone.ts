@@ -42,7 +42,7 @@ const timeOf = (instant: string | undefined): string => (instant === undefined ?
 export interface RunWithListings {
   readonly lake: string
   readonly run: string
-  /** What it has loaded. */
+  /** The partitions that it has loaded. */
   readonly partitions: readonly PartitionEntry[]
   readonly loader: Loader
   readonly sink: SinkRun
@@ -81,15 +81,15 @@ const writeGone = async (
   const pulls = await listOf(lake, root, 'pulls')
   const entries: PartitionEntry[] = []
   for (const { listing, ids, known } of found) {
-    const heard = snapshot.partitions.flatMap((one) =>
+    const seen = snapshot.partitions.flatMap((one) =>
       known.has(nameOfPartition(one)) ? [[one.version, timeOf(one.committed.time)] as const] : [],
     )
     const rows = `SELECT s.id AS internal_id, ${literal(listing.service)} AS service, ${literal(listing.search)} AS search,
   greatest(h.time, ${timeOf(lastListed(pulls, listing))}::TIMESTAMPTZ) AS seen,
   ${literal(listing.asOf)}::TIMESTAMPTZ AS gone_since
 FROM (${shownCompanies(snapshot, lake)}) AS s SEMI JOIN (${idRows(ids)}) AS g ON g.id = s.id
-JOIN (SELECT unnest([${heard.map(([version]) => version).join(', ')}]::BIGINT[]) AS version,
-  unnest([${heard.map(([, time]) => time).join(', ')}]::TIMESTAMPTZ[]) AS time) AS h ON h.version = s.version
+JOIN (SELECT unnest([${seen.map(([version]) => version).join(', ')}]::BIGINT[]) AS version,
+  unnest([${seen.map(([, time]) => time).join(', ')}]::TIMESTAMPTZ[]) AS time) AS h ON h.version = s.version
 ORDER BY internal_id`
     const id = `${LISTINGS.name}-${randomBytes(8).toString('hex')}`
     const { files, rows: written } = await loader.write(id, LISTINGS.name, rows, sink)

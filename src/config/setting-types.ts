@@ -12,7 +12,7 @@ export interface Setting<T, Required extends boolean = boolean> {
   readonly about: string
   readonly type: ValueType<T>
   readonly required: Required
-  /** What holds where nothing is said, as a person writes it. */
+  /** The value without a setting, as a person writes it. */
   readonly default?: string | undefined
   /** The option of the command line that it is the default of. */
   readonly option?: string | undefined
@@ -76,7 +76,7 @@ type Read<F> =
         ? Settings<Fields>
         : never
 
-/** What is read of fields: the required ones are there. */
+/** The values of fields, with all required ones. */
 export type Settings<Fields extends FieldsOf> = {
   readonly [Name in RequiredNames<Fields>]: Read<Fields[Name]>
 } & { readonly [Name in Exclude<keyof Fields, RequiredNames<Fields>>]?: Read<Fields[Name]> }

@@ -88,7 +88,7 @@ export interface RejectedLine {
   readonly raw: Buffer
 }
 
-/** Which records and entities a load leaves out, because the lake was told to forget them. */
+/** Which records and entities a load leaves out, because they were forgotten. */
 export interface RefusedIds {
   /** A company with all its records. */
   readonly isCompany: (id: bigint) => boolean

@@ -13,7 +13,7 @@
 
 import type { FileEntry } from './partition.ts'
 
-/** What a sink says of a table's part of one partition. `files` is empty where it keeps no files. */
+/** A sink's result for one table of one partition. `files` is empty where it keeps no files. */
 export interface Receipt {
   readonly table: string
   readonly rows: number
@@ -29,15 +29,15 @@ export interface SinkRun {
   commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>
   /**
-   * What stands behind FROM to read rows that `write` has written to files of one table, committed or not. A sink
+   * SQL for a FROM clause that reads rows that `write` has written to files of one table, committed or not. A sink
    * without it makes the run keep in memory and in its journal every line item that the contract does not know.
    */
   stagedRows?(files: readonly FileEntry[]): Promise<string>
-  /** What a person should know of the commit, such as characters that the target cannot hold. */
+  /** Warnings of the commit, such as characters that the target cannot hold. */
   readonly warnings?: readonly string[]
 }
 
-/** What stands in a target. */
+/** Names in use in a target. */
 export interface TargetNames {
   readonly tables: ReadonlySet<string>
   /** Names of tables and views, which nothing else may take. */
@@ -63,7 +63,7 @@ export interface LakeClaim {
   readonly onAdopted?: (() => void) | undefined
 }
 
-/** What the caller provides a sink with, for one run. */
+/** Context of a sink for one run. */
 export interface SinkContext {
   /** Folder of this machine for rows that wait to be loaded; the caller removes it. @default one of the sink's own */
   readonly staging?: string | undefined
@@ -71,11 +71,11 @@ export interface SinkContext {
   readonly memoryBytes?: number | undefined
   /** Stops a commit: nothing of its run is shown then. */
   readonly signal?: AbortSignal | undefined
-  /** What is loaded, for messages. @default the run, by its id */
+  /** Name of the load, for messages. @default the run, by its id */
   readonly what?: string | undefined
-  /** What the rows lack of what came, and what was computed for them, in words: noted with the run. @default nothing */
+  /** The projection of the rows in words, noted with the run. @default none */
   readonly taken?: string | undefined
-  /** Whose rows come: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
+  /** The lake of the rows: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
   readonly claim?: LakeClaim | undefined
   /** Views and macros to make over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<Layer>) | undefined
@@ -120,7 +120,7 @@ export type CopyFormat =
       readonly gzip?: boolean
     }
 
-/** What is known of a file that was written. */
+/** Facts of a file that was written. */
 export interface CopyReceipt {
   readonly rows: number
   /** Least and greatest value by column, as text; only for Parquet that the engine wrote, and not for ENUM columns. */
@@ -133,7 +133,7 @@ export interface RowColumn {
   readonly type: string
 }
 
-/** What a column of raw chunks is. */
+/** Type of a column of raw chunks. */
 export type ColumnType =
   /** `id` is DuckDB's own (`BIGINT`, `TIMESTAMP_TZ`), `name` its name in SQL. */
   | { readonly kind: 'plain'; readonly id: string; readonly name: string }
@@ -151,7 +151,7 @@ export interface RawColumn {
    * are, 64 bits each. Where a row is NULL it holds anything.
    */
   readonly data: Uint8Array
-  /** Of a list its one column of children, of a struct its fields. */
+  /** The one column of children of a list, or the fields of a struct. */
   readonly children: readonly RawColumn[]
   /** Gives the texts of some rows one by one as a piece of UTF-8; an empty piece for NULL. */
   texts(from: number, count: number, put: (bytes: Uint8Array, start: number, end: number) => void): void

@@ -59,7 +59,8 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
     const alarm = alarmOf(exitCode, error ?? failure, ended, seconds)
     const tell = async (what: string, told: Promise<string | undefined>): Promise<void> => {
       const reason = await told
-      if (reason !== undefined) warn(`${what} of [hooks] could not be told that the night failed: ${reason}`)
+      if (reason !== undefined)
+        warn(`${what} of [hooks] could not be notified of the failed night: ${reason}`)
     }
     await Promise.all([
       ...(command ? [tell('the command', runAlarmCommand(command, alarm, process.env))] : []),
@@ -68,15 +69,15 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
   }
 }
 
-/** What is told, as JSON: on standard input of the command, as the body of the web hook. */
+/** The alarm as JSON: on standard input of the command, as the body of the web hook. */
 export interface Alarm {
   /** One line for people; chat systems show a field of this name. */
   readonly text: string
   readonly outcome: 'failed' | 'partial' | 'later'
   readonly exitCode: number
-  /** Of docs/reference/codes.md; absent where there is none. */
+  /** A code of docs/reference/codes.md; absent where there is none. */
   readonly code?: string
-  /** What to do about it. */
+  /** The action to take. */
   readonly remedy?: string
   /** ISO 8601, UTC. */
   readonly ended: string
@@ -88,7 +89,7 @@ const PAUSES_MS = [1000, 4000] as const
 const COMMAND_LIMIT_MS = 60_000
 const HOOK_LIMIT_MS = 10_000
 
-/** What a command needs of the environment; all else may be secret. */
+/** Variables that a command needs; others may be secret. */
 const PASSED =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/
 
@@ -105,7 +106,7 @@ const withRetries = async (attempt: Attempt): Promise<string | undefined> => {
   }
 }
 
-/** Runs a command without a shell, at most a minute. @returns why it could not be told, after three attempts */
+/** Runs a command without a shell, at most a minute. @returns why it failed, after three attempts */
 export const runAlarmCommand = (
   [command = '', ...args]: readonly string[],
   alarm: Alarm,

@@ -67,7 +67,7 @@ export const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
   const runs = counter('runs', '{run}', 'Runs that ended.')
   const records = counter('records', '{record}', 'Records loaded.')
   const quarantined = counter('quarantined', '{line}', 'Lines that went to the quarantine.')
-  const filtered = counter('filtered', '{record}', 'Records left out, as the load was told to.')
+  const filtered = counter('filtered', '{record}', 'Records that the projection left out.')
   const decoded = counter('decoded', 'By', 'Bytes of JSON Lines decoded.')
   const rows = counter('rows', '{row}', 'Rows written to tables.')
   const written = counter('written', 'By', 'Bytes of the files written.')

@@ -6,7 +6,7 @@ const CALLED_BYTES = 48
 
 /** Writes bytes one after the other into memory that grows. */
 export class ByteWriter {
-  /** What was written stands before `length`. Another buffer after `reserve`. */
+  /** The bytes before `length` are written. Another buffer after `reserve`. */
   bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
   /** The same memory, to write words anywhere in it. */
   words = new DataView(this.bytes.buffer)
@@ -46,7 +46,7 @@ export class ByteWriter {
     this.length = 0
   }
 
-  /** What was written, as long as nothing else is. */
+  /** The written bytes, until the next write. */
   written(): Buffer {
     return this.bytes.subarray(0, this.length)
   }
@@ -58,8 +58,8 @@ export class ByteWriter {
 
 /**
  * Frees the memory of a chunk that has been used. Left to the garbage collector, chunks that are outside of its heap bring it to
- * work for every few of them, on a heap that has hardly any garbage. A stream goes on in what a chunk leaves of its memory: only
- * when a chunk reaches to the end, the next one has other memory.
+ * work for every few of them, on a heap that has hardly any garbage. A stream fills the rest of the memory of a chunk:
+ * only when a chunk reaches to its end, the next one has other memory.
  *
  * @param chunkBytes the stream's `chunkSize`
  */

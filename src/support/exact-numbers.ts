@@ -5,7 +5,7 @@
 
 declare global {
   interface JSON {
-    /** Of ECMAScript 2026, in Node since 22: a value that `JSON.stringify` writes as this very text. */
+    /** ECMAScript 2026, in Node since 22: a value that `JSON.stringify` writes as this very text. */
     rawJSON(text: string): object
     isRawJSON(value: unknown): boolean
   }

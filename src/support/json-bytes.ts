@@ -45,7 +45,7 @@ const {
   CLOSE_BRACE,
 } = JSON_BYTES
 
-/** What a step returns where the bytes end too early or brackets do not match. */
+/** The result of a step where the bytes end too early or brackets do not match. */
 export const NOT_WHOLE = -1
 
 // Most bytes of JSON are above, and need one comparison.

@@ -74,7 +74,7 @@ export const orNull =
   (value, place) =>
     value === null ? null : inner(value, place)
 
-/** What the fields of an object may lack. */
+/** The form of a field that may be absent. */
 export interface OptionalForm<T> {
   readonly optional: Form<T>
 }

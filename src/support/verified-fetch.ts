@@ -36,7 +36,7 @@ export const verifiedFetch = async (address: string | URL, init: VerifiedRequest
     try {
       const isEmpty = WITHOUT_BODY.has(status)
       if (isEmpty) message.resume()
-      // What does not come to its end is an error of the body, as with the global fetch.
+      // An answer that is cut short is an error of the body, as with the global fetch.
       const body = isEmpty ? null : Readable.toWeb(message)
       resolve(new Response(body, { status, headers: answered }))
     } catch (error) {

@@ -5,8 +5,8 @@ import {
   differingParts,
   entriesOf,
   type Leaf,
+  type PartFilter,
   readEntries,
-  type Wanted,
 } from '../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { type FileChanges, filesOfPartitions, filesOfRuns, type TableFile } from '../publish/table-files.ts'
@@ -17,7 +17,7 @@ const hasTable = ({ totals }: SnapshotRoot, { name }: TableName): boolean =>
   totals.tables.some(({ table }) => table === name)
 
 const holds =
-  ({ content }: TableName): Wanted =>
+  ({ content }: TableName): PartFilter =>
   ({ contents }) =>
     content !== undefined && contents?.includes(content) === true
 

@@ -206,7 +206,7 @@ class Comparison {
     })
   }
 
-  /** What of one side is to be compared. */
+  /** The rows of one side to compare. */
   async #side(main: Table & { readonly content: Content }, side: Side): Promise<ComparedSide> {
     const found = await this.#session.rows(
       `SELECT ${side}_p AS p, count(*) AS records FROM ${candidatesTable(main.content)}

@@ -1,5 +1,5 @@
 /**
- * What differs between two snapshots of a lake: records new, changed and gone, and restated figures. Reads only the
+ * Compares two snapshots of a lake: records new, changed and gone, and restated figures. Reads only the
  * records whose current version is in another partition, and of them only values: versions that are alike are equal.
  */
 
@@ -55,7 +55,7 @@ const ROWS: Readonly<Record<DiffRows, string>> = {
   'all-restatements': allRows(`'restatement'`),
 }
 
-/** What differs between two snapshots, while it is read. */
+/** A comparison that is open: its differences are read from it. */
 export interface LakeDiff {
   readonly summary: DiffSummary
   /** Rows in a stable order. One result at a time. */

@@ -114,7 +114,7 @@ class Reading {
   }
 }
 
-/** What was handed to DuckDB with a statement and comes back from it. */
+/** An object that was handed to DuckDB with a statement and comes back from it. */
 const given = <T>(what: new (...parameters: never[]) => T, value: object | undefined): T => {
   if (value instanceof what) return value
   throw new TypeError(`Cannot read a table of columns: its ${what.name} is lost`)

@@ -39,7 +39,7 @@ export type Parsed =
   | { readonly kind: 'other' }
   | { readonly kind: 'wrong'; readonly reason: string }
 
-/** What `json_serialize_sql` answers. */
+/** The answer of `json_serialize_sql`. */
 interface Serialized {
   readonly error: boolean
   readonly error_type?: string
@@ -161,7 +161,7 @@ export class Session {
   }
 
   /**
-   * What a text is. It is parsed and nothing else: preparing it is too much, because preparing
+   * The kind of a statement. It is parsed and not prepared, because preparing
    * `EXPORT DATABASE` makes the folder.
    */
   async parse(sql: string): Promise<Parsed> {
@@ -194,7 +194,7 @@ export class Session {
     return Math.max(0, this.#connection.progress.percentage) / 100
   }
 
-  /** Stops the statement that is running, if one is: its promise fails. The next statement runs as ever. */
+  /** Stops the statement that is running, if one is: its promise fails. The next statement is unaffected. */
   interrupt(): void {
     this.#connection.interrupt()
   }
@@ -267,7 +267,7 @@ const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   return statistics
 }
 
-/** What DuckDB says, under several names of errors, when a file that it writes cannot be written. */
+/** DuckDB's message, under several names of errors, when a file cannot be written. */
 const FAILED_WRITE =
   /no space left|not enough disk space|input\/output error|fsync failed|could not (write|truncate|sync)|failed to offload/i
 

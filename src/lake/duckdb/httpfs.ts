@@ -15,7 +15,7 @@ const SETTINGS = [
   "httpfs_client_implementation = 'httplib'",
   // It takes them from the environment, where any statement could read them.
   ...['s3_access_key_id', 's3_secret_access_key', 's3_session_token'].map((name) => `${name} = ''`),
-  // Whoever answers repeats what fails, and ends in any case.
+  // The server that answers retries by itself, and ends in any case.
   'http_retries = 0',
   'http_timeout = 3600',
   'parquet_metadata_cache = true',

@@ -51,7 +51,7 @@ const ADDRESS_AT = 8
 const ADDRESS_WIDTH = 8
 const NO_BYTES = new Uint8Array(0)
 
-/** What the columns of a result are. */
+/** The type of a column of a result. */
 const columnTypeOf = (type: DuckDBType): ColumnType => {
   if (type instanceof DuckDBEnumType) {
     return { kind: 'enum', values: type.values, width: ENUM_WIDTHS[type.internalTypeId] ?? 4 }
@@ -96,7 +96,7 @@ export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBData
       yield chunk
     }
   } finally {
-    // Whoever stops early must not leave a fetch behind: the next statement would meet it.
+    // A consumer that stops early must not leave a fetch behind: the next statement would meet it.
     await next
   }
 }

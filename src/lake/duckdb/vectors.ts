@@ -16,7 +16,7 @@ export interface SomeTexts {
   readonly valid: Uint8Array
 }
 
-/** What a column is in DuckDB; of names the memory in which codes get an ENUM's width, or become texts. */
+/** Type of a column in DuckDB; for names the memory in which codes get an ENUM's width, or become texts. */
 export interface VectorType {
   readonly name: string
   readonly type: DuckDBType

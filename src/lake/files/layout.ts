@@ -96,7 +96,7 @@ const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
 /** Whether an entry of `_manifest` is the folder of parts. */
 export const isPartsFolder = (name: string): boolean => name === PARTS_NAME
 
-/** What a file in `_manifest` is by its name; `null` for any other file. */
+/** The kind and number of a file in `_manifest` by its name; `null` for any other file. */
 export const parseManifestName = (name: string): ManifestName | null => {
   const match = NAME.exec(name)
   const number = Number(match?.[1])

@@ -107,7 +107,7 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
     await session.describe(
       `SELECT 1 FROM ${ident(expression.table)} WHERE ${asExpression(expression.sql)} IS NULL`,
     )
-    // What is another value each time is none of the row, and cannot be tried.
+    // A value that differs each time is none of the row, and cannot be tried.
     if (!expression.isCondition)
       await session.describe(`SELECT TRY${asExpression(expression.sql)} FROM ${ident(expression.table)}`)
   } catch (error) {

@@ -13,7 +13,7 @@ import { type Hidden, hiddenColumns } from './hidden-columns.ts'
 
 export interface CompiledTake {
   readonly declared: KeptTake
-  /** Of the records of a content, on the columns of its table of the same name; absent where all are taken. */
+  /** The condition of a content, on the columns of its table of the same name; absent where all records are taken. */
   readonly condition: (content: Content) => string | undefined
   readonly takesTable: (table: string) => boolean
   /** The rows of a table as they are taken, with all columns: `from` stands behind FROM. */

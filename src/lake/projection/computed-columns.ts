@@ -49,7 +49,7 @@ export const withComputed = (
   computed: readonly ComputedColumn[],
   table: string,
   rows: string,
-  /** What becomes of a value that cannot be computed. A load has refused it, but for rows that were loaded before. */
+  /** The outcome for a value that cannot be computed. A load has refused it, but for rows that were loaded before. */
   onFailure: 'null' | 'fail' = 'null',
 ): string => {
   const own = ofTable(computed, table)

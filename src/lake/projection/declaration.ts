@@ -1,13 +1,13 @@
 /**
- * What a lake or a target takes of the records: all but what is declared here. As a person declares it, and as a manifest
- * and a plan keep it, where a key is known by its id alone.
+ * The projection of a lake or a target: which records, columns and values it leaves out, masks or computes. As a person
+ * declares it, and as a manifest and a plan keep it, where a key is known by its id alone.
  */
 
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
 import { anyText, type Form, list, optional, shapeOf, valuesOf, yesNo } from '../../support/json-form.ts'
 
-/** What is taken. Columns are named `table.column`; `persons` names all that the contract marks as personal data. */
+/** A projection. Columns are named `table.column`; `persons` names all that the contract marks as personal data. */
 export interface Take {
   /** ISO 3166-1 alpha-2 codes: companies and relations of other countries, or of none, are left out. @default all */
   readonly countries?: readonly string[] | undefined
@@ -29,7 +29,7 @@ export interface Take {
 
 /** A declaration as it is kept: without what is empty, in one order. */
 export interface KeptTake extends Take {
-  /** Of the key of `hash`: see `hash-key.ts`. */
+  /** Id of the key of `hash`: see `hash-key.ts`. */
   readonly keyId?: string | undefined
   /** A function of a program leaves records out too. */
   readonly byFunction?: boolean | undefined
@@ -114,7 +114,7 @@ export const hidesNothing = (take: KeptTake): boolean => takesAll({ ...take, com
 
 export const isSameTake = (a: KeptTake, b: KeptTake): boolean => isDeepStrictEqual(keptTake(a), keptTake(b))
 
-/** What is declared, in words: without a value of the data or a key. */
+/** A projection in words, without a value of the data or a key. */
 export const takeText = (take: KeptTake): string => {
   const { countries, where, whereRelations, leaveOut, mask, hash, keyId, byFunction, compute } =
     keptTake(take)

@@ -14,7 +14,7 @@ import {
 import { TABLES, type Table } from '../tables/tables.ts'
 import type { Take } from './declaration.ts'
 
-/** What stands in place of values. */
+/** The replacement of a column's values. */
 export type Instead =
   | { readonly kind: 'null' }
   | { readonly kind: 'text'; readonly text: string }
@@ -26,7 +26,7 @@ export interface Hidden {
   readonly onlyPersons: boolean
 }
 
-/** What is hidden of a lake's tables. */
+/** The hidden columns of a lake's tables. */
 export interface HiddenColumns {
   /** Tables that have no rows. */
   readonly tables: ReadonlySet<string>
@@ -59,7 +59,7 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = Object.entries(FIELD_
     ),
 )
 
-/** Without these rows of a record cannot be told apart or put together. */
+/** Columns that identify the rows of a record and put them together. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...['entity_no', 'no', 'parent_no', 'direction', 'is_history', 'depth', 'kind', 'empty_lists'],
 ])
@@ -110,7 +110,7 @@ class Hiding {
     const column = table.columns.find((one) => columnName(table, one.name) === name)
     if (column === undefined) throw unknown(what, name)
     if (table.key.includes(column.name) || STRUCTURE.has(column.name))
-      throw wrong(`${what} "${name}"`, `rows of "${table.name}" cannot be told apart without it`)
+      throw wrong(`${what} "${name}"`, `rows of "${table.name}" cannot be identified without it`)
     if (instead.kind === 'hash' && !isText(column.type))
       throw wrong(`hash "${name}"`, `it is no text but ${column.type.split('(')[0]}; leave it out`)
     if (this.#named.has(name)) throw wrong(`${what} "${name}"`, 'it is named twice')

@@ -25,7 +25,7 @@ import type { Listed } from '../views/source-macros.ts'
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  /** What the snapshot lists, or how it is read: of tables that no statement names nothing is. */
+  /** The entries of the snapshot, or a function that reads those of the tables that a statement names. */
   readonly snapshot: Listed | ReadListed
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
@@ -36,7 +36,7 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly aroundFetch?: AroundFetch | undefined
   /** When copies are compared with their hashes. @default the first time that this machine reads them */
   readonly check?: AccessOptions['check']
-  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  /** Facts of the manifest, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables, as the lake declares them. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
@@ -74,7 +74,7 @@ export class LakeQuery {
   readonly #access: FileAccess
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
-  /** What the last relation is. */
+  /** Kind of the last relation. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(opened: Opened) {
     this.#engine = opened.engine
@@ -171,7 +171,7 @@ export class LakeQuery {
     const reading = await this.#refuseAllButReading(sql)
     try {
       await this.#makeViews(sql, reading)
-      // What is temporary goes before what is not, wherever the name stands.
+      // A temporary name takes precedence over a permanent one.
       await this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`)
     } catch (error) {
       throw this.#failed(error)
@@ -189,7 +189,7 @@ export class LakeQuery {
     for (const name of names) this.#macros.add(name)
   }
 
-  /** What reading the lake has taken so far. */
+  /** The cost of reading the lake so far. */
   report(): AccessReport {
     return this.#access.report()
   }

@@ -29,7 +29,7 @@ const MOST_VALUES = 10_000
 /** Alias of the database that holds a sorted table. */
 const SORTED = 'compact_sorted'
 
-/** What rows are ordered by: what says where a company is, then the key. A record's rows stand together. */
+/** The order of rows: first where a company is, then the key. A record's rows stand together. */
 export const compactOrder = ({ key, columns }: Table): readonly string[] =>
   key.includes('internal_id') && columns.some(({ name }) => name === 'country_code')
     ? ['country_code', ...key]

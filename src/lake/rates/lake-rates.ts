@@ -47,7 +47,7 @@ export const loadRates = async (lake: string): Promise<Rates> =>
 export interface RatesChange {
   /** Rates of the file, each a currency and a year. */
   readonly rates: number
-  /** Of these, the ones that replaced a built-in or an earlier loaded rate by another. */
+  /** Rates among them that replaced a built-in or an earlier loaded rate by another. */
   readonly replaced: number
   readonly currencies: readonly string[]
 }

@@ -1,6 +1,6 @@
 /** Rates by currency and year as data, and the factors that follow from them. Reads and writes no file. */
 
-/** What all rates are counted in. */
+/** The currency in which all rates are given. */
 export const BASE_CURRENCY = 'USD'
 
 /** Currency → year → units of the currency for one US dollar. */
@@ -61,7 +61,7 @@ export interface Rates {
   /** Units of the currency for one US dollar in one of its years. */
   unitsPerUsd(currency: string, year: number): number | undefined
   /**
-   * What an amount of a fiscal year in `from` is multiplied by to be in `to`; `undefined` where either has no rate.
+   * The factor from `from` to `to` for an amount of a fiscal year; `undefined` where either has no rate.
    * The latest year of a currency stands in for later ones, its first year for earlier ones.
    */
   factor(from: string, to: string, fiscalYear: number): number | undefined

@@ -84,7 +84,7 @@ export const fieldColumns = (
       ]
     })
 
-/** What a number measures, by its name; instants are in UTC. */
+/** The unit of a number by its name; instants are in UTC. */
 const unitOf = (name: string, field: Field): string | undefined => {
   if (field.kind === 'date-time') return 'instant, UTC'
   if (field.kind !== 'number' && field.kind !== 'integer') return undefined

@@ -14,7 +14,7 @@ import {
 /** A table of a lake. */
 export interface Table {
   readonly name: string
-  /** What a row is. */
+  /** Description of a row. */
   readonly row: string
   /** Which records it is made from; absent for the dictionary. */
   readonly content?: Content

@@ -26,7 +26,7 @@ const NO_ZONE = "'\\d{4}-\\d\\d?-\\d\\d?([T ]\\d\\d?:\\d\\d?(:\\d\\d?(\\.\\d*)?)
 export const textOfInstant = (instant: string): string =>
   `replace(CAST(CAST(${instant} AS TIMESTAMP) AS VARCHAR), ' ', 'T')`
 
-/** What can be restored from the instant: a year from 1, no offset, at most six digits, none of them a last zero. */
+/** A text that can be restored from the instant: a year from 1, no offset, at most six digits, none of them a last zero. */
 const PLAIN =
   "'(\\d{3}[1-9]|\\d{2}[1-9]0|\\d[1-9]00|[1-9]000)-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
 

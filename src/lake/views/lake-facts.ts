@@ -1,4 +1,4 @@
-/** What SQL knows of a lake besides its tables: its manifest and its rates, as rows. Knows their columns, not where they come from. */
+/** The columns of the views about the lake itself, its manifest and its rates. `manifest/snapshots/read-facts.ts` reads their rows. */
 
 import { literal } from '../duckdb/sql.ts'
 

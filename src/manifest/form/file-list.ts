@@ -54,7 +54,7 @@ export const readFileList = async (folder: string): Promise<FileList> => {
     : { kind: 'changed', reason: 'its form is not ours' }
 }
 
-/** What is wrong with a file, in the words of `verify`. */
+/** Damage of a file, in the words of `verify`. */
 export interface FileDamage {
   readonly problem: 'missing' | 'cut' | 'changed' | 'unreadable'
   readonly detail: string

@@ -1,6 +1,6 @@
 /**
- * What the entries of a part have in common, as it stands beside the part's name: a reader tells by it whether it needs
- * to open the part. Pure.
+ * A summary of the entries of a part, which stands beside the part's name: a reader sees by it whether it needs to open the
+ * part. Its keys name the sources that the part may hold. Pure.
  */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
@@ -9,7 +9,7 @@ import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { isLoaded, knownByBytes, sourceOf, sourcesOf } from './sources.ts'
 
-/** What is absent is not there in any entry. */
+/** A field that is absent is in no entry. */
 export interface PartSummary {
   readonly entries: number
   /** Least and greatest id of a run. */
@@ -23,11 +23,11 @@ export interface PartSummary {
   readonly quarantine?: number
   /** Sources of which another number of records may have come than was announced. */
   readonly differing?: number
-  /** Of the companies' figures, as they were asked for; `''` for partitions of which only their rows tell. */
+  /** Currencies of companies' figures as requested; `''` for partitions of which only their rows tell. */
   readonly currencies?: readonly string[]
   /** Services whose batch files there are. */
   readonly services?: readonly string[]
-  /** Of the sources that are known by their bytes, in a part of entries: see `source-keys.ts`. */
+  /** Keys of the sources that are known by their bytes, in a part of entries: see {@link keysOf}. */
   readonly keys?: string
 }
 
@@ -115,7 +115,7 @@ export const summaryOfPulls = (entries: readonly PullEntry[]): PartSummary => ({
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
 
-/** Of a part that lists other parts. */
+/** The summary of a part that lists other parts. */
 export const summaryOfParts = (parts: readonly PartSummary[]): PartSummary =>
   withoutEmpty({
     entries: sum(parts.map(({ entries }) => entries)),
@@ -135,16 +135,12 @@ export const mayHoldRun =
   ({ runs }: PartSummary): boolean =>
     runs.least <= run && run <= runs.greatest
 
-/**
- * Which sources a part may hold, in three bytes for each: the first ones of the hashes, sorted, in base64. A source that
- * is there is always found; one that is not leads to a wrong part in 6 of 100 lookups among a million. Pure.
- */
-
+/** A source that is there is always found; one that is not leads to a wrong part in 6 of 100 lookups among a million. */
 const KEY_BYTES = 3
 
 const keyOf = (sha256: string): number => Number.parseInt(sha256.slice(0, KEY_BYTES * 2), 16)
 
-/** @param hashes SHA-256 of sources in hex */
+/** The first bytes of hashes, sorted, in base64. @param hashes SHA-256 of sources in hex */
 export const keysOf = (hashes: readonly string[]): string => {
   const keys = [...new Set(hashes.map(keyOf))].sort((a, b) => a - b)
   const bytes = Buffer.alloc(keys.length * KEY_BYTES)
@@ -156,13 +152,13 @@ export const decodeKeys = (keys: string): Buffer => Buffer.from(keys, 'base64')
 
 /** Whether a source may be among those of decoded keys. */
 export const hasKey = (keys: Buffer, sha256: string): boolean => {
-  const wanted = keyOf(sha256)
+  const sought = keyOf(sha256)
   let [low, high] = [0, keys.length / KEY_BYTES]
   while (low < high) {
     const middle = (low + high) >> 1
     const key = keys.readUIntBE(middle * KEY_BYTES, KEY_BYTES)
-    if (key === wanted) return true
-    if (key < wanted) low = middle + 1
+    if (key === sought) return true
+    if (key < sought) low = middle + 1
     else high = middle
   }
   return false

@@ -28,7 +28,7 @@ const sumByTable = (partition: Pick<PartitionEntry, 'files'>): Map<string, numbe
   return sums
 }
 
-/** What does not add up: lines = records + quarantined + filtered; rows of a table = the sum over its files; both over its sources. */
+/** Sums that do not hold: lines = records + quarantined + filtered; rows of a table = the sum over its files; both over its sources. */
 export const arithmeticProblems = (
   partition: Pick<PartitionEntry, 'counts' | 'files' | 'sources'>,
 ): string[] => {

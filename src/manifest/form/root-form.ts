@@ -61,7 +61,7 @@ export const lineToPartition = (value: unknown): CommittedPartition => {
   return { ...rest, source: togetherAs(shared), sources: shared }
 }
 
-/** What is known of a part without opening it; one of level 0 holds entries, of level 1 such parts, and so on. */
+/** Facts of a part that are known without opening it; a part of level 0 holds entries, of level 1 such parts, and so on. */
 export interface PartRef extends PartSummary {
   readonly name: string
   readonly level: number
@@ -106,7 +106,7 @@ const TOTALS = shapeOf<Totals>({
   tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
 })
 
-/** What is written and read, no earlier one and no later one. A commit drops no field of the root before. */
+/** The format that is written and read. A commit drops no field of the root before. */
 export const FORMAT = 4
 
 /**

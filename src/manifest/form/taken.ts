@@ -1,4 +1,4 @@
-/** What a lake takes of the records, since when: each declaration from the first run on that was loaded with it. */
+/** The projections of a lake, each from the first run on that was loaded with it. */
 
 import type { SnapshotHead } from '../../core/partition.ts'
 import { checkExpressions } from '../../lake/projection/check-sql.ts'
@@ -42,7 +42,7 @@ export const computedOfLake = async (root: WithTaken | null): Promise<readonly C
   return computed
 }
 
-/** What a target of a lake lacks of what came, and has beside it, in words; `undefined` where it has what came. */
+/** The projections of a lake and of a target of it in words; `undefined` without any. */
 export const takenText = (root: WithTaken | null, own: KeptTake): string | undefined => {
   const parts = [
     ...(root?.taken ?? []).flatMap(({ take }) => (takesAll(take) ? [] : [`the lake: ${takeText(take)}`])),
@@ -51,7 +51,7 @@ export const takenText = (root: WithTaken | null, own: KeptTake): string | undef
   return parts.length === 0 ? undefined : parts.join('. ')
 }
 
-/** What the next snapshot says. */
+/** The field of the next snapshot. */
 export const takenWith = (
   root: WithTaken | null,
   { run, snapshot }: Pick<SnapshotHead, 'run' | 'snapshot'>,

@@ -1,6 +1,6 @@
 /**
- * What a snapshot holds in all: by content what was loaded (also what a compaction has merged: a company loaded twice
- * counts twice), by table the rows and files that there are. Both by name. Pure.
+ * Totals of a snapshot: by content the loaded records (a compaction changes nothing in them: a company loaded twice counts
+ * twice), by table the rows and files. Both sorted by name. Pure.
  */
 
 import type { Content } from '../../contract/objects.ts'

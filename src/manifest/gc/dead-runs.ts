@@ -16,7 +16,7 @@ export interface DeadRun {
   readonly run: string
   readonly owner: number
   readonly lease: RunLease | null
-  /** Of the lease, while other dead runs are removed. */
+  /** Heartbeat of the lease, while other dead runs are removed. */
   readonly heartbeat?: Heartbeat
 }
 
@@ -79,7 +79,7 @@ export const releaseDeadRuns = async (runs: readonly DeadRun[]): Promise<void> =
 export const sizeOfRun = async (lake: string, run: string): Promise<number> => {
   const stored = await storageOf(lake).list(runPath(run))
   const here = await listTree(inLake(lake, runPath(run)))
-  // Of a lake in a folder both are the same files.
+  // In a lake in a folder both are the same files.
   const sizes = new Map(stored.map(({ path, bytes }) => [path, bytes]))
   for (const { path, bytes } of here) sizes.set(below(lake, path), bytes)
   return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0)
@@ -103,7 +103,7 @@ export const removeDeadRun = async (
     if (found?.state !== 'gone' || found.owner.number !== owner) return false
   }
   if (commit !== undefined) {
-    // What it staged is of no use any more, and a full disk needs room for the record.
+    // Its staged files are useless by now, and a full disk needs room for the record.
     await removeLocalRun(lake, run, stagingPath(run))
     await ensureRecord(lake, commit)
   }

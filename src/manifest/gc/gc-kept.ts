@@ -1,4 +1,4 @@
-/** What gc must leave alone: all that the snapshots list which it keeps. Reads a part at a time. */
+/** The files that gc must keep: all those that the kept snapshots list. Reads a part at a time. */
 
 import type { PartitionEntry } from '../../core/partition.ts'
 import { forgottenBefore } from '../form/forgotten.ts'
@@ -8,7 +8,7 @@ import { listManifest, newestNumber, readKnownRoot } from '../snapshots/snapshot
 export interface Kept {
   readonly first: number
   readonly newest: number
-  /** Of data files. */
+  /** Paths of data files. */
   readonly paths: ReadonlySet<string>
   /** Names of parts. */
   readonly parts: ReadonlySet<string>

@@ -1,4 +1,4 @@
-/** What stands in a lake's tables, listed in a snapshot or not, and what crashes left unfinished. */
+/** Lists the files of a lake's tables, in a snapshot or not, and the leftovers of crashed processes. */
 
 import { dirname, relative, sep } from 'node:path'
 import {
@@ -26,7 +26,7 @@ import { DAY_MS, type LivenessRule } from '../runs/run-lease.ts'
 export interface Removable {
   /** Below the lake's folder, with `/`. */
   readonly path: string
-  /** The room that it gives back: none where another name of the file stays. */
+  /** Bytes that its removal frees: none where another name of the file stays. */
   readonly bytes: number
 }
 

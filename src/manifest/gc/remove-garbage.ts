@@ -59,7 +59,7 @@ export interface GarbageRequest extends LivenessRule {
   readonly dryRun?: boolean
 }
 
-/** What was removed; paths are below the lake's folder. */
+/** Removed files and runs; paths are below the lake's folder. */
 export interface Garbage {
   readonly runs: readonly string[]
   readonly snapshots: readonly number[]
@@ -104,7 +104,7 @@ const clearLocal = async (lake: string, folders: readonly LoadFolder[], kept: Ke
     const folder = loadPath(table, run)
     for (const file of await listFolder(inLake(lake, folder))) {
       const path = `${folder}/${file.name}`
-      // What another process is just copying has no name of the lake yet.
+      // A file that another process is just copying has no name of the lake yet.
       const liveness = temporaryLiveness(file.name)
       const isMade = liveness === 'alive' || liveness === 'unknown'
       if (file.isFile() && !isMade && !kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
@@ -187,7 +187,7 @@ const sweep = async (
   }
 }
 
-/** What stands behind a link is not the lake's to remove. @throws {ToolkitError} `WRITE_FAILED` */
+/** Files behind a link are not the lake's to remove. @throws {ToolkitError} `WRITE_FAILED` */
 const refuseLinkedFolders = async (lake: string): Promise<void> => {
   const names = [
     MANIFEST_FOLDER,
@@ -226,7 +226,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   const left = new Set(await listRunIds(lake))
   const runs = await sortRuns(lake, request, dryRun)
   try {
-    // What a run left on this machine that has ended elsewhere.
+    // Leftovers on this machine of runs that have ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
     // Where the disk was full, there is room now.

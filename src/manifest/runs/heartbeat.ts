@@ -13,7 +13,7 @@ import { isSharedRun, ownerName, ownerText, type RunLease } from './run-lease.ts
 /** Far below `DAY_MS`, so that a storage that is down for hours does no harm. */
 const HEARTBEAT_MS = 3_600_000
 
-/** Whoever started it stops it before the lease is released or the run removed. */
+/** The caller stops it before the lease is released or the run removed. */
 export interface Heartbeat {
   /** When it resolves, nothing is being written. May be called again. */
   readonly stop: () => Promise<void>

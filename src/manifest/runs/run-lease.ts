@@ -19,7 +19,7 @@ import {
 export interface SeenRun {
   readonly lake: string
   readonly run: string
-  /** Of its owner: each that takes it over has the next one. */
+  /** Number of its owner: each that takes it over has the next one. */
   readonly number: number
   /** Newest snapshot when the run began, 0 for none: its commit can only be a later one. */
   readonly base: number
@@ -159,7 +159,7 @@ export const sharedRunState = async (lake: string, run: string): Promise<'open' 
   if (owner === null) return 'none'
   const hasPlan = (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
   if (owner.shared) return hasPlan ? 'open' : 'removed'
-  // Of one that is removed file by file the owner may be gone first.
+  // While a run is removed file by file, its owner may be gone first.
   return owner.number === 0 && !hasPlan ? 'removed' : 'none'
 }
 

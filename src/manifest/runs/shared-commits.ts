@@ -50,7 +50,7 @@ export const recordEnded = async (lake: string, run: string): Promise<void> => {
 export const hasEnded = async (lake: string, run: string): Promise<boolean> =>
   (await storageOf(lake).stat(tracePath(run))) !== null
 
-/** Traces that nobody needs any more. */
+/** Traces old enough to be removed. */
 export const oldTraces = async (
   lake: string,
   { now, remoteIdleMs = DAY_MS }: LivenessRule,

@@ -41,7 +41,7 @@ export const readContents = async (lake: string, root: SnapshotRoot): Promise<La
   }
 }
 
-/** What became of the file. `skipped`: the lake has too many files, or is in a bucket. */
+/** Outcome for the file. `skipped`: the lake has too many files, or is in a bucket. */
 export type LakeFileOutcome =
   | { readonly kind: 'written'; readonly snapshot: number }
   | { readonly kind: 'skipped'; readonly reason: string }
@@ -59,7 +59,7 @@ const NO_FILE = '0'.repeat(64)
 interface FileRecord {
   /** The hashes that the file may have: while it is replaced there are two, the new one first. */
   readonly hashes: readonly string[]
-  /** Of the first. */
+  /** Number of the first snapshot. */
   readonly snapshot: number
 }
 
@@ -84,7 +84,7 @@ const place = async (lake: string, bytes: Buffer, snapshot: number): Promise<voi
   const sha256 = sha256Of(bytes)
   const before = await readRecord(lake)
   const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
-  // Whoever is killed in between leaves a file of one of the two hashes.
+  // A process that is killed in between leaves a file with one of the two hashes.
   await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256, old], snapshot }))
   await storage.replace(LAKE_FILE, bytes)
   await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256], snapshot }))
@@ -195,7 +195,7 @@ export const refreshLakeFile = async (
 
 const MADE_AGAIN = '"firmlake views --write" makes it again'
 
-/** What is wrong with the file or its hash; a lake need have neither. */
+/** Damage of the file or its hash; a lake need have neither. */
 export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
   const record = await readRecord(lake)
   if (record === 'damaged')
@@ -216,7 +216,7 @@ export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
   }
 }
 
-/** What a file that is whole shows instead of a snapshot, `undefined` where it shows that or a newer one. */
+/** The snapshot that a whole file shows instead of the given one, `undefined` where it shows that or a newer one. */
 export const staleLakeFile = async (lake: string, snapshot: number): Promise<string | undefined> => {
   const record = await readRecord(lake)
   if (typeof record === 'string') return undefined

@@ -61,7 +61,7 @@ export const copyLakeId = async (to: string, id: string): Promise<void> => {
   )
 }
 
-/** What is wrong with a lake's id, which is there before the first snapshot. */
+/** Reports damage of a lake's id, which is there before the first snapshot. */
 export const verifyLakeId = async (lake: string, { problems }: Findings): Promise<void> => {
   const path = LAKE_ID_PATH
   let bytes: Buffer | null

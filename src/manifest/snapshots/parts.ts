@@ -61,7 +61,7 @@ export const LIST_NAMES = ['partitions', 'files', 'pulls', 'merged'] as const sa
 /** A part of a list, stored in its file. */
 export interface Part {
   readonly ref: PartRef
-  /** What has made the snapshot that lists it: a later release may know more. */
+  /** The tool that made the snapshot which lists it: a later release may know more. */
   readonly tool: string
 }
 
@@ -161,7 +161,7 @@ export const readEntries = <Name extends ListName>(
 ): Promise<readonly Lists[Name][]> => readLines<Lists[Name]>(lake, part, LISTS[name].fromLine)
 
 /** Whether a reader needs what a part holds. */
-export type Wanted = (summary: PartSummary) => boolean
+export type PartFilter = (summary: PartSummary) => boolean
 
 /** A part, mostly one that holds entries, and the place of its first one in the list. */
 export interface Leaf {
@@ -180,7 +180,7 @@ async function* ahead<Item, Result>(
   const begun: Promise<Result>[] = []
   for await (const item of items) {
     const result = work(item)
-    // Whoever asks for it hears of the failure: this prevents unhandledRejection before.
+    // The awaiting caller handles it; this avoids an unhandledRejection meanwhile.
     result.catch(() => undefined)
     begun.push(result)
     const first = begun.length < atOnce ? undefined : begun.shift()
@@ -203,14 +203,14 @@ export const placesOf = (parts: readonly Part[], from: number): Leaf[] => {
   })
 }
 
-/** The parts with entries below some parts, in the order of the list; of those that are not wanted none is opened. */
+/** The parts with entries below some parts, in the order of the list; a part that does not pass the filter is not opened. */
 export async function* leavesOf(
   lake: string,
   parts: readonly Part[],
-  wanted: Wanted,
+  filter: PartFilter,
   from = 0,
 ): AsyncGenerator<Leaf> {
-  const needed = placesOf(parts, from).filter(({ part }) => wanted(part.ref))
+  const needed = placesOf(parts, from).filter(({ part }) => filter(part.ref))
   const opened = ahead(inOrder(needed), PARTS_AT_ONCE, async ({ part, place }) => ({
     part,
     place,
@@ -218,7 +218,7 @@ export async function* leavesOf(
   }))
   for await (const { part, place, below } of opened) {
     if (below === null) yield { part, place }
-    else yield* leavesOf(lake, below, wanted, place)
+    else yield* leavesOf(lake, below, filter, place)
   }
 }
 
@@ -230,14 +230,14 @@ export interface Entries<Entry> {
 
 const ENTRIES_AT_ONCE = 2
 
-/** The entries of the parts that are wanted, part by part. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+/** The entries of the parts that pass the filter, part by part. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export const entriesOf = <Name extends ListName>(
   lake: string,
   name: Name,
   parts: readonly Part[],
-  wanted: Wanted = () => true,
+  filter: PartFilter = () => true,
 ): AsyncGenerator<Entries<Lists[Name]>> =>
-  ahead(leavesOf(lake, parts, wanted), ENTRIES_AT_ONCE, async ({ place, part }) => ({
+  ahead(leavesOf(lake, parts, filter), ENTRIES_AT_ONCE, async ({ place, part }) => ({
     place,
     entries: await readEntries(lake, name, part),
   }))

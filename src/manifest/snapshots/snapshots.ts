@@ -21,7 +21,7 @@ import { entriesOf, LIST_NAMES, type ListName } from './parts.ts'
 import { readAllListed, readPulls, type SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, recordText, rootToText } from './snapshot-text.ts'
 
-/** What stands in `_manifest`; numbers ascend. */
+/** Contents of `_manifest`; numbers ascend. */
 export interface ManifestListing {
   readonly snapshots: readonly number[]
   readonly records: readonly number[]
@@ -65,7 +65,7 @@ const damaged = (lake: string, number: number, reason: string, cause?: unknown):
     cause,
   )
 
-/** What a snapshot is answered with that is whole, and not of this format. */
+/** The error for a snapshot that is whole but of another format. */
 export const otherFormat = (
   number: number,
   { kind, tool }: { readonly kind: 'unreleased' | 'newer'; readonly tool: string },
@@ -147,7 +147,6 @@ export const rootIfAny = async (lake: string): Promise<SnapshotRoot | null> => {
   }
 }
 
-/** What a lake says of its pulls. */
 export type LakePulls = Awaited<ReturnType<typeof readPulls>>
 
 /** The pulls of the newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestRoot` */

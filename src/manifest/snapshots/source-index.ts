@@ -73,7 +73,7 @@ export class SourceIndex {
 
   #entriesOf(keyed: KeyedPart): Promise<readonly CommittedPartition[]> {
     const entries = this.#open.get(keyed) ?? readEntries(this.#lake, 'partitions', keyed.part)
-    // What was asked for last stays longest.
+    // The part that was used last stays longest.
     this.#open.delete(keyed)
     this.#open.set(keyed, entries)
     const [oldest] = this.#open.keys()

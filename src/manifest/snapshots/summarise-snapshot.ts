@@ -3,7 +3,7 @@
 import type { PartitionEntry, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
 import { loadedPartitions, sourceOf } from '../form/sources.ts'
 import { type ContentTotals, type TableTotals, type Totals, totalsOf } from '../form/totals.ts'
-import { countEntries, type Wanted } from './parts.ts'
+import { countEntries, type PartFilter } from './parts.ts'
 import { listOf, type SnapshotRoot } from './snapshot-root.ts'
 
 export interface SnapshotSummary {
@@ -50,7 +50,7 @@ export const summariseSnapshot = (snapshot: Snapshot): SnapshotSummary => {
 /** The same of a root; opens the parts with pulls, and with sources of which not all came that was announced. */
 export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<SnapshotSummary> => {
   const { partitions, merged } = root.lists
-  const differing: Wanted = (part) => (part.differing ?? 0) > 0
+  const differing: PartFilter = (part) => (part.differing ?? 0) > 0
   return summaryOf(
     root,
     root.totals,

@@ -46,7 +46,7 @@ export const rowsOrReason = async (
   }
 }
 
-/** What is wrong with a file, or `null`. Reads it once to its end, and once more to count its rows. */
+/** Damage of a file, or `null`. Reads it once to its end, and once more to count its rows. */
 export const checkFile = async (
   lake: string,
   { table, path, rows, bytes, sha256 }: FileEntry,
@@ -91,7 +91,7 @@ export interface MadeFiles {
   readonly problems: readonly Problem[]
 }
 
-/** What the lists say that there is. @param only of this snapshot */
+/** The files that the lists name. @param only those of this snapshot */
 export const madeFiles = async (lake: string, only: number | undefined): Promise<MadeFiles> => {
   const files = new Map<string, { readonly folders: string[]; readonly file: NamedFile }>()
   const problems: Problem[] = []
@@ -121,7 +121,7 @@ const isListed = async (lake: string, folder: string, file: NamedFile): Promise<
   )
 }
 
-/** What is wrong with a file, in each folder that lists it. */
+/** Damage of a file, in each folder that lists it. */
 export const checkMadeFile = async (
   lake: string,
   { folders, file }: MadeFile,

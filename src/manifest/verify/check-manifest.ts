@@ -140,7 +140,7 @@ const checkCounts = (
   }
 }
 
-/** What was found of the manifest. */
+/** The manifest as it was checked. */
 export interface CheckedManifest {
   readonly snapshots: number
   /** Those that can be read, oldest first. */

@@ -25,7 +25,7 @@ import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 
 type Report = (path: string, problem: ProblemKind, detail: string) => void
 
-/** What is said of a part, without its file; what later releases say besides is left to them. */
+/** The summary of a part without its file and without fields of later releases. */
 const saidOf = (ref: PartSummary, known: PartSummary): object =>
   Object.fromEntries(
     [...new Set([...SUMMARY_FIELDS, ...Object.keys(known)])].flatMap((name) =>
@@ -77,7 +77,7 @@ const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][
 const ofPart = ({ list, entries }: ListedEntries): Totals =>
   totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
 
-/** What of totals is a sum over parts: runs and sources may stand in several of them. */
+/** The totals that are sums over parts: runs and sources may be in several parts. */
 const sumsOf = ({ contents, tables }: Totals): object => ({
   contents: contents.map(({ sources: _, sourceBytes: __, ...sums }) => sums),
   tables,
@@ -90,7 +90,7 @@ export class PartChecker {
   readonly #lake: string
   readonly #report: Report
   readonly #use: (listed: ListedEntries, snapshot: number) => void
-  /** Of each part what it and those below it hold; `null` where one is damaged. */
+  /** Totals of each part with the parts below it; `null` where one is damaged. */
   readonly #totals = new Map<string, Totals | null>()
   /** Names of all parts that a snapshot lists. */
   readonly listed = new Set<string>()

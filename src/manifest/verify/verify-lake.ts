@@ -74,7 +74,7 @@ const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<st
 
 /** The files that snapshots list, each once, and what they are together. */
 class ListedFiles {
-  /** What is said of each, by its path. */
+  /** The description of each file, by its path. */
   readonly #said = new Map<string, string>()
   readonly #passed = new Set<string>()
   readonly #problems: Problem[]
@@ -169,7 +169,7 @@ const checkFiles = async (
     )
     problems.push(...found.filter((one) => one !== null))
   }
-  // What is damaged was reported.
+  // Damaged files were reported.
   const seen = new Set(damaged)
   for (const number of roots.toReversed()) {
     const root = await readKnownRoot(lake, number)

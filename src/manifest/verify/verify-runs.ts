@@ -82,7 +82,7 @@ const noJournal = (error: unknown): Buffer => {
   throw error
 }
 
-/** What stands behind the last whole line of a journal on this machine. */
+/** The kind of bytes behind the last whole line of a journal on this machine. */
 const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'changed'> => {
   const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(noJournal)
   const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)

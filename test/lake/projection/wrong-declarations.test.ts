@@ -29,9 +29,9 @@ test.each<[Take, string]>([
   [{ leaveOut: ['relations'] }, 'it says which relations there are'],
   [{ mask: { roles: 'x' } }, 'Cannot mask "roles": it is a table, expected table.column'],
   [{ leaveOut: ['line_items'] }, 'there is no such table or column'],
-  [{ leaveOut: ['companies.internal_id'] }, 'rows of "companies" cannot be told apart without it'],
-  [{ leaveOut: ['financials.line_item'] }, 'rows of "financials" cannot be told apart without it'],
-  [{ leaveOut: ['relation_entities.direction'] }, 'cannot be told apart without it'],
+  [{ leaveOut: ['companies.internal_id'] }, 'rows of "companies" cannot be identified without it'],
+  [{ leaveOut: ['financials.line_item'] }, 'rows of "financials" cannot be identified without it'],
+  [{ leaveOut: ['relation_entities.direction'] }, 'cannot be identified without it'],
   [{ hash: ['companies.score'] }, 'Cannot hash "companies.score": it is no text but DOUBLE; leave it out'],
   [{ hash: ['relation_entities.addresses'] }, 'it is no text but STRUCT'],
   [

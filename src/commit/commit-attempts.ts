@@ -94,7 +94,7 @@ export const commitWithRetries = async <Outcome extends object>(
   )
 }
 
-export interface NextSnapshot extends Pick<CommitAttempts, 'random'> {
+interface NextCommit extends Pick<CommitAttempts, 'random'> {
   readonly lease: Pick<RunLease, 'lake' | 'run'>
   readonly newest: SnapshotRoot | null
   /** Files that it lists and {@link newest} does not: they are checked first. */
@@ -114,7 +114,7 @@ export const createNext = async ({
   newest,
   files,
   write,
-}: NextSnapshot): Promise<SnapshotRoot | null> => {
+}: NextCommit): Promise<SnapshotRoot | null> => {
   await confirmFiles(lease.lake, files)
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lease.lake, newest.snapshot)

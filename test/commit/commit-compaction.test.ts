@@ -11,9 +11,9 @@ import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { removeRun } from '../../src/manifest/runs/runs.ts'
 import { recordText, rootToText } from '../../src/manifest/snapshots/snapshot-text.ts'
 import { readRoot, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
-import { summariseSnapshot } from '../../src/manifest/snapshots/summarise-snapshot.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
 import { countLines, loadSources, NOW, placeStaged, type Staged, stageRun } from '../manifest/small-lake.ts'
+import { summariseSnapshot } from '../manifest/summarise-snapshot.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** What a compaction would have written: one partition, two lines, nothing quarantined. */

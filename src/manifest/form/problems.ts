@@ -15,9 +15,14 @@ export interface Problem {
   readonly detail: string
 }
 
-export interface Findings {
-  readonly problems: Problem[]
-  readonly notes: string[]
+/** The findings of a check, as they are collected. */
+export class Findings {
+  readonly problems: Problem[] = []
+  readonly notes: string[] = []
+
+  add(path: string, problem: ProblemKind, detail: string): void {
+    this.problems.push({ path, problem, detail })
+  }
 }
 
 const QUARANTINE = 'quarantine'

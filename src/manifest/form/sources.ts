@@ -1,4 +1,7 @@
-/** Which sources a lake holds already, so that the same file is not loaded twice. Pure. */
+/**
+ * The sources of partitions: which ones a lake holds already, so that the same file is not loaded twice, and searches as the
+ * manifest keeps them, without the numbers of persons. Pure.
+ */
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
@@ -116,8 +119,6 @@ export const togetherAs = (
     ...{ block: 0, firstLine: 1, offset: 0, last: true },
   }
 }
-
-// A search as the manifest keeps it, where every snapshot would repeat it for good: of persons' numbers only how many.
 
 /** Parameters whose values name a person. */
 const PERSONAL: readonly string[] = ['nationalidentificationnumber']

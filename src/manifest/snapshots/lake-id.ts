@@ -62,24 +62,22 @@ export const copyLakeId = async (to: string, id: string): Promise<void> => {
 }
 
 /** Reports damage of a lake's id, which is there before the first snapshot. */
-export const verifyLakeId = async (lake: string, { problems }: Findings): Promise<void> => {
+export const verifyLakeId = async (lake: string, findings: Findings): Promise<void> => {
   const path = LAKE_ID_PATH
   let bytes: Buffer | null
   try {
     bytes = await storageOf(lake).read(path)
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    problems.push({ path, problem: 'unreadable', detail: 'the file cannot be read' })
+    findings.add(path, 'unreadable', 'the file cannot be read')
     return
   }
   if (bytes === null)
-    problems.push({
-      ...{ path, problem: 'missing' },
-      detail: 'the file is missing; the next commit or delivery gives the lake another id',
-    })
+    findings.add(
+      path,
+      'missing',
+      'the file is missing; the next commit or delivery gives the lake another id',
+    )
   else if (idIn(bytes) === undefined)
-    problems.push({
-      ...{ path, problem: bytes.length === 0 ? 'cut' : 'changed' },
-      detail: 'it does not match the hash in it',
-    })
+    findings.add(path, bytes.length === 0 ? 'cut' : 'changed', 'it does not match the hash in it')
 }

@@ -253,8 +253,6 @@ export const findCommit = async (
   return (await holdsRun(lake, newest, run)) ? newest : null
 }
 
-// Which snapshots an age means.
-
 /**
  * The snapshot that was the newest at a moment; where all are later, the oldest. With it and those after it the lake can be read
  * as of every moment since.

@@ -1,8 +1,8 @@
 /** A snapshot in a few numbers, for `status`. */
 
-import type { PartitionEntry, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
+import type { PartitionEntry, PullEntry, Snapshot } from '../../core/partition.ts'
 import { loadedPartitions, sourceOf } from '../form/sources.ts'
-import { type ContentTotals, type TableTotals, type Totals, totalsOf } from '../form/totals.ts'
+import type { ContentTotals, TableTotals } from '../form/totals.ts'
 import { countEntries, type PartFilter } from './parts.ts'
 import { listOf, type SnapshotRoot } from './snapshot-root.ts'
 
@@ -23,44 +23,25 @@ export interface SnapshotSummary {
   readonly differences: readonly Difference[]
 }
 
-const summaryOf = (
-  { snapshot, run, time }: SnapshotHead,
-  { runs, contents, tables }: Totals,
-  counts: { readonly partitions: number; readonly merged: number },
-  listed: Pick<Snapshot, 'partitions' | 'merged' | 'pulls'>,
-): SnapshotSummary => ({
-  ...{ snapshot, run, time, runs },
-  partitions: counts.partitions,
-  merged: counts.merged,
-  bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
-  ...{ contents, tables },
-  pulls: latestPulls(listed),
-  differences: standingDifferences(listed),
-})
-
-/**
- * Totals by content (what was loaded, also what a compaction has merged: a company loaded twice counts twice) and by
- * table (the rows and files that there are), both by name.
- */
-export const summariseSnapshot = (snapshot: Snapshot): SnapshotSummary => {
-  const counts = { partitions: snapshot.partitions.length, merged: snapshot.merged?.length ?? 0 }
-  return summaryOf(snapshot, totalsOf(snapshot), counts, snapshot)
-}
-
-/** The same of a root; opens the parts with pulls, and with sources of which not all came that was announced. */
+/** Summarises a snapshot; opens only the parts with pulls, and those with sources of which another number came than announced. */
 export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<SnapshotSummary> => {
-  const { partitions, merged } = root.lists
+  const { snapshot, run, time, lists } = root
+  const { runs, contents, tables } = root.totals
   const differing: PartFilter = (part) => (part.differing ?? 0) > 0
-  return summaryOf(
-    root,
-    root.totals,
-    { partitions: countEntries(partitions), merged: countEntries(merged) },
-    {
-      partitions: await listOf(lake, root, 'partitions', differing),
-      merged: await listOf(lake, root, 'merged', differing),
-      pulls: await listOf(lake, root, 'pulls'),
-    },
-  )
+  const listed = {
+    partitions: await listOf(lake, root, 'partitions', differing),
+    merged: await listOf(lake, root, 'merged', differing),
+    pulls: await listOf(lake, root, 'pulls'),
+  }
+  return {
+    ...{ snapshot, run, time, runs },
+    partitions: countEntries(lists.partitions),
+    merged: countEntries(lists.merged),
+    bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...{ contents, tables },
+    pulls: latestPulls(listed),
+    differences: standingDifferences(listed),
+  }
 }
 
 /** The newest pull of one search, and how often it was pulled in all. */

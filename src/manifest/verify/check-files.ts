@@ -139,8 +139,6 @@ export const checkMadeFile = async (
   return problems
 }
 
-// Checks what is published of a lake's tables: every file that was made once against the hash that stands for it.
-
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** `unfinished`: whoever published was stopped before the last step, which the next publication does. */
@@ -227,8 +225,6 @@ export const publishedFolders = async (lake: string): Promise<readonly string[]>
     ...current.flat(),
   ]
 }
-
-const _isOfTime = (path: string): boolean => /\/(version-hint\.text|_last_checkpoint)$/.test(path)
 
 /** Checks the files of all publications in the lake; what a catalog keeps is the catalog's. */
 export const verifyPublished = async (

@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry } from '../../core/partition.ts'
 import { partPath, snapshotPath } from '../../lake/files/layout.ts'
 import { type PartSummary, summaryOfParts } from '../form/part-summary.ts'
 import type { Findings, ProblemKind } from '../form/problems.ts'
 import { isLoaded, namedSources } from '../form/sources.ts'
 import { addTotals, NO_TOTALS, type Totals, totalsOf } from '../form/totals.ts'
+import type { ListedEntries } from '../snapshots/listed-entries.ts'
 import {
   LIST_NAMES,
   LISTS,
@@ -15,8 +15,6 @@ import {
   type Lists,
   linesOf,
   type Part,
-  readBelow,
-  readEntries,
   readPart,
   refOfLine,
   storedBy,
@@ -62,20 +60,12 @@ const readChecked = async <Line>(
   }
 }
 
-/** Entries of a list that stand in one part. */
-export type ListedEntries = {
-  readonly [Name in ListName]: { readonly list: Name; readonly entries: readonly Lists[Name][] }
-}[ListName]
-
 const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][]) => ListedEntries } = {
   partitions: (entries) => ({ list: 'partitions', entries }),
   files: (entries) => ({ list: 'files', entries }),
   pulls: (entries) => ({ list: 'pulls', entries }),
   merged: (entries) => ({ list: 'merged', entries }),
 }
-
-const ofPart = ({ list, entries }: ListedEntries): Totals =>
-  totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
 
 /** The totals that are sums over parts: runs and sources may be in several parts. */
 const sumsOf = ({ contents, tables }: Totals): object => ({
@@ -97,13 +87,13 @@ export class PartChecker {
   readonly damaged = new Set<string>()
 
   /** @param use is called with the entries of each part, and the first snapshot that lists it */
-  constructor(lake: string, { problems }: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
+  constructor(lake: string, findings: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
     const reported = new Set<string>()
     this.#lake = lake
     this.#use = use
     // Once, however many snapshots list it.
     this.#report = (path, problem, detail) => {
-      if (!reported.has(path)) problems.push({ path, problem, detail })
+      if (!reported.has(path)) findings.add(path, problem, detail)
       reported.add(path)
     }
   }
@@ -136,7 +126,9 @@ export class PartChecker {
       const { fromLine, summarise } = LISTS[list]
       const entries = await readChecked<Lists[Name]>(this.#lake, part, fromLine, summarise, this.#report)
       if (entries === null) this.damaged.add(part.ref.name)
-      return entries && this.#taken(ENTRIES_IN[list](entries), snapshot)
+      if (entries === null) return null
+      this.#use(ENTRIES_IN[list](entries), snapshot)
+      return totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
     }
     const below = await readChecked(this.#lake, part, refOfLine, summaryOfParts, this.#report)
     if (below === null) this.damaged.add(part.ref.name)
@@ -147,44 +139,6 @@ export class PartChecker {
     }
     return totals
   }
-
-  #taken(listed: ListedEntries, snapshot: number): Totals {
-    this.#use(listed, snapshot)
-    return ofPart(listed)
-  }
-}
-
-/** The files that entries list. */
-export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] => {
-  if (list === 'files') return entries
-  return list === 'pulls' ? [] : entries.flatMap(({ files }) => files)
-}
-
-/** Entries below some parts that `seen` has not. */
-async function* unseenBelow<Name extends ListName>(
-  lake: string,
-  list: Name,
-  parts: readonly Part[],
-  seen: Set<string>,
-): AsyncGenerator<readonly Lists[Name][]> {
-  for (const part of parts) {
-    if (seen.has(part.ref.name)) continue
-    seen.add(part.ref.name)
-    if (part.ref.level > 0) yield* unseenBelow(lake, list, await readBelow(lake, part), seen)
-    else yield await readEntries(lake, list, part)
-  }
-}
-
-/** All that a snapshot lists in parts that `seen` has not. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
-export async function* unseenEntries(
-  lake: string,
-  { lists }: SnapshotRoot,
-  seen: Set<string>,
-): AsyncGenerator<ListedEntries> {
-  for (const list of ['merged', 'partitions'] as const)
-    for await (const entries of unseenBelow(lake, list, lists[list], seen)) yield { list, entries }
-  for await (const entries of unseenBelow(lake, 'files', lists.files, seen)) yield { list: 'files', entries }
-  for await (const entries of unseenBelow(lake, 'pulls', lists.pulls, seen)) yield { list: 'pulls', entries }
 }
 
 /** @returns whether it was not there */

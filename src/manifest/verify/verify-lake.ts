@@ -13,11 +13,12 @@ import {
 import { readRatesFile } from '../../lake/rates/rates-csv.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import type { Findings, Problem } from '../form/problems.ts'
+import { Findings, type Problem } from '../form/problems.ts'
 import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
 import { listRunIds } from '../runs/runs.ts'
 import { checkLakeFile, staleLakeFile } from '../snapshots/lake-file.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
+import { filesIn, type ListedEntries, unseenEntries } from '../snapshots/listed-entries.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
 import {
   type CountRows,
@@ -28,7 +29,7 @@ import {
   verifyPublished,
 } from './check-files.ts'
 import { type CheckedManifest, checkManifest } from './check-manifest.ts'
-import { DistinctTotals, filesIn, type ListedEntries, unseenEntries } from './part-checker.ts'
+import { DistinctTotals } from './part-checker.ts'
 import { verifyRuns } from './verify-runs.ts'
 
 export interface VerifyProgress {
@@ -77,12 +78,12 @@ class ListedFiles {
   /** The description of each file, by its path. */
   readonly #said = new Map<string, string>()
   readonly #passed = new Set<string>()
-  readonly #problems: Problem[]
+  readonly #findings: Findings
   bytes = 0
   rows = 0
 
-  constructor({ problems }: Findings) {
-    this.#problems = problems
+  constructor(findings: Findings) {
+    this.#findings = findings
   }
 
   get size(): number {
@@ -98,11 +99,7 @@ class ListedFiles {
         this.bytes += bytes
         this.rows += rows
       } else if (before !== said)
-        this.#problems.push({
-          path: snapshotPath(snapshot),
-          problem: 'listing',
-          detail: `other snapshots say otherwise of "${path}"`,
-        })
+        this.#findings.add(snapshotPath(snapshot), 'listing', `other snapshots say otherwise of "${path}"`)
     }
   }
 
@@ -130,14 +127,10 @@ const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> 
   ]
 }
 
-const verifyRates = async (lake: string, { problems }: Findings): Promise<void> => {
+const verifyRates = async (lake: string, findings: Findings): Promise<void> => {
   const bytes = await storageOf(lake).read(RATES_PATH)
   if (bytes !== null && readRatesFile(bytes) === null)
-    problems.push({
-      path: RATES_PATH,
-      problem: 'changed',
-      detail: 'it does not match the hash in its first line',
-    })
+    findings.add(RATES_PATH, 'changed', 'it does not match the hash in its first line')
 }
 
 /** Checks each file of the lake once, from the newest snapshot back, and what was made from snapshots. */
@@ -146,7 +139,7 @@ const checkFiles = async (
   { roots, damaged }: CheckedManifest,
   listed: ListedFiles,
   made: readonly MadeFile[],
-  { problems }: Findings,
+  findings: Findings,
 ): Promise<void> => {
   const bytesTotal = listed.bytes + made.reduce((sum, { file }) => sum + file.bytes, 0)
   const filesTotal = listed.size + made.length
@@ -167,7 +160,7 @@ const checkFiles = async (
       },
       signal,
     )
-    problems.push(...found.filter((one) => one !== null))
+    findings.problems.push(...found.filter((one) => one !== null))
   }
   // Damaged files were reported.
   const seen = new Set(damaged)
@@ -181,13 +174,12 @@ const checkFiles = async (
       const own: FileEntry[] = []
       for (const file of filesIn(entries))
         if (listed.pass(file)) own.push(file)
-        else if (isNewest)
-          problems.push({ path, problem: 'listing', detail: `it lists "${file.path}" twice` })
+        else if (isNewest) findings.add(path, 'listing', `it lists "${file.path}" twice`)
       if (isNewest) distinct.add(entries)
       await checkAll(own)
     }
     if (isNewest && damaged.size === 0 && !distinct.areOf(root))
-      problems.push({ path, problem: 'listing', detail: 'its runs or sources are not as many as it says' })
+      findings.add(path, 'listing', 'its runs or sources are not as many as it says')
   }
   const found = await sideBySide(
     made,
@@ -199,7 +191,7 @@ const checkFiles = async (
     },
     signal,
   )
-  problems.push(...found.flat())
+  findings.problems.push(...found.flat())
 }
 
 /**
@@ -212,7 +204,7 @@ const checkFiles = async (
 export const verifyLake = async (request: VerifyRequest): Promise<Verification> => {
   const { lake, snapshot, signal } = request
   const listing = await listManifest(lake)
-  const findings = { problems: [] as Problem[], notes: [] as string[] }
+  const findings = new Findings()
   const listed = new ListedFiles(findings)
   const use = (entries: ListedEntries, number: number): void => listed.add(entries, number)
   const manifest = await checkManifest(lake, listing, snapshot, use, findings)

@@ -13,10 +13,10 @@ import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { readTable } from '../../../src/lake/views/current-versions.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
 import { restoreRecords } from '../../../src/restore/restore.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import { seededRandom } from '../../manifest/damage.ts'
+import { summariseSnapshot } from '../../manifest/summarise-snapshot.ts'
 import {
   type Bench,
   companyLine,

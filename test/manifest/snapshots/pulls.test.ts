@@ -10,11 +10,12 @@ import { loadedSources, splitLoaded } from '../../../src/manifest/form/sources.t
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { removeRun } from '../../../src/manifest/runs/runs.ts'
 import { findCommit, readRoot, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { differencesOf, summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
+import { differencesOf } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { filesOf } from '../damage.ts'
 import { commitStaged, countLines, loadSources, NOW, type Staged, stageRun } from '../small-lake.ts'
+import { summariseSnapshot } from '../summarise-snapshot.ts'
 
 const pull = (run: string, more: Partial<PullEntry> = {}): PullEntry => ({
   run,

@@ -3,7 +3,7 @@
  * of its search. Marks nothing.
  */
 
-import { ToolkitError } from '../core/errors.ts'
+import { messageOf, ToolkitError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
@@ -101,8 +101,6 @@ SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JO
   return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /**
  * @returns what was found; or why nothing is marked, `undefined` where nothing is lacking
  * @throws {ToolkitError} INTERRUPTED, and those of the lake's storage
@@ -146,7 +144,7 @@ export const findGone = async (
     signal?.throwIfAborted()
     // The load is complete without it: the next whole pull finds them again.
     if (error instanceof ToolkitError && error.code !== 'INTERRUPTED')
-      return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
+      return { search, marked: 0, reason: `the service could not be asked for them: ${messageOf(error)}` }
     throw error
   }
 }

@@ -143,6 +143,9 @@ export class ToolkitError extends Error {
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** Why a run failed, for a person to read and for a program that decides whether to resume it. */
 export interface Failure {
   /** An `ErrorCode`, or `UNEXPECTED`; another release may write one that this one does not know. */
@@ -238,7 +241,7 @@ const writeFaultOf = (error: unknown, reason: string): WriteFault | undefined =>
 /** Wraps a failed write: what the system says of the disk (also where only DuckDB's text says so) in words. */
 export const writeError = (action: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const fault = writeFaultOf(error, reason)
   return new ToolkitError(fault?.code ?? 'WRITE_FAILED', `${action}: ${fault?.reason ?? reason}`, {}, error)
 }

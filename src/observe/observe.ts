@@ -4,6 +4,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../core/errors.ts'
 import { listenToStages } from '../core/stages.ts'
 import { asksForLineage, asksForTelemetry, type Observer, type ObserverOptions } from './settings.ts'
 
@@ -24,7 +25,7 @@ export const startObserving = async (options: ObserverOptions): Promise<Observin
       const observer = await open()
       if (observer) observers.push(observer)
     } catch (error) {
-      warn(`${what} is not sent: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`${what} is not sent: ${messageOf(error)}`)
     }
   }
   if (asksForTelemetry(env))

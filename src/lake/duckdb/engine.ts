@@ -7,7 +7,7 @@ import {
   type DuckDBResult,
   type DuckDBValue,
 } from '@duckdb/node-api'
-import { memoryError, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
+import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
@@ -328,5 +328,3 @@ export class Engine {
     this.#instance.closeSync()
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,11 +1,10 @@
 /** DuckDB's extension httpfs, by which it reads ranges over HTTP: found and loaded, never fetched. */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+const firstLine = (error: unknown): string => messageOf(error).split('\n', 1)[0] ?? ''
 
 const SETTINGS = [
   // Secrets of this user's own DuckDB are none of the toolkit's, and no statement may read them.

@@ -3,7 +3,7 @@
  * can be reached. It reads no other table and no file, so it may stand in a statement of a loader.
  */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import type { Session } from '../duckdb/engine.ts'
@@ -74,7 +74,7 @@ const checkTree = (expression: Expression, statements: readonly unknown[]): void
 
 /** DuckDB's words without the statement that it quotes. */
 const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
+  messageOf(error)
     .replace(/\n.*/s, '')
     .replace(
       /^.*TRY can not be used in combination with a volatile function.*$/,

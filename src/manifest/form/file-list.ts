@@ -60,8 +60,8 @@ export interface FileDamage {
   readonly detail: string
 }
 
-/** Compares what was found of a file with what its list says of it. */
-const damageOf = (
+/** Compares a file with its entry. */
+export const damageOf = (
   { bytes, sha256 }: Pick<NamedFile, 'bytes' | 'sha256'>,
   found: Pick<FileHash, 'bytes' | 'sha256'>,
 ): FileDamage | null => {

@@ -1,6 +1,7 @@
 /**
- * The heartbeat of a run: rewrites its owner file every hour. Where its process cannot be seen (another
- * machine works into the same bucket), the times of its files show whether it is alive, and one partition may take long.
+ * Heartbeats of runs: the times of files show whether a run is alive where its process cannot be seen, and one partition or
+ * unit may take long. The owner of a run rewrites its owner file every hour; a worker on a run that nobody owns writes a file
+ * of its own in the run's folder every five minutes.
  */
 
 import { hostname } from 'node:os'
@@ -29,13 +30,12 @@ export const sendHeartbeat = async (
   if (await storage.stat(path)) await storage.replace(path, ownerText(base, process))
 }
 
-/** Starts the heartbeat of a run; its timer keeps no process alive. */
-export const startHeartbeat = (lease: RunLease): Heartbeat => {
+/** Repeats a call; one that fails is made up for by the next one. The timer keeps no process alive. */
+const repeat = (everyMs: number, call: () => Promise<void>): Heartbeat => {
   let last = Promise.resolve()
   const timer = setInterval(() => {
-    // A failed heartbeat is made up for by the next one.
-    last = last.then(() => sendHeartbeat(lease).catch(() => undefined))
-  }, HEARTBEAT_MS)
+    last = last.then(() => call().catch(() => undefined))
+  }, everyMs)
   timer.unref()
   return {
     stop: async () => {
@@ -44,6 +44,9 @@ export const startHeartbeat = (lease: RunLease): Heartbeat => {
     },
   }
 }
+
+/** Starts the heartbeat of a run. */
+export const startHeartbeat = (lease: RunLease): Heartbeat => repeat(HEARTBEAT_MS, () => sendHeartbeat(lease))
 
 const BEAT_MS = 5 * 60_000
 
@@ -58,18 +61,6 @@ export const beat = async (lake: string, run: string, at: Date): Promise<void> =
   await storageOf(lake).replace(`${runPath(run)}/beats/${name}.json`, `${text}\n`)
 }
 
-/** Starts to beat; the timer keeps no process alive. */
-export const startBeats = (lake: string, run: string): Heartbeat => {
-  let last = Promise.resolve()
-  const timer = setInterval(() => {
-    // A beat that failed is made up for by the next one.
-    last = last.then(() => beat(lake, run, new Date()).catch(() => undefined))
-  }, BEAT_MS)
-  timer.unref()
-  return {
-    stop: async () => {
-      clearInterval(timer)
-      await last
-    },
-  }
-}
+/** Starts the heartbeat of this process on a run that nobody owns. */
+export const startBeats = (lake: string, run: string): Heartbeat =>
+  repeat(BEAT_MS, () => beat(lake, run, new Date()))

@@ -7,7 +7,7 @@ import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '.
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
-import { memberOf } from '../../support/json-form.ts'
+import { anyText, count, fits, shapeOf } from '../../support/json-form.ts'
 import {
   type Liveness,
   livenessOf,
@@ -70,24 +70,20 @@ export const SHARED_OWNER: ProcessIdentity = {
 
 export const PLAN_FILE = 'plan.json'
 export const OWNER = /^owner-([1-9]\d*)\.json$/
-const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
-
-const isIdentity = (value: unknown): value is ProcessIdentity => {
-  if (typeof value !== 'object' || value === null) return false
-  const fields: Readonly<Record<string, unknown>> = { ...value }
-  return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
-}
-
-const isFailure = (value: unknown): value is Failure =>
-  typeof memberOf(value, 'code') === 'string' && typeof memberOf(value, 'message') === 'string'
+const IDENTITY = shapeOf<ProcessIdentity>({
+  ...{ host: anyText, boot: anyText, namespace: anyText, started: anyText },
+  pid: count,
+})
+const FAILURE = shapeOf<Failure>({ code: anyText, message: anyText })
 
 const parseOwner = (number: number, text: Buffer): Owner => {
   const read = unseal(text)
-  const fields: object = read.kind === 'damaged' ? {} : read.value
-  const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
-  const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
-  const failure = 'failure' in fields && isFailure(fields.failure) ? { failure: fields.failure } : {}
-  const released = 'process' in fields && fields.process === null
+  const fields: Partial<Record<'base' | 'process' | 'failure', unknown>> =
+    read.kind === 'damaged' ? {} : read.value
+  const process = fits(IDENTITY, fields.process) ? fields.process : null
+  const base = typeof fields.base === 'number' ? fields.base : 0
+  const failure = fits(FAILURE, fields.failure) ? { failure: fields.failure } : {}
+  const released = fields.process === null
   return { number, base, process, released, shared: process?.host === SHARED_OWNER.host, ...failure }
 }
 

@@ -1,7 +1,8 @@
 /**
- * Commits that are under way of a run that nobody owns: a file each in the run's folder. A commit writes it before it looks
- * whether the run still stands; who ends the run without a commit takes away its plan before looking for such files. So
- * one of the two sees the other, and no file is removed that a snapshot is about to list.
+ * Commits of runs that nobody owns. A commit under way marks itself by a file in the run's folder before it looks whether the
+ * run still stands; a process that ends the run without a commit removes its plan before looking for marks. So one of the two
+ * sees the other, and no file is removed that a snapshot is about to list. A run that ended without a snapshot, as it brought
+ * nothing new, leaves a trace, so that a repeated commit learns of it; gc removes the trace.
  */
 
 import { RUNS_FOLDER, runPath } from '../../lake/files/layout.ts'

@@ -5,14 +5,14 @@
 
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { writeError } from '../../core/errors.ts'
+import { messageOf, writeError } from '../../core/errors.ts'
 import { type DatabaseParts, makeDatabase } from '../../lake/duckdb/make-database.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { readCached, workBase, writeCached } from '../../support/user-files.ts'
-import type { Problem } from '../form/problems.ts'
+import type { Findings } from '../form/problems.ts'
 import { computedOfLake } from '../form/taken.ts'
 import { readFactsOf } from './read-facts.ts'
 import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
@@ -155,8 +155,6 @@ export const writeLakeFile = async (
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /**
  * Writes the file after a commit, which stands whatever becomes of it.
  *
@@ -195,34 +193,22 @@ export const refreshLakeFile = async (
 
 const MADE_AGAIN = '"firmlake views --write" makes it again'
 
-/** Damage of the file or its hash; a lake need have neither. */
-export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
+/** Checks the file and its record, which a lake need not have. @param newest the newest snapshot, which it should show */
+export const verifyLakeFile = async (lake: string, newest: number, findings: Findings): Promise<void> => {
+  const add = (path: string, problem: 'missing' | 'changed', detail: string): void =>
+    findings.add(path, problem, `${detail}; ${MADE_AGAIN}`)
+  const note = (text: string): number => findings.notes.push(`"${LAKE_FILE}" ${text}; ${MADE_AGAIN}`)
   const record = await readRecord(lake)
-  if (record === 'damaged')
-    return { path: LAKE_FILE_RECORD, problem: 'changed', detail: `it is not what was written; ${MADE_AGAIN}` }
   const bytes = await storageOf(lake).read(LAKE_FILE)
-  if (record === 'none')
-    return (
-      bytes && { path: LAKE_FILE_RECORD, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
-    )
+  if (record === 'damaged') return add(LAKE_FILE_RECORD, 'changed', 'it is not what was written')
+  if (record === 'none') return bytes ? add(LAKE_FILE_RECORD, 'missing', 'the file is missing') : undefined
   const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
-  if (record.hashes.includes(sha256)) return null
-  if (bytes === null)
-    return { path: LAKE_FILE, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
-  return {
-    path: LAKE_FILE,
-    problem: 'changed',
-    detail: `its SHA-256 is ${sha256}, expected ${record.hashes[0]}; ${MADE_AGAIN}`,
+  if (!record.hashes.includes(sha256)) {
+    if (bytes === null) add(LAKE_FILE, 'missing', 'the file is missing')
+    else add(LAKE_FILE, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
   }
-}
-
-/** The snapshot that a whole file shows instead of the given one, `undefined` where it shows that or a newer one. */
-export const staleLakeFile = async (lake: string, snapshot: number): Promise<string | undefined> => {
-  const record = await readRecord(lake)
-  if (typeof record === 'string') return undefined
-  if (record.hashes.length > 1) return `"${LAKE_FILE}" was not replaced to the end; ${MADE_AGAIN}`
-  if (record.snapshot >= snapshot) return undefined
-  return `"${LAKE_FILE}" shows snapshot ${record.snapshot}, the newest is ${snapshot}; ${MADE_AGAIN}`
+  if (record.hashes.length > 1) note('was not replaced to the end')
+  else if (record.snapshot < newest) note(`shows snapshot ${record.snapshot}, the newest is ${newest}`)
 }
 
 const HASH_CHARACTERS = 64

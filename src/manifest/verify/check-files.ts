@@ -3,7 +3,7 @@
  * in them, and published files against the hashes that were recorded of them.
  */
 
-import { openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
+import { messageOf, openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import {
   CURRENT_FOLDERS,
@@ -20,6 +20,7 @@ import { statPath } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
 import {
   checkNamedFile,
+  damageOf,
   type FileDamage,
   LIST_FILE,
   type NamedFile,
@@ -42,7 +43,7 @@ export const rowsOrReason = async (
   } catch (error) {
     const tooMany = openFilesError('Cannot count the rows of a file', error)
     if (tooMany !== undefined) throw tooMany
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 
@@ -57,17 +58,16 @@ export const checkFile = async (
   const problem = (kind: ProblemKind, detail: string): Problem => ({ path, problem: kind, detail })
   const countLines = path.endsWith('.jsonl')
   const judge = async (hash: FileHash, localPath: string): Promise<Problem | 'right'> => {
-    if (hash.bytes !== bytes) return wrongLength(hash.bytes)
-    if (hash.sha256 !== sha256) return problem('changed', `its SHA-256 is ${hash.sha256}, expected ${sha256}`)
+    const damage = damageOf({ bytes, sha256 }, hash)
+    if (damage !== null) return { path, ...damage }
     const counted = countLines ? hash.lines : await rowsOrReason(table, localPath, countRows)
     if (typeof counted === 'string') return problem('unreadable', `its rows cannot be counted: ${counted}`)
     return counted === rows ? 'right' : problem('counts', `${counted} rows, expected ${rows}`)
   }
-  const wrongLength = (found: number): Problem =>
-    problem(found < bytes ? 'cut' : 'changed', `${found} bytes, expected ${bytes}`)
   try {
     const found = await storage.stat(path)
-    if (found && found.bytes !== bytes) return wrongLength(found.bytes)
+    const cut = found && damageOf({ bytes, sha256 }, { bytes: found.bytes, sha256 })
+    if (cut) return { path, ...cut }
     const judged = await storage.examine(path, { countLines, signal }, judge)
     if (judged === null) return problem('missing', 'the file is missing')
     return judged === 'right' ? null : judged

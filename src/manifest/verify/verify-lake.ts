@@ -16,7 +16,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 import { Findings, type Problem } from '../form/problems.ts'
 import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
 import { listRunIds } from '../runs/runs.ts'
-import { checkLakeFile, staleLakeFile } from '../snapshots/lake-file.ts'
+import { verifyLakeFile } from '../snapshots/lake-file.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
 import { filesIn, type ListedEntries, unseenEntries } from '../snapshots/listed-entries.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
@@ -226,10 +226,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
-    const views = await checkLakeFile(lake)
-    if (views !== null) findings.problems.push(views)
-    const stale = await staleLakeFile(lake, listing.snapshots.at(-1) ?? 0)
-    if (stale !== undefined) findings.notes.push(stale)
+    await verifyLakeFile(lake, listing.snapshots.at(-1) ?? 0, findings)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

@@ -1,4 +1,4 @@
-/** Where raw bytes come from: a file of a batch, standard input, a window of a search, a download. */
+/** The source of raw bytes: a file of a batch, standard input, a window of a search, a download. */
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from './lines.ts'

@@ -8,7 +8,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { failureOf } from '../core/errors.ts'
 import type { PartitionEntry, SourceEntry } from '../core/partition.ts'
 import type { CommittedWork, RunStage } from '../core/stages.ts'
-import { QUARANTINE, TABLES } from '../lake/tables/tables.ts'
+import { declaredColumns, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { VERSION } from '../support/own-package.ts'
 
 /** An attempt at a run, whoever names it. */
@@ -136,12 +136,10 @@ export const inputDatasets = ({ partitions }: CommittedWork, lake: string): read
   })
 }
 
-const schemaOf = (table: string) => {
-  const columns = TABLES.find(({ name }) => name === table)?.columns ?? []
-  return facet('SchemaDatasetFacet', {
-    fields: columns.map(({ name, type, about }) => ({ name, type, description: about })),
+const schemaOf = (table: string) =>
+  facet('SchemaDatasetFacet', {
+    fields: declaredColumns(table).map(({ name, type, about }) => ({ name, type, description: about })),
   })
-}
 
 /** The tables that rows were written to, with their columns; the version is the number of the snapshot. */
 export const outputDatasets = ({ partitions, snapshot }: CommittedWork, lake: string): readonly object[] => {

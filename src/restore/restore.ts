@@ -5,8 +5,8 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Snapshot } from '../core/partition.ts'
+import { newSpillFolder } from '../lake/duckdb/database-files.ts'
 import { Engine } from '../lake/duckdb/engine.ts'
-import { newSpillFolder } from '../lake/duckdb/make-database.ts'
 import {
   type AccessOptions,
   type AccessReport,

@@ -5,8 +5,8 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { newSpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session } from '../duckdb/engine.ts'
-import { newSpillFolder } from '../duckdb/make-database.ts'
 import { interruptOn } from '../duckdb/stoppable.ts'
 import type { QueryResult } from '../query/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'

@@ -1,4 +1,4 @@
-/** SQL as text: names and literals quoted, lists joined. Values of data are bound, never written into SQL. */
+/** SQL as text: quoted names and literals, and types of columns as trees. Values of data are bound, never written into SQL. */
 
 /** A name in double quotes. */
 export const ident = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -10,6 +10,7 @@ export const literal = (text: string): string => {
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
 
+/** A column's type as DuckDB names it, with its lists and structs, for the schemas of other formats. */
 export type ColumnTypeTree =
   /** Anything that is neither a list nor a struct, by DuckDB's name: `VARCHAR`, `ENUM('a', 'b')`. */
   | { readonly kind: 'scalar'; readonly name: string }

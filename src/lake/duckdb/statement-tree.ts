@@ -1,4 +1,7 @@
-/** Checks that a user's SQL calls only functions that are allowed, before DuckDB binds it: some have their effect then. */
+/**
+ * Reads the tree that `json_serialize_sql` makes of a statement: which functions it calls, before DuckDB binds it and some have
+ * their effect, and which tables it reads.
+ */
 
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'

@@ -1,6 +1,7 @@
 /**
- * The one place through which files of a lake reach DuckDB or any other reader: brought to this machine, and compared
- * with what the manifest says of them. DuckDB reads damaged Parquet without a word.
+ * The one place through which files of a lake reach DuckDB or any other reader: brought to this machine, and compared with the
+ * manifest, since DuckDB reads damaged Parquet without a word. Files that are read once are brought some at a time, so that a
+ * lake in a bucket takes no more of this machine than the caller allows.
  */
 
 import { rm } from 'node:fs/promises'

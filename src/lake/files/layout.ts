@@ -1,4 +1,4 @@
-/** Where things stand in a lake. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
+/** Paths in a lake, and the small files that hold the hashes of published ones. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
 
 import { join } from 'node:path'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -57,22 +57,17 @@ export const LAKE_FILE_RECORD = `${LAKE_FILE}.sha256`
 /** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 
-/** The snapshot of a serving index by its folder's name; `null` for any other name. */
-export const parseServeName = (name: string): number | null => {
-  const number = Number(/^\d{8,}$/.exec(name)?.[0])
-  return number > 0 && name === numbered(number) ? number : null
-}
-
 /** Folder of a run's files of one table. */
 export const loadPath = (table: string, run: string): string => `${table}/load=${run}`
 
 /** Batch files for download, a folder for the snapshot they were made from: `_batches/00000012`. */
 export const BATCHES_FOLDER = '_batches'
 export const batchesPath = (snapshot: number): string => `${BATCHES_FOLDER}/${numbered(snapshot)}`
-/** The snapshot of a folder in `_batches`; `null` for any other name. */
-export const parseBatchesName = (name: string): number | null => {
-  const number = /^\d{8,}$/.test(name) ? Number(name) : 0
-  return number > 0 && numbered(number) === name ? number : null
+
+/** The snapshot of a folder in `_serve` or `_batches`; `null` for any other name. */
+export const parseMadeName = (name: string): number | null => {
+  const number = Number(/^\d{8,}$/.exec(name)?.[0])
+  return number > 0 && name === numbered(number) ? number : null
 }
 
 /**
@@ -135,6 +130,7 @@ export const publishedPathOf = (path: string): string | null => {
   return folder === undefined ? null : `${folder}/${name}`
 }
 
+/** The file of a published file's hash, sealed, so that damage to it is distinguished from damage to the published file. */
 export const publishedHash = (data: string | Uint8Array): string => recordedHash(sha256Of(data))
 
 /** The same of a file whose hash is known. @param sha256 in hex, lower case */

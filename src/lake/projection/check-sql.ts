@@ -9,7 +9,7 @@ import { nearestName } from '../../support/nearest-name.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
 import { findWrongCall, nodesOf } from '../duckdb/statement-tree.ts'
-import { TABLES } from '../tables/tables.ts'
+import { declaredColumns, TABLES } from '../tables/tables.ts'
 
 const MEMORY_BYTES = 64 * 1024 * 1024
 
@@ -86,7 +86,7 @@ const UNKNOWN_COLUMN = /(?:column|named) "([^"]+)"/i
 
 const withNearest = ({ table }: Expression, reason: string): string => {
   const [, name] = UNKNOWN_COLUMN.exec(reason) ?? []
-  const columns = TABLES.find((one) => one.name === table)?.columns.map((column) => column.name) ?? []
+  const columns = declaredColumns(table).map((column) => column.name)
   if (name === undefined || columns.includes(name)) return reason
   const nearest = nearestName(name, columns)
   return `"${table}" has no column "${name}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`

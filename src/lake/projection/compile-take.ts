@@ -1,10 +1,10 @@
-/** A declaration as SQL: the condition of each content, and the rows of each table as they are taken. */
+/** A projection as SQL: the condition of each content, and the rows of each table as they are taken. */
 
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { TABLES, type Table } from '../tables/tables.ts'
+import { declaredColumns, type Table } from '../tables/tables.ts'
 import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
 import { computedColumns } from './computed-columns.ts'
 import { hidesNothing, type KeptTake, keptTake, type Take } from './declaration.ts'
@@ -134,7 +134,7 @@ export const compileTake = async (
       const seen = leavesRecordsOut ? (SEEN_NAMES[table] ?? []) : []
       const spelled = seen.filter((column) => columns.get(table)?.has(column) !== true)
       if (hidden.length + spelled.length === 0) return `FROM ${from}`
-      const declared = TABLES.find(({ name }) => name === table)?.columns ?? []
+      const declared = declaredColumns(table)
       const typeOf = (column: string): string =>
         declared.find(({ name }) => name === column)?.type ?? 'VARCHAR'
       const changed = [

@@ -48,32 +48,30 @@ export const KEPT_TAKE: Form<KeptTake> = shapeOf<KeptTake>({
   byFunction: optional(yesNo),
 })
 
-/** `companies.email=hidden`, as a person writes it. @throws {ToolkitError} TAKE_WRONG */
-export const masksOf = (given: readonly string[]): Readonly<Record<string, string>> =>
+const valuesByName = (
+  what: string,
+  given: readonly string[],
+  pattern: RegExp,
+  expected: string,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(
     given.map((one) => {
-      const [, name, text] = /^([^=]+)=(.*)$/s.exec(one) ?? []
-      if (name === undefined || text === undefined)
-        throw new ToolkitError(
-          'TAKE_WRONG',
-          `Cannot mask "${one}": expected name=text, such as companies.email=hidden`,
-        )
-      return [name.trim(), text]
+      const [, name, value] = pattern.exec(one) ?? []
+      if (name === undefined || value === undefined)
+        throw new ToolkitError('TAKE_WRONG', `Cannot ${what} "${one}": expected ${expected}`)
+      return [name.trim(), value]
     }),
   )
 
+/** `companies.email=hidden`, as a person writes it. @throws {ToolkitError} TAKE_WRONG */
+export const masksOf = (given: readonly string[]): Readonly<Record<string, string>> =>
+  valuesByName('mask', given, /^([^=]+)=(.*)$/s, 'name=text, such as companies.email=hidden')
+
 /** `companies.is_large=employees > 250` by name. @throws {ToolkitError} TAKE_WRONG */
 export const computedOf = (given: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    given.map((one) => {
-      const [, name, sql] = /^([^=]+)=(.+)$/s.exec(one) ?? []
-      if (name === undefined || sql === undefined)
-        throw new ToolkitError(
-          'TAKE_WRONG',
-          `Cannot compute "${one}": expected table.column=SQL, such as "companies.has_email=email IS NOT NULL"`,
-        )
-      return [name.trim(), sql]
-    }),
+  valuesByName(
+    ...(['compute', given, /^([^=]+)=(.+)$/s] as const),
+    'table.column=SQL, such as "companies.has_email=email IS NOT NULL"',
   )
 
 const inOrder = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()

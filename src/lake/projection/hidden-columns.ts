@@ -11,7 +11,7 @@ import {
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
 } from '../tables/columns.ts'
-import { TABLES, type Table } from '../tables/tables.ts'
+import { declaredColumns, TABLES, type Table } from '../tables/tables.ts'
 import type { Take } from './declaration.ts'
 
 /** The replacement of a column's values. */
@@ -128,9 +128,7 @@ class Hiding {
   addPersons(instead: Instead): void {
     for (const { table, column, whom } of PERSONAL_COLUMNS) {
       if (this.#named.has(`${table}.${column}`)) continue
-      const type = TABLES.find(({ name }) => name === table)?.columns.find(
-        ({ name }) => name === column,
-      )?.type
+      const type = declaredColumns(table).find(({ name }) => name === column)?.type
       const fits =
         instead.kind === 'null' || type === 'VARCHAR' || (instead.kind === 'hash' && isText(type ?? ''))
       this.#set(table, column, { instead: fits ? instead : { kind: 'null' }, onlyPersons: whom === 'entity' })

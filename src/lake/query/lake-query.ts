@@ -5,8 +5,8 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
+import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
-import { newSpillFolder, type SpillFolder } from '../duckdb/make-database.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import {
   findWrongCall,

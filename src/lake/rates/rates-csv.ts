@@ -1,4 +1,7 @@
-/** Rates as CSV text: `currency,year,units_per_usd`, strict, so that no figure is converted by a misread rate. */
+/**
+ * Rates as CSV text: `currency,year,units_per_usd`, strict, so that no figure is converted by a misread rate. The file in a lake
+ * begins with the hash of all bytes behind it, so a shorter file is never taken for the whole.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
 import { sha256Of } from '../../support/hash.ts'

@@ -52,6 +52,7 @@ export const ratesOf = (table: RateTable): Rates => {
   }
 }
 
+/** Annual average exchange rates: the built-in ones, with those that a person loaded into the lake above them. */
 export interface Rates {
   /** Whether figures can be converted to and from a currency. */
   has(currency: string): boolean

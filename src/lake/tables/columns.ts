@@ -1,4 +1,7 @@
-/** From the contract's fields to the lake's columns: names, types, and where each value stands in a record. */
+/**
+ * From the contract's fields to the lake's columns: names, types, and where each value stands in a record; and the columns of the
+ * tables whose rows are objects of the contract.
+ */
 
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import {
@@ -15,6 +18,7 @@ import {
 } from '../../contract/objects.ts'
 import { ident } from '../duckdb/sql.ts'
 
+/** Objects whose lists become rows of a table of their own; all other lists stay columns. */
 const ROW_OBJECTS: ReadonlySet<ObjectType> = new Set([RELATION, OWNERSHIP, BENEFICIAL_OWNERSHIP, ROLE])
 
 /**
@@ -188,5 +192,3 @@ export const OWNERSHIP_LISTS = {
   UltimateOwnerships: 'Ultimate',
   CompanyStructureOwners: 'Structure',
 } as const
-
-// Which lists of the contract become rows of a table of their own; all other lists stay columns.

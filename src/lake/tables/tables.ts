@@ -200,6 +200,10 @@ export const LISTINGS: Table & { readonly content: Content } = {
   ],
 }
 
+/** The declared columns of a table; none for an unknown one. */
+export const declaredColumns = (table: string): readonly Column[] =>
+  TABLES.find(({ name }) => name === table)?.columns ?? []
+
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 
@@ -216,6 +220,8 @@ export interface ListedTable {
 }
 
 /**
+ * The tables of a snapshot with their row counts as the manifest states them: no file of the lake is read.
+ *
  * @param historyRows rows of all versions of a table
  * @param isSingle whether all rows of a table came with one partition, or with one run: nothing of it is superseded then
  */

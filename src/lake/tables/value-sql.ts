@@ -1,7 +1,7 @@
 /**
- * Date-times of the service as instants, and back. The lake's column is the instant in UTC (no offset means
- * UTC) in microseconds; a text that cannot be restored from the instant — an offset, a `Z`, a seventh digit, no
- * date at all — is kept beside it.
+ * SQL between values of the service and values of the lake. A date-time is the instant in UTC (no offset means UTC) in
+ * microseconds; a text that cannot be restored from it (an offset, a `Z`, a seventh digit, no date at all) is kept beside it.
+ * In JSON text a member without a value is left out and an object without members is NULL, which the contract calls omitted.
  */
 
 import { FIGURE_SCALE } from '../../contract/dictionaries.ts'
@@ -54,8 +54,6 @@ const SCALED = Object.entries(FIGURE_SCALE).filter(([, factor]) => factor !== 1)
 /** The factor of a scale's text; a record without one is absolute (`None` is the default). */
 export const factorOf = (scale: string): string =>
   `CASE ${scale} ${SCALED.map(([name, factor]) => `WHEN ${literal(name)} THEN ${factor}::DOUBLE`).join(' ')} ELSE 1 END`
-
-// JSON text made in SQL. A member that has no value is left out, an object without members is NULL: that is what the contract calls omitted.
 
 /** `"Name":value` of a column, NULL where the column is. */
 export const jsonMember = (name: string, valueText: string): string =>

@@ -9,8 +9,7 @@ import {
   PARTS_FOLDER,
   PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
-  parseBatchesName,
-  parseServeName,
+  parseMadeName,
   RATES_PATH,
   RUNS_FOLDER,
   SERVE_FOLDER,
@@ -88,11 +87,8 @@ export const listLocalFolders = async (lake: string): Promise<readonly LoadFolde
   return folders
 }
 
-/** Folders that hold something made from a snapshot, and how its number follows from a name. */
-const MADE_FROM_SNAPSHOTS = [
-  { parent: SERVE_FOLDER, parse: parseServeName },
-  { parent: BATCHES_FOLDER, parse: parseBatchesName },
-] as const
+/** Folders of what is made from snapshots. */
+const MADE_FOLDERS = [SERVE_FOLDER, BATCHES_FOLDER] as const
 
 /** `_serve/00000012`, `_batches/00000012`: what was made from one snapshot. */
 export interface MadeFolder {
@@ -105,9 +101,9 @@ export const listMade = async (
   lake: string,
 ): Promise<readonly { readonly path: string; readonly snapshot: number }[]> => {
   const found: { path: string; snapshot: number }[] = []
-  for (const { parent, parse } of MADE_FROM_SNAPSHOTS) {
+  for (const parent of MADE_FOLDERS) {
     for (const { name } of await listFolder(inLake(lake, parent))) {
-      const snapshot = parse(name)
+      const snapshot = parseMadeName(name)
       if (snapshot !== null) found.push({ path: `${parent}/${name}`, snapshot })
     }
   }
@@ -134,14 +130,14 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
     (entry) => entry.isDirectory() && isTable(entry.name),
   )
   const made: string[] = []
-  for (const folder of [SERVE_FOLDER, BATCHES_FOLDER])
+  for (const folder of MADE_FOLDERS)
     for (const { name } of await listFolder(inLake(lake, folder)))
       if (temporaryLiveness(name) === null) made.push(`${folder}/${name}`)
   return [
     ...made,
     // The lake's own: `lake.duckdb` is replaced there.
     '.',
-    ...[MANIFEST_FOLDER, PARTS_FOLDER, RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER, dirname(RATES_PATH)],
+    ...[MANIFEST_FOLDER, PARTS_FOLDER, RUNS_FOLDER, ...MADE_FOLDERS, dirname(RATES_PATH)],
     ...tables.flatMap(({ name }) =>
       PUBLISHED_IN_TABLE.flatMap((folder) => [`${name}/${folder}`, `${name}/${folder}/${HASHES_FOLDER}`]),
     ),

@@ -6,7 +6,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
-import { type DatabaseParts, makeDatabase } from '../../lake/duckdb/make-database.ts'
+import { type DatabaseParts, makeDatabase } from '../../lake/duckdb/database-files.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'

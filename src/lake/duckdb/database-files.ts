@@ -1,4 +1,8 @@
-/** Makes a DuckDB file that holds what statements make, readable by older releases of DuckDB. */
+/**
+ * Files that DuckDB makes outside of a lake: a database readable by older releases, and a folder for each engine where it spills
+ * what does not fit into memory. Spill folders are below one folder of the user among the temporary files; their names identify
+ * their process.
+ */
 
 import { rmdirSync, rmSync } from 'node:fs'
 import { lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -24,7 +28,7 @@ export interface DatabaseParts {
   readonly statements: Iterable<string>
 }
 
-/** @returns the bytes of the file */
+/** Makes a database of statements. @returns the bytes of its file */
 export const makeDatabase = async ({
   before,
   ask,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newSpillFolder } from '../../../src/lake/duckdb/make-database.ts'
+import { newSpillFolder } from '../../../src/lake/duckdb/database-files.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

@@ -1,12 +1,6 @@
 /** Knows DuckDB's package, with the other files of this folder alone: an engine with fixed limits, statements, COPY with its receipt. */
 
-import {
-  type DuckDBConnection,
-  type DuckDBDataChunk,
-  DuckDBInstance,
-  type DuckDBResult,
-  type DuckDBValue,
-} from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from '@duckdb/node-api'
 import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { atMost } from '../../support/side-by-side.ts'
@@ -140,12 +134,7 @@ export class Session {
 
   /** The rows of a query chunk by chunk, as columns of DuckDB's values: 64-bit integers are bigint. */
   async *streamColumns(sql: string): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
-    for await (const chunk of this.#chunks(sql)) yield chunk.getColumns()
-  }
-
-  /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
-  async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
-    yield* chunksOf(await this.#stream(sql))
+    for await (const chunk of chunksOf(await this.#stream(sql))) yield chunk.getColumns()
   }
 
   /** A query's columns and its rows as raw memory, chunk by chunk. */
@@ -183,9 +172,7 @@ export class Session {
       const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${copyOptions(format)})`)
       return { rows: Number(row?.count ?? row?.Count), statistics: statisticsOf(row) }
     } catch (error) {
-      throw /IO Error/.test(error instanceof Error ? error.message : '')
-        ? writeError(`Cannot write "${path}"`, error)
-        : error
+      throw /IO Error/.test(messageOf(error)) ? writeError(`Cannot write "${path}"`, error) : error
     }
   }
 

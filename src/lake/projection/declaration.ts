@@ -70,7 +70,9 @@ export const masksOf = (given: readonly string[]): Readonly<Record<string, strin
 /** `companies.is_large=employees > 250` by name. @throws {ToolkitError} TAKE_WRONG */
 export const computedOf = (given: readonly string[]): Readonly<Record<string, string>> =>
   valuesByName(
-    ...(['compute', given, /^([^=]+)=(.+)$/s] as const),
+    'compute',
+    given,
+    /^([^=]+)=(.+)$/s,
     'table.column=SQL, such as "companies.has_email=email IS NOT NULL"',
   )
 

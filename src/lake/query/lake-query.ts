@@ -1,7 +1,7 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
 import { definitionNames } from '../../analysis/definitions.ts'
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
@@ -118,14 +118,10 @@ export class LakeQuery {
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
+    return this.#reading(sql, async (reading) => {
       const { columns, rows } = await this.#session.streamRows(reading.sql, values)
       return { columns, rows: this.#reportedRows(rows) }
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    })
   }
 
   /**
@@ -133,18 +129,14 @@ export class LakeQuery {
    * @throws {ToolkitError} as `run`
    */
   async relation(sql: string): Promise<TableRows> {
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
+    return this.#reading(sql, async (reading) => {
       await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
       // Columns that come from the data are none for a view.
       this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
       // A view takes a statement as it is written, with a comment or a semicolon at its end.
       await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
       return this.#session.relation(`SELECT * FROM ${RELATION}`)
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    })
   }
 
   /**
@@ -168,14 +160,8 @@ export class LakeQuery {
    */
   async workOut(view: string): Promise<void> {
     const sql = `FROM ${ident(view)}`
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
-      // A temporary name takes precedence over a permanent one.
-      await this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`)
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    // A temporary name takes precedence over a permanent one.
+    await this.#reading(sql, () => this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`))
   }
 
   /** Has views show less of their tables to the statements that come, whatever reads them. */
@@ -224,16 +210,23 @@ export class LakeQuery {
     this.#spill.remove()
   }
 
-  /** Makes what a statement reads, and what it only describes or lists. */
-  async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
-    await this.#views.makeReadable(tables)
-    await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+  /** Runs a statement that reads, once what it reads, describes or lists is there. */
+  async #reading<T>(sql: string, run: (reading: ReadingStatement) => Promise<T>): Promise<T> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#views.makeReadable(reading.tables)
+      await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+      return await run(reading)
+    } catch (error) {
+      throw this.#failed(error)
+    }
   }
 
   #failed(error: unknown): ToolkitError {
     const found = this.#access.errorOf(error)
-    if (found instanceof ToolkitError) return found
-    return new ToolkitError('QUERY_FAILED', found instanceof Error ? found.message : String(found), {}, found)
+    return found instanceof ToolkitError
+      ? found
+      : new ToolkitError('QUERY_FAILED', messageOf(found), {}, found)
   }
 
   /** Fails with the query's error also where only the reading of its rows does. */

@@ -3,7 +3,7 @@
  * into a database file of its own; a run of rows is then read by its numbers alone, as often as it takes to meet a size.
  */
 
-import { memoryError, writeError } from '../../core/errors.ts'
+import { memoryError, messageOf, writeError } from '../../core/errors.ts'
 import type { TableRows } from '../../core/sink.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
@@ -64,7 +64,7 @@ export interface SortedRows {
 
 /** A disk that is full shows in the text of DuckDB's errors; what it could not put aside is a full disk too. */
 export const diskError = (action: string, error: unknown): unknown => {
-  const text = error instanceof Error ? error.message : ''
+  const text = messageOf(error)
   if (/max_temp_directory_size|failed to offload/.test(text))
     return writeError(action, new Error(`no space left on device: ${text}`, { cause: error }))
   return /IO Error|no space left/i.test(text) ? writeError(action, error) : error
@@ -75,7 +75,7 @@ const detach = async (session: Session): Promise<void> => {
   try {
     await session.run(`DETACH ${SORTED}`)
   } catch (error) {
-    if (!/CHECKPOINT during DETACH failed/.test(error instanceof Error ? error.message : '')) throw error
+    if (!/CHECKPOINT during DETACH failed/.test(messageOf(error))) throw error
   }
 }
 

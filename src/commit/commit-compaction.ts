@@ -48,7 +48,7 @@ const conflict = (run: string, lost: string): ToolkitError =>
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
  */
-export const compactedSnapshot = (
+const compactedSnapshot = (
   request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
   newest: Snapshot & WithVersions,
 ): Snapshot & WithVersions => {

@@ -15,7 +15,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 
 const ENTRIES_AT_ONCE = 2
 
-export interface CheckedEntries {
+interface CheckedEntries {
   readonly whole: readonly JournalEntry[]
   /** Partitions of which a file is missing or not what was staged. */
   readonly damaged: readonly PartitionEntry[]

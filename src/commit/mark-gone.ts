@@ -39,7 +39,7 @@ const lastListed = (pulls: readonly PullEntry[], { search }: FoundGone['listing'
 
 const timeOf = (instant: string | undefined): string => (instant === undefined ? 'NULL' : literal(instant))
 
-export interface RunWithListings {
+interface RunWithListings {
   readonly lake: string
   readonly run: string
   /** The partitions that it has loaded. */
@@ -98,7 +98,7 @@ ORDER BY internal_id`
   return entries
 }
 
-export interface GoneOptions {
+interface GoneOptions {
   readonly listings?: readonly (WholeListing | PartialListing)[] | undefined
   readonly maxGone?: QuarantineLimit | undefined
   readonly signal?: AbortSignal | undefined

@@ -83,7 +83,7 @@ export type Settings<Fields extends FieldsOf> = {
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-export interface ValueType<T> {
+interface ValueType<T> {
   /** Behind "expected" in messages. */
   readonly expected: string
   readonly schema: JsonSchema

@@ -57,7 +57,7 @@ export interface SharedPart {
   readonly from: number
 }
 
-export interface SourceDetails {
+interface SourceDetails {
   readonly window?: WindowEntry
   readonly batch?: BatchEntry
   readonly requested?: DateRange['requested']

@@ -12,7 +12,7 @@ import { declaredColumns, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { VERSION } from '../support/own-package.ts'
 
 /** An attempt at a run, whoever names it. */
-export type RunAttempt = Omit<RunStage, 'stage'>
+type RunAttempt = Omit<RunStage, 'stage'>
 
 /** Milliseconds of a run id's time: `20261121T094500123Z-1f9a2c`. */
 const timeOf = (run: string): number => {
@@ -23,7 +23,7 @@ const timeOf = (run: string): number => {
 }
 
 /** A UUID of version 7 with the run's time; the same in every process that speaks of the attempt. */
-export const lineageRunId = ({ lake, run, attempt }: RunAttempt): string => {
+const lineageRunId = ({ lake, run, attempt }: RunAttempt): string => {
   const place = /^s3:/.test(lake) ? lake : resolve(lake)
   const hash = createHash('sha256').update(`${place}\n${run}\n${attempt}`).digest()
   hash.writeUIntBE(timeOf(run), 0, 6)
@@ -89,13 +89,13 @@ export const failEvent = (attempt: RunAttempt, namespace: string, now: Date, err
 }
 
 /** Name and namespace of a dataset. */
-export interface DatasetName {
+interface DatasetName {
   readonly namespace: string
   readonly name: string
 }
 
 /** `s3://bucket/lake` → the bucket and `lake/companies`; a folder → `file` and its absolute path. */
-export const datasetIn = (place: string, below = ''): DatasetName => {
+const datasetIn = (place: string, below = ''): DatasetName => {
   const [, bucket, prefix = ''] = /^(s3:\/\/[^/]+)\/?(.*?)\/*$/.exec(place) ?? []
   if (bucket) return { namespace: bucket, name: [prefix, below].filter(Boolean).join('/') || '/' }
   return { namespace: 'file', name: resolve(place, below) }
@@ -115,7 +115,7 @@ const sumOf = <Key extends string>(rows: readonly Readonly<Record<Key, number>>[
   rows.reduce((sum, row) => sum + row[key], 0)
 
 /** The datasets that were read, each with its lines, stored bytes and files. */
-export const inputDatasets = ({ partitions }: CommittedWork, lake: string): readonly object[] => {
+const inputDatasets = ({ partitions }: CommittedWork, lake: string): readonly object[] => {
   const sources = partitions.flatMap((entry) =>
     (entry.sources ?? [{ ...entry.source, counts: entry.counts }]).map((source) => {
       const { name, bytes, counts } = source
@@ -142,7 +142,7 @@ const schemaOf = (table: string) =>
   })
 
 /** The tables that rows were written to, with their columns; the version is the number of the snapshot. */
-export const outputDatasets = ({ partitions, snapshot }: CommittedWork, lake: string): readonly object[] => {
+const outputDatasets = ({ partitions, snapshot }: CommittedWork, lake: string): readonly object[] => {
   if (snapshot === undefined) return []
   const version = facet('DatasetVersionDatasetFacet', { datasetVersion: String(snapshot.snapshot) })
   return [...new Set(TABLES.map(({ name }) => name))].flatMap((table) => {
@@ -158,9 +158,9 @@ export const outputDatasets = ({ partitions, snapshot }: CommittedWork, lake: st
   })
 }
 
-export const PRODUCER = `urn:firmlake:${VERSION}`
+const PRODUCER = `urn:firmlake:${VERSION}`
 const SPEC = 'https://openlineage.io/spec'
-export const EVENT_SCHEMA = `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`
+const EVENT_SCHEMA = `${SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent`
 
 /** The facets that are sent, with the version of each. */
 const FACETS = {

@@ -3,7 +3,7 @@
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import type { CommittedWork } from '../core/stages.ts'
 
-export interface EndedNight {
+interface EndedNight {
   readonly lake: string
   readonly exitCode: number
   readonly started: Date
@@ -26,7 +26,7 @@ const lastSuccess = (before: string): number | undefined => {
 }
 
 /** @param before the file of the night before, empty for none */
-export const metricsText = (night: EndedNight, before: string): string => {
+const metricsText = (night: EndedNight, before: string): string => {
   const { lake, exitCode, started, ended, totals } = night
   const done = exitCode === 0
   const succeeded = done ? secondsOf(ended) : lastSuccess(before)

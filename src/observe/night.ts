@@ -70,7 +70,7 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
 }
 
 /** The alarm as JSON: on standard input of the command, as the body of the web hook. */
-export interface Alarm {
+interface Alarm {
   /** One line for people; chat systems show a field of this name. */
   readonly text: string
   readonly outcome: 'failed' | 'partial' | 'later'
@@ -107,7 +107,7 @@ const withRetries = async (attempt: Attempt): Promise<string | undefined> => {
 }
 
 /** Runs a command without a shell, at most a minute. @returns why it failed, after three attempts */
-export const runAlarmCommand = (
+const runAlarmCommand = (
   [command = '', ...args]: readonly string[],
   alarm: Alarm,
   env: NodeJS.ProcessEnv,
@@ -132,7 +132,7 @@ export const runAlarmCommand = (
   )
 
 /** Posts to a web hook. @param url may hold a secret: messages do not show it @returns as `runAlarmCommand` */
-export const postAlarm = async (url: string, alarm: Alarm): Promise<string | undefined> => {
+const postAlarm = async (url: string, alarm: Alarm): Promise<string | undefined> => {
   const address = URL.canParse(url) ? new URL(url) : undefined
   if (address?.protocol !== 'https:' && !(address?.protocol === 'http:' && isLoopback(address.hostname)))
     return 'its variable holds no https address'

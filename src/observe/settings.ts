@@ -37,7 +37,7 @@ export const asksForTelemetry = (env: Variables): boolean => {
 }
 
 /** Where lineage events go. */
-export interface LineageSettings {
+interface LineageSettings {
   readonly address: URL
   readonly headers: Readonly<Record<string, string>>
   /** The namespace of the jobs. */

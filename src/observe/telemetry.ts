@@ -61,7 +61,7 @@ const endOf = (error: unknown): string =>
 /** Bounds of buckets, in seconds: from a block to a night. */
 const BOUNDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
 
-export const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
+const runMetrics = (meter: Meter): ((stage: Stage) => StageEnd) => {
   const counter = (name: string, unit: string, description: string) =>
     meter.createCounter(`firmlake.${name}`, { unit, description })
   const runs = counter('runs', '{run}', 'Runs that ended.')
@@ -118,7 +118,7 @@ const outcomeAttributes = ({ committed, ...facts }: StageOutcome): Attributes =>
 })
 
 /** @param env a scheduler's own span may stand in `TRACEPARENT` */
-export const runSpans = (
+const runSpans = (
   api: Api,
   tracer: Tracer,
   env: Variables,

@@ -29,7 +29,7 @@ const newlinesIn = (chunk: Buffer): number => {
   return count
 }
 
-export interface HashOptions {
+interface HashOptions {
   readonly signal?: AbortSignal | undefined
   /** Called with the number of bytes read. */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -127,7 +127,7 @@ export const seal = (objectText: string): string => {
   return body + sealOf(body)
 }
 
-export type Unsealed = { readonly kind: 'sealed'; readonly value: object } | { readonly kind: 'damaged' }
+type Unsealed = { readonly kind: 'sealed'; readonly value: object } | { readonly kind: 'damaged' }
 
 const parse = (text: string): object | null => {
   try {

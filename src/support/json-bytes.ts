@@ -82,7 +82,7 @@ export interface JsonMember {
 }
 
 /** Position behind the value that begins at a place. */
-export const behindValue = (json: Buffer, from: number): number => {
+const behindValue = (json: Buffer, from: number): number => {
   let at = from
   let depth = 0
   do {

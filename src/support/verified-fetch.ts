@@ -7,7 +7,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 
-export interface VerifiedRequest {
+interface VerifiedRequest {
   readonly method: 'GET' | 'POST' | 'DELETE' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined

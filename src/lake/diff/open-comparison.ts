@@ -12,7 +12,7 @@ import type { QueryResult } from '../query/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, COLUMN_ROWS, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 
-export interface ComparisonOptions extends SnapshotsToCompare {
+interface ComparisonOptions extends SnapshotsToCompare {
   readonly threads?: number | undefined
 }
 

@@ -28,12 +28,12 @@ export interface Names {
 }
 
 /** So many FLOATs in each row. */
-export interface FloatArray {
+interface FloatArray {
   readonly floats: number
 }
 
 /** A list of structs in each row, whose fields of these names are texts. */
-export interface TextStructs {
+interface TextStructs {
   readonly fields: readonly string[]
 }
 

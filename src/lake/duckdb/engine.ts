@@ -28,7 +28,7 @@ const AT_ONCE: Turn = (call) => call()
 const IN_TURN: Turn = atMost(2)
 
 /** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
-export type Parsed =
+type Parsed =
   | { readonly kind: 'selects'; readonly statements: readonly unknown[] }
   | { readonly kind: 'other' }
   | { readonly kind: 'wrong'; readonly reason: string }

@@ -17,7 +17,7 @@ export type ColumnTypeTree =
   | { readonly kind: 'list'; readonly element: ColumnTypeTree }
   | { readonly kind: 'struct'; readonly fields: readonly ColumnField[] }
 
-export interface ColumnField {
+interface ColumnField {
   readonly name: string
   readonly type: ColumnTypeTree
 }

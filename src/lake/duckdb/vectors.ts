@@ -11,7 +11,7 @@ import type { TextCells } from './text-cells.ts'
 export const CHUNK_ROWS = 2048
 
 /** Texts with a bit a row that is set where there is one. */
-export interface SomeTexts {
+interface SomeTexts {
   readonly texts: TextCells
   readonly valid: Uint8Array
 }

@@ -27,7 +27,7 @@ export interface Hidden {
 }
 
 /** The hidden columns of a lake's tables. */
-export interface HiddenColumns {
+interface HiddenColumns {
   /** Tables that have no rows. */
   readonly tables: ReadonlySet<string>
   /** By table, then by column. */

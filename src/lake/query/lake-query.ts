@@ -54,7 +54,7 @@ export interface QueryResult {
 }
 
 /** A table with its views and the rows of each. */
-export interface TableListing {
+interface TableListing {
   readonly table: Table
   /** Rows of the current versions, and of all versions. */
   readonly rows: number

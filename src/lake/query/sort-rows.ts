@@ -35,7 +35,7 @@ export const compactOrder = ({ key, columns }: Table): readonly string[] =>
     ? ['country_code', ...key]
     : key
 
-export interface SortRequest {
+interface SortRequest {
   readonly session: Session
   readonly table: Table
   /** SQL of the rows. */

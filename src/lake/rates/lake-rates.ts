@@ -44,7 +44,7 @@ export const loadRates = async (lake: string): Promise<Rates> =>
   ratesOf(mergedTables(builtInTable(), await loadedTable(lake)))
 
 /** How loading a file of rates changed those of the lake. */
-export interface RatesChange {
+interface RatesChange {
   /** Rates of the file, each a currency and a year. */
   readonly rates: number
   /** Rates among them that replaced a built-in or an earlier loaded rate by another. */

@@ -23,7 +23,7 @@ const instantOf = (text: string): string =>
 const NO_ZONE = "'\\d{4}-\\d\\d?-\\d\\d?([T ]\\d\\d?:\\d\\d?(:\\d\\d?(\\.\\d*)?)?)?\\s*'"
 
 /** The text of an instant: `2020-01-02T03:04:05`, with a fraction only where there is one, no offset. */
-export const textOfInstant = (instant: string): string =>
+const textOfInstant = (instant: string): string =>
   `replace(CAST(CAST(${instant} AS TIMESTAMP) AS VARCHAR), ' ', 'T')`
 
 /** A text that can be restored from the instant: a year from 1, no offset, at most six digits, none of them a last zero. */

@@ -8,7 +8,7 @@ import { pathList } from './current-versions.ts'
 const LARGEST_LINE_BYTES = 128 * 1024 * 1024
 const LEAST_LINE_BYTES = 1024 * 1024
 
-export interface LinesFile {
+interface LinesFile {
   readonly path: string
   /** Length of the file: no line of it is longer, and DuckDB's buffers are twice the longest line. */
   readonly bytes: number

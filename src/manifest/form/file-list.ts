@@ -28,7 +28,7 @@ export const writeFileList = async (folder: string, files: readonly NamedFile[])
   await createIfAbsent(join(folder, LIST_FILE), seal(JSON.stringify({ files }, null, 2)))
 }
 
-export type FileList =
+type FileList =
   | { readonly kind: 'list'; readonly files: readonly NamedFile[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'changed' | 'unreadable'; readonly reason: string }

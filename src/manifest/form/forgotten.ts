@@ -47,7 +47,7 @@ export interface ForgetReceipt {
 }
 
 /** Marks of ids that a load leaves out. */
-export interface Refusals {
+interface Refusals {
   /** Random, in hex. */
   readonly key: string
   readonly companies: readonly string[]
@@ -55,7 +55,7 @@ export interface Refusals {
 }
 
 /** Marks of names that the contract does not know, of loads whose drift a forget has dropped. */
-export interface KnownNames {
+interface KnownNames {
   /** Random, in hex. */
   readonly key: string
   readonly marks: readonly string[]

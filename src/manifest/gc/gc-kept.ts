@@ -15,7 +15,7 @@ export interface Kept {
   readonly commits: ReadonlyMap<string, number>
 }
 
-export interface KeptRequest {
+interface KeptRequest {
   readonly lake: string
   readonly keep?: number | undefined
   readonly keepFrom?: number | undefined

@@ -91,7 +91,7 @@ export const listLocalFolders = async (lake: string): Promise<readonly LoadFolde
 const MADE_FOLDERS = [SERVE_FOLDER, BATCHES_FOLDER] as const
 
 /** `_serve/00000012`, `_batches/00000012`: what was made from one snapshot. */
-export interface MadeFolder {
+interface MadeFolder {
   readonly path: string
   readonly files: readonly Removable[]
 }

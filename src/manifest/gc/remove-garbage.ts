@@ -49,7 +49,7 @@ import {
   runOfFile,
 } from './lake-files.ts'
 
-export interface GarbageRequest extends LivenessRule {
+interface GarbageRequest extends LivenessRule {
   readonly lake: string
   /** Newest snapshots to keep; older ones and what only they list is removed. @default all */
   readonly keep?: number | undefined

@@ -25,7 +25,7 @@ import {
   runState,
 } from './run-lease.ts'
 
-export interface NewRun {
+interface NewRun {
   readonly lake: string
   /** Whatever the pipeline needs to resume later: command, options, sources. JSON, not empty. */
   readonly plan: object

@@ -42,7 +42,7 @@ export const readContents = async (lake: string, root: SnapshotRoot): Promise<La
 }
 
 /** Outcome for the file. `skipped`: the lake has too many files, or is in a bucket. */
-export type LakeFileOutcome =
+type LakeFileOutcome =
   | { readonly kind: 'written'; readonly snapshot: number }
   | { readonly kind: 'skipped'; readonly reason: string }
 

@@ -72,7 +72,7 @@ export const storedBy =
 export const countEntries = (parts: readonly Part[]): number =>
   parts.reduce((sum, { ref }) => sum + ref.entries, 0)
 
-export type PartRead =
+type PartRead =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   | {
       readonly kind: 'missing' | 'unreadable' | 'cut' | 'changed'
@@ -254,7 +254,7 @@ const isFirst = (one: Leaf, other: Leaf | undefined): boolean =>
   (one.place === other.place && levelOf(one) >= levelOf(other))
 
 /** Parts with entries that only one of two lists has at their places. */
-export interface PartDifference {
+interface PartDifference {
   readonly before: readonly Leaf[]
   readonly after: readonly Leaf[]
 }

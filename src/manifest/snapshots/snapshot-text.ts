@@ -19,13 +19,13 @@ const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
 
 /** The beginning of a document: one field a line. */
-export const fieldLines = (fields: object): string =>
+const fieldLines = (fields: object): string =>
   Object.entries(fields)
     .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
     .join('')
 
 /** An entry of a list, on a line of its own. */
-export const entryLine = (entry: unknown): string => `    ${JSON.stringify(entry)}`
+const entryLine = (entry: unknown): string => `    ${JSON.stringify(entry)}`
 
 const listLines = (name: string, entries: readonly unknown[]): string =>
   entries.length === 0
@@ -58,7 +58,7 @@ const rootOfDocument = (document: RootDocument): SnapshotRoot => {
   }
 }
 
-export type SnapshotRead =
+type SnapshotRead =
   | { readonly kind: 'snapshot'; readonly root: SnapshotRoot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
   /** Whole, and of a form that no release has written. */

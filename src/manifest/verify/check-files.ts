@@ -33,11 +33,7 @@ import { listMade } from '../gc/lake-files.ts'
 export type CountRows = (table: string, absolutePath: string) => Promise<number>
 
 /** How many rows a file has, or why they cannot be counted. @throws {ToolkitError} `OPEN_FILES_LIMIT` */
-export const rowsOrReason = async (
-  table: string,
-  path: string,
-  countRows: CountRows,
-): Promise<number | string> => {
+const rowsOrReason = async (table: string, path: string, countRows: CountRows): Promise<number | string> => {
   try {
     return await countRows(table, path)
   } catch (error) {
@@ -86,7 +82,7 @@ export interface MadeFile {
   readonly file: NamedFile
 }
 
-export interface MadeFiles {
+interface MadeFiles {
   readonly files: readonly MadeFile[]
   readonly problems: readonly Problem[]
 }
@@ -212,7 +208,7 @@ const checkPublished = async (
 }
 
 /** Folders of what is published: logs beside the lake's tables, and tables of current rows as a whole. */
-export const publishedFolders = async (lake: string): Promise<readonly string[]> => {
+const publishedFolders = async (lake: string): Promise<readonly string[]> => {
   const storage = storageOf(lake)
   const below = async (folder: string): Promise<readonly string[]> =>
     (await storage.entries(folder))

@@ -10,10 +10,10 @@ import type {
   SnapshotHead,
 } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import type { KeptTake } from '../lake/projection/declaration.ts'
+import type { KeptTake } from '../lake/projection/projection.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
+import { takenWith } from '../manifest/form/projections.ts'
 import { knownByBytes, namedSources, sourcesOf, splitLoaded } from '../manifest/form/sources.ts'
-import { takenWith } from '../manifest/form/taken.ts'
 import { addTotals, NO_TOTALS, totalsOf } from '../manifest/form/totals.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
 import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'

@@ -3,7 +3,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import { inLake } from '../lake/files/layout.ts'
-import { type CompiledTake, takenRows } from '../lake/projection/compile-take.ts'
+import { type CompiledTake, takenRows } from '../lake/projection/compile-projection.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'

@@ -1,7 +1,7 @@
 /** Says what a lake does not hold of what came: whoever reads it must not take it for all there was. */
 
-import { takeText } from '../../lake/projection/declaration.ts'
-import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/taken.ts'
+import { takeText } from '../../lake/projection/projection.ts'
+import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/projections.ts'
 import { note } from './print.ts'
 
 export const takenLines = (root: WithTaken | null): string[] =>

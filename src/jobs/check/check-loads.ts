@@ -1,7 +1,7 @@
 /** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
 
 import { nameKey } from '../../core/unknown-names.ts'
-import type { Facts } from '../../lake/views/lake-facts.ts'
+import type { Facts } from '../../lake/views/fact-columns.ts'
 
 /** What is expected; what is left out is not checked. */
 export interface Expectations {

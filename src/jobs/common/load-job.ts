@@ -6,7 +6,7 @@ import {
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Take } from '../../lake/projection/declaration.ts'
+import type { Take } from '../../lake/projection/projection.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { RunEvent } from '../../run/work/progress.ts'

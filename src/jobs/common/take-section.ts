@@ -1,7 +1,7 @@
 /** What `[take]` and `[sink_take]` of `firmlake.toml` declare. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { computedOf, masksOf, type Take } from '../../lake/projection/declaration.ts'
+import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
 
 /** What a section declares; `undefined` where there is none. */
 export const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>

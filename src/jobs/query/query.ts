@@ -3,7 +3,7 @@
 import { orInterrupted } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
-import { computedOfLake } from '../../manifest/form/taken.ts'
+import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'

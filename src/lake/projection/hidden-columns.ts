@@ -12,7 +12,7 @@ import {
   ROLE_COLUMNS,
 } from '../tables/columns.ts'
 import { declaredColumns, TABLES, type Table } from '../tables/tables.ts'
-import type { Take } from './declaration.ts'
+import type { Take } from './projection.ts'
 
 /** The replacement of a column's values. */
 export type Instead =

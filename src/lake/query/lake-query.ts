@@ -18,7 +18,7 @@ import {
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
-import type { ReadFacts } from '../views/lake-facts.ts'
+import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
 import type { Listed } from '../views/source-macros.ts'
 

@@ -9,7 +9,7 @@ import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './fact-columns.ts'
 import {
   factMacro,
   factStatements,

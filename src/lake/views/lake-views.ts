@@ -21,7 +21,7 @@ import {
   makeSuperseded,
   supersededTable,
 } from './current-versions.ts'
-import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
+import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
   factMacroName,
   factStatements,

@@ -30,8 +30,8 @@ import {
 } from './entry-form.ts'
 import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
 import type { PartSummary } from './part-summary.ts'
+import { TAKEN, type WithTaken } from './projections.ts'
 import { togetherAs } from './sources.ts'
-import { TAKEN, type WithTaken } from './taken.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 import type { WithVersions } from './version-numbers.ts'
 

@@ -2,7 +2,7 @@
 
 import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
-import type { Fact, Facts, ReadFacts } from '../../lake/views/lake-facts.ts'
+import type { Fact, Facts, ReadFacts } from '../../lake/views/fact-columns.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
 import { loadedPartitions } from '../form/sources.ts'
 import { headOf, listOf, readAllListed, type SnapshotRoot } from './snapshot-root.ts'

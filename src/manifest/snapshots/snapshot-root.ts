@@ -6,7 +6,7 @@
 import type { PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import type { Forgotten } from '../form/forgotten.ts'
-import type { WithTaken } from '../form/taken.ts'
+import type { WithTaken } from '../form/projections.ts'
 import type { Totals } from '../form/totals.ts'
 import type { WithVersions } from '../form/version-numbers.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type PartFilter } from './parts.ts'

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { compileTake } from '../../../src/lake/projection/compile-take.ts'
-import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/projection/declaration.ts'
+import { compileTake } from '../../../src/lake/projection/compile-projection.ts'
 import { hashKeyOf, readHashKey } from '../../../src/lake/projection/hash-key.ts'
 import { hiddenColumns, PERSONAL_COLUMNS } from '../../../src/lake/projection/hidden-columns.ts'
+import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/projection/projection.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { HISTORY_COLUMNS } from '../../../src/lake/views/base-views.ts'
-import { computedOfLake } from '../../../src/manifest/form/taken.ts'
+import { computedOfLake } from '../../../src/manifest/form/projections.ts'
 
 const KEY = Buffer.from('0123456789abcdef')
 

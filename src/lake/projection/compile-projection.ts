@@ -7,9 +7,9 @@ import { ident, literal } from '../duckdb/sql.ts'
 import { declaredColumns, type Table } from '../tables/tables.ts'
 import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
 import { computedColumns } from './computed-columns.ts'
-import { hidesNothing, type KeptTake, keptTake, type Take } from './declaration.ts'
 import { HASH, hashKeyOf, keyIdOf, makeHash, readHashKey } from './hash-key.ts'
 import { type Hidden, hiddenColumns } from './hidden-columns.ts'
+import { hidesNothing, type KeptTake, keptTake, type Take } from './projection.ts'
 
 export interface CompiledTake {
   readonly declared: KeptTake

@@ -10,7 +10,7 @@ import {
   type KeptTake,
   takesAll,
   takeText,
-} from '../../lake/projection/declaration.ts'
+} from '../../lake/projection/projection.ts'
 import { anyText, count, list, shapeOf } from '../../support/json-form.ts'
 
 export interface Taken {

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { runPath } from '../../lake/files/layout.ts'
-import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
+import { type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'

@@ -3,7 +3,7 @@
  * while it merges them, so that the memory grows with the square root of the rows; with more it ends with `MEMORY_FULL`.
  */
 
-import { rowGroupRows } from '../../lake/query/sort-rows.ts'
+import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 
 const MEBIBYTE = 1024 ** 2

@@ -3,7 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { compactOrder } from '../../lake/query/sort-rows.ts'
+import { compactOrder } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 

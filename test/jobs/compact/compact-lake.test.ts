@@ -573,7 +573,7 @@ test('compact leaves the current views of random overlapping loads as they were'
 })
 
 test('the tables that compactLake orders by country are those of companies', async () => {
-  const { compactOrder } = await import('../../../src/lake/query/sort-rows.ts')
+  const { compactOrder } = await import('../../../src/lake/tables/sort-rows.ts')
   expect(Object.fromEntries(TABLES.map((table) => [table.name, compactOrder(table).slice(0, 3)]))).toEqual({
     companies: ['country_code', 'internal_id'],
     financials: ['country_code', 'internal_id', 'consolidation'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { keepOrder, sortRows } from '../../../src/lake/query/sort-rows.ts'
+import { keepOrder, sortRows } from '../../../src/lake/tables/sort-rows.ts'
 import { LISTINGS, type Table } from '../../../src/lake/tables/tables.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

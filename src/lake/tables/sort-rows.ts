@@ -7,7 +7,7 @@ import { memoryError, messageOf, writeError } from '../../core/errors.ts'
 import type { TableRows } from '../../core/sink.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import type { Table } from '../tables/tables.ts'
+import type { Table } from './tables.ts'
 
 /**
  * Tables whose texts are all of closed sets. As ENUM they are sorted in a third of the time and of the room; the

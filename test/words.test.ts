@@ -31,14 +31,14 @@ test.each([
   ['a docstring', 'src/a.ts', 'a()\n\n/**\n * What a run\n * did.\n */\n', 'src/a.ts:3: "What" (comment)'],
   ['a message', 'src/a.ts', `throw new Error('Cannot read: it goes on')\n`, '"goes on" (message)'],
   ['help', 'src/cli/commands/a.ts', `.summary('whoever asks')\n`, '"whoever" (help)'],
-  ['a page', 'docs/a.md', '# A\n\nThe file vanishes.\n', 'docs/a.md:3: "vanish" (docs)'],
+  ['a page', 'docs/query.md', '# A\n\nThe file vanishes.\n', 'docs/query.md:3: "vanish" (docs)'],
   ['a name', 'src/a.ts', 'const wanted = 1\n', '"wanted" (identifier)'],
 ])('wrongWordsIn finds a wrong word in %s', (_where, file, text, finding) => {
   expect(wrongWordsIn(file, text)).toEqual([expect.stringContaining(finding)])
 })
 
 test.each([
-  ['code of a page', 'docs/a.md', 'Say `what was stopped`.\n\n```sh\necho goes on\n```\n'],
+  ['code of a page', 'docs/query.md', 'Say `what was stopped`.\n\n```sh\necho goes on\n```\n'],
   ['a word within another', 'src/a.ts', '// Often unwanted.\nconst isWanted = 1\n'],
   ['a comment in a text', 'src/a.ts', `const url = 'https://a.b/Of'\n`],
 ])('wrongWordsIn leaves %s alone', (_what, file, text) => {

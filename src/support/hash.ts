@@ -1,9 +1,11 @@
 /** SHA-256 of data and of files, and text sealed with its own hash. Callers hash several files side by side themselves. */
 
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { JSON_BYTES } from './json-bytes.ts'
 
 /** The result of one pass over a file. */
 export interface FileHash {
@@ -118,7 +120,7 @@ export const crc32Of = async (path: string, bytes: number): Promise<number> => {
 // A sealed text is a JSON object with its own hash as the last member, so that reading it finds every changed byte.
 
 const SEAL_START = ',"seal":"'
-const sealOf = (body: string): string => `${SEAL_START}${sha256Of(body)}"}`
+const sealOf = (body: string | Buffer): string => `${SEAL_START}${sha256Of(body)}"}`
 const SEAL_LENGTH = sealOf('').length
 
 /** Seals the text of an object that has a member at least. A line end may follow it. */
@@ -129,7 +131,7 @@ export const seal = (objectText: string): string => {
 
 type Unsealed = { readonly kind: 'sealed'; readonly value: object } | { readonly kind: 'damaged' }
 
-const parse = (text: string): object | null => {
+const parse = (text: string): { readonly seal?: unknown } | null => {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' ? value : null
@@ -140,10 +142,12 @@ const parse = (text: string): object | null => {
 
 /** Reads what `seal` made, without the seal. */
 export const unseal = (bytes: Buffer): Unsealed => {
-  const text = bytes.toString('utf8').replace(/\n$/, '')
-  const body = text.slice(0, -SEAL_LENGTH)
+  const end = bytes.length - (bytes.at(-1) === JSON_BYTES.LINE_FEED ? 1 : 0)
+  const body = bytes.subarray(0, Math.max(end - SEAL_LENGTH, 0))
   // Bytes that are no UTF-8 would be read as another text than the one that stands there.
-  const isText = Buffer.from(text).equals(bytes.subarray(0, Buffer.byteLength(text)))
-  const value = isText && text.slice(body.length) === sealOf(body) ? parse(`${body}}`) : null
-  return value === null ? { kind: 'damaged' } : { kind: 'sealed', value }
+  const isWhole = isUtf8(bytes) && bytes.toString('latin1', body.length, end) === sealOf(body)
+  const sealed = isWhole ? parse(bytes.toString('utf8', 0, end)) : null
+  if (sealed === null) return { kind: 'damaged' }
+  const { seal: _, ...value } = sealed
+  return { kind: 'sealed', value }
 }

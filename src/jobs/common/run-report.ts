@@ -4,7 +4,7 @@ import type { CurrencyChange } from '../../commit/currency-change.ts'
 import type { GoneCompanies } from '../../commit/find-gone.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
-import { namedSources } from '../../manifest/form/sources.ts'
+import { sourceSizes } from '../../manifest/form/sources.ts'
 import { filteredOf } from '../../manifest/form/totals.ts'
 import { type Difference, differencesOf } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -102,8 +102,7 @@ export const reportOf = (
   }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
-  const named = partitions.flatMap(namedSources)
-  const sources = new Map(named.map(([name, { bytes }]) => [name, bytes]))
+  const sources = sourceSizes(partitions)
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,

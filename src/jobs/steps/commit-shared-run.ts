@@ -18,7 +18,7 @@ import {
 } from '../../manifest/runs/shared-commits.ts'
 import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
-import { type CommitOptions, commitLoaded, type LoadSummary } from '../../run/commit-loaded.ts'
+import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import { withTools } from '../../run/run-tools.ts'
 import { isRunId } from '../../support/run-ids.ts'
@@ -91,7 +91,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
         commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
       ),
     )
-    return { ...summary, ...(missing && { missing: [missing] }) }
+    return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)

@@ -6,7 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { observedIn, requestedIn } from './part-summary.ts'
-import { loadedPartitions, namedSources } from './sources.ts'
+import { loadedPartitions, sourceSizes } from './sources.ts'
 
 export interface ContentTotals {
   readonly content: Content
@@ -66,14 +66,13 @@ const byName =
     a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0
 
 const contentTotals = (content: Content, partitions: readonly PartitionEntry[]): ContentTotals => {
-  const named = partitions.flatMap((one) => namedSources(one).map((own) => [one.run, ...own] as const))
-  const sources = new Map(named.map(([run, name, source]) => [`${run} ${name}`, source]))
+  const sizes = [...Map.groupBy(partitions, ({ run }) => run).values()].map(sourceSizes)
   const counts = partitions.map((one) => one.counts)
   return {
     content,
     partitions: partitions.length,
-    sources: new Set(named.map(([, name]) => name)).size,
-    sourceBytes: sumOf([...sources.values()], ({ bytes }) => bytes),
+    sources: sourceSizes(partitions).size,
+    sourceBytes: sumOf(sizes, (ofRun) => sumOf([...ofRun.values()], (bytes) => bytes)),
     ...sumsOf(counts, LINE_COUNTS),
     ...filteredOf(counts),
     requested: requestedIn(partitions.map(({ range }) => range)),

@@ -10,7 +10,14 @@ import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs/runs.ts'
 import { markCommit, recordEnded, unmarkCommit } from '../../../src/manifest/runs/shared-commits.ts'
-import { createRecord, readRecord, readUnits, removeRecord } from '../../../src/manifest/runs/units.ts'
+import {
+  createRecord,
+  readRecord,
+  readUnits,
+  removeRecord,
+  UNITS_FILE,
+  unitsText,
+} from '../../../src/manifest/runs/units.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import {
   type Bench,
@@ -415,8 +422,8 @@ test('gc removes what is left of a committed run although workers still write be
 test('a plan of another release is not worked on', async () => {
   const one = await planned({ 'a.jsonl': companyLines(5) })
   const units = await readUnits(one.lake, one.id)
-  const { replaceUnits } = await import('../../../src/manifest/runs/units.ts')
-  if (units) await replaceUnits(one.lake, one.id, { ...units, tool: 'firmlake 0.0.1' })
+  const text = units && unitsText({ ...units, tool: 'firmlake 0.0.1' })
+  await writeFile(join(one.lake, '_runs', one.id, UNITS_FILE), text ?? '')
   await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
   await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
 })

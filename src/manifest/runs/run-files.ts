@@ -49,7 +49,7 @@ export const createRunFile = async (job: JobOfRun, { name }: RunFile, value: obj
 }
 
 /**
- * What an earlier attempt of the run wrote; `undefined` where it wrote none.
+ * The value that an earlier attempt of the run wrote; `undefined` where it wrote none.
  *
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */

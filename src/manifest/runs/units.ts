@@ -1,6 +1,7 @@
 /**
- * What a run that many processes work on has to do, cut into units of work: written with its plan, before the run is
- * shared, so that no run is half planned. Every worker goes by them.
+ * The units of work of a run that many processes work on, written with its plan before the run is shared, so that no run is
+ * half planned; and one immutable record of the result of each unit, created only if there is none: of several attempts at a
+ * unit the first one counts.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
@@ -31,7 +32,7 @@ export interface UnitSource {
   readonly name: string
   /** Its place among the sources of its job. */
   readonly at: number
-  /** What stands there must still be this when it is worked on. */
+  /** Its bytes must still have this fingerprint when the unit is worked on. */
   readonly fingerprint?: { readonly bytes: number; readonly sha256: string } | undefined
   readonly content?: 'companies' | 'relations' | undefined
   /** Found in a folder, not named itself. */
@@ -40,7 +41,7 @@ export interface UnitSource {
   readonly blocks?: { readonly from: number; readonly to: number; readonly of: number } | undefined
 }
 
-/** What is worked on at once and recorded at once. Its id is its place in the list. */
+/** A unit is worked on at once and recorded at once. Its id is its place in the list. */
 export interface WorkUnit {
   /** Units of a later phase wait until all of the earlier ones are done. */
   readonly phase: number
@@ -106,10 +107,6 @@ export const readUnits = async (lake: string, run: string): Promise<RunUnits | u
   })
 }
 
-/** Puts other units in their place: of a run that this process owns, where its inputs are others than before. */
-export const replaceUnits = (lake: string, run: string, units: RunUnits): Promise<void> =>
-  storageOf(lake).replace(unitsPath(run), unitsText(units))
-
 export interface UnitRecord {
   readonly unit: number
   /** Name and version of the tool. */
@@ -118,7 +115,7 @@ export interface UnitRecord {
   readonly attempt: string
   /** Host and pid of the process, for a person. */
   readonly by: string
-  /** What became of each source of the unit, in its order. */
+  /** The result of each source of the unit, in its order. */
   readonly sources: readonly SourceResult[]
   readonly entries: readonly JournalEntry[]
 }

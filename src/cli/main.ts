@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
-import { workBase } from '../support/user-files.ts'
+import { workBase } from '../support/work-base.ts'
 
 /**
  * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own

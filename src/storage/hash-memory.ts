@@ -6,7 +6,8 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { seal, sha256Of, unseal } from '../support/hash.ts'
-import { readCached, workBase, writeCached } from '../support/user-files.ts'
+import { readCached, writeCached } from '../support/user-cache.ts'
+import { workBase } from '../support/work-base.ts'
 import { isSameMark } from './check-files.ts'
 import type { FileFacts, FileMark, KnownFiles } from './storage.ts'
 

@@ -8,7 +8,7 @@ import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 import { parseSize } from '../support/quantities.ts'
-import { workBase } from '../support/user-files.ts'
+import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
 
 /**

@@ -6,7 +6,7 @@ import { writeError } from '../../core/errors.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
-import { workBase } from '../../support/user-files.ts'
+import { workBase } from '../../support/work-base.ts'
 
 /** Beside the work folders of lakes in buckets. */
 const scratchFolder = (): string => join(workBase(process.env), 'scratch')

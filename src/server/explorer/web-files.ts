@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256Of } from '../../support/hash.ts'
 import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../support/own-package.ts'
-import { readCached, workBase, writeCached } from '../../support/user-files.ts'
+import { readCached, writeCached } from '../../support/user-cache.ts'
+import { workBase } from '../../support/work-base.ts'
 
 export interface WebFile {
   readonly type: string

@@ -1,10 +1,9 @@
 /**
- * The folder of this user on this machine, and cached files in it. Nobody else can write them; a file that is missing, damaged or
- * another user's is made again, and of two processes that write at once the last one wins.
+ * Cached files in a folder of this user that nobody else can write. A file that is missing, damaged or another user's is made
+ * again; of two processes that write at once the last one wins.
  */
 
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PRIVATE_FILE, PRIVATE_FOLDER } from './file-modes.ts'
 import { temporaryLiveness, temporaryName } from './process-identity.ts'
@@ -50,7 +49,3 @@ export const writeCached = async (path: string, data: string | Uint8Array): Prom
   for (const name of await readdir(folder))
     if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { force: true })
 }
-
-/** Where firmlake keeps what belongs to this machine and user alone. */
-export const workBase = (env: NodeJS.ProcessEnv): string =>
-  env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'firmlake')

@@ -1,5 +1,5 @@
 /**
- * `lake.duckdb` beside the tables of a lake in a folder: views and macros only, of the newest snapshot, for any DuckDB.
+ * `lake.duckdb` beside the tables of a lake in a folder: views, macros and facts of the newest snapshot, for any DuckDB.
  * Its SHA-256 stands beside it.
  */
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
-import { loadedSources, sourceKey, splitLoaded } from '../../../src/manifest/form/sources.ts'
+import {
+  loadedSources,
+  namesPersons,
+  recordedSearch,
+  sourceKey,
+  splitLoaded,
+} from '../../../src/manifest/form/sources.ts'
 
 const partition = (sha256: string, block: number, last: boolean, run = 'r1'): PartitionEntry => ({
   id: `${run}-${sha256}-${block}`,
@@ -40,4 +46,20 @@ test('splitLoaded drops what the snapshot holds, of the same content only', () =
 test('splitLoaded drops a second copy of a file within one run', () => {
   const copy = { ...partition('a', 0, true), id: 'copy' }
   expect(idsOf(splitLoaded(null, [partition('a', 0, true), copy]).dropped)).toEqual(['copy'])
+})
+
+const NUMBER = '19500101-1234'
+
+test('recordedSearch keeps of numbers of persons how many there are, and all else as it is', () => {
+  const search = { nationalIdentificationNumber: [NUMBER, 77], CountryCode: ['SE'], NetSales: [5] }
+  expect(recordedSearch(search)).toEqual({
+    nationalIdentificationNumber: ['2 values'],
+    CountryCode: ['SE'],
+    NetSales: [5],
+  })
+})
+
+test('namesPersons knows the parameter in any letter case', () => {
+  expect(namesPersons({ nationalidentificationnumber: [NUMBER] })).toBe(true)
+  expect(namesPersons({ CountryCode: ['SE'] })).toBe(false)
 })

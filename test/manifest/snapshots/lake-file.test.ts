@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
@@ -8,7 +8,7 @@ import { verify } from '../../../src/jobs/verify/verify.ts'
 import { viewsSql } from '../../../src/jobs/views/views.ts'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
-import { writeLakeFile } from '../../../src/manifest/snapshots/lake-file.ts'
+import { madeViews, writeLakeFile } from '../../../src/manifest/snapshots/lake-file.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { exportTables } from '../../../src/targets/export/export-tables.ts'
@@ -83,9 +83,10 @@ test('each commit leaves a lake.duckdb that shows the newest snapshot, compactio
   expect((await ask(lake, HISTORY)).map(({ snapshot }) => snapshot)).toEqual([3, 3])
 })
 
-test('lake.duckdb holds no table, and views name no file', async () => {
+test('lake.duckdb holds no table but the many facts of the rates, and views name no file', async () => {
   const lake = await restatedLake()
-  expect(await ask(lake, "FROM duckdb_tables() WHERE database_name = 'lake'")).toEqual([])
+  const tables = await ask(lake, "FROM duckdb_tables() WHERE database_name = 'lake'")
+  expect(tables.map(({ table_name: name }) => name)).toEqual(['facts_of_rates'])
   expect(
     await ask(
       lake,
@@ -204,4 +205,34 @@ test("an export and a sink refuse the lake's own lake.duckdb", async () => {
   await expect(convert({ from: fromRecords('crm', [company(9, 9)]), lake, sinks })).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
   })
+})
+
+test('views are made once, and again where what was kept is damaged or may be of another user', async () => {
+  const work = await temporaryFolder()
+  const env = { FIRMLAKE_WORK_DIR: work }
+  const folder = join(work, 'views')
+  const made = await madeViews(env)
+  const [name = ''] = await readdir(folder)
+  const file = join(folder, name)
+  const kept = await readFile(file)
+  const writtenAt = async (): Promise<number> => (await stat(file)).mtimeMs
+  const first = await writtenAt()
+  expect(await madeViews(env)).toEqual(made)
+  expect(await writtenAt()).toBe(first)
+  const flipped = Buffer.from(kept)
+  flipped[kept.length - 1] = (flipped[kept.length - 1] ?? 0) ^ 1
+  for (const damaged of [flipped, kept.subarray(0, 70), Buffer.alloc(0)]) {
+    await writeFile(file, damaged)
+    expect((await madeViews(env)).length).toBe(made.length)
+    expect((await readFile(file)).length).toBe(kept.length)
+  }
+  await chmod(file, 0o666)
+  expect(await madeViews(env)).not.toEqual(Buffer.alloc(0))
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+test('a folder that cannot be written costs time only', async () => {
+  const file = join(await temporaryFolder(), 'a file')
+  await writeFile(file, '')
+  expect((await madeViews({ FIRMLAKE_WORK_DIR: file })).length).toBeGreaterThan(0)
 })

@@ -215,7 +215,8 @@ export class LakeQuery {
     const reading = await this.#refuseAllButReading(sql)
     try {
       await this.#views.makeReadable(reading.tables)
-      await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+      if (COMMENTED.test(sql)) await this.#views.describe()
+      else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
       return await run(reading)
     } catch (error) {
       throw this.#failed(error)
@@ -310,7 +311,9 @@ const RELATION = `temp.main.${RELATION_NAME}`
 /** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
 const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
 /** Statements that list what there is. */
-const LISTING = /\bshow\b|\bduckdb_|\binformation_schema\b|\bpragma_|\bsqlite_/i
+const LISTING = /\bshow\b|\bpragma_|\bsqlite_/i
+/** Those that list comments too. */
+const COMMENTED = /\bduckdb_|\binformation_schema\b/i
 const PIVOT = /\bpivot(_wider)?\b/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)

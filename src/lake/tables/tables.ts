@@ -204,6 +204,9 @@ export const LISTINGS: Table & { readonly content: Content } = {
 export const declaredColumns = (table: string): readonly Column[] =>
   TABLES.find(({ name }) => name === table)?.columns ?? []
 
+/** The comment on a table in a database. */
+export const tableComment = ({ row, key }: Table): string => `A row is ${row}. Key: ${key.join(', ')}.`
+
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 

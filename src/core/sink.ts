@@ -42,7 +42,7 @@ export interface TargetNames {
   readonly tables: ReadonlySet<string>
   /** Names of tables and views, which nothing else may take. */
   readonly taken: ReadonlySet<string>
-  /** What the comment of every view is to end with, by which the target knows it again. */
+  /** The end of the comment of every view, by which the target recognises its views. */
   readonly mark: string
 }
 

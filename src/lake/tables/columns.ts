@@ -37,7 +37,7 @@ export interface Column {
   readonly unit?: string
 }
 
-/** What a comment in a database says of a column. */
+/** The comment on a column in a database. */
 export const columnComment = ({ about, unit }: Column): string =>
   unit === undefined ? about : `${about} Unit: ${unit}.`
 

@@ -24,6 +24,9 @@ export interface Table {
   readonly columns: readonly Column[]
 }
 
+/** A table of records: all but the dictionary. */
+export type RecordTable = Table & { readonly content: Content }
+
 const column = (name: string, type: string, about: string, unit?: string): Column =>
   unit === undefined ? { name, type, about } : { name, type, about, unit }
 
@@ -185,7 +188,7 @@ export const QUARANTINE: Table = {
  * Companies that a whole listing of the service no longer had. They are rows of their own, in partitions that load no record;
  * a company that stands in a later partition again is listed again.
  */
-export const LISTINGS: Table & { readonly content: Content } = {
+export const LISTINGS: RecordTable = {
   name: 'listings',
   row: 'a company that the service no longer lists',
   content: 'companies',
@@ -211,7 +214,7 @@ export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 
 /** The table of each content that has one row a record, named like the content. */
-export const mainTables = (): readonly (Table & { readonly content: Content })[] =>
+export const mainTables = (): readonly RecordTable[] =>
   TABLES.flatMap((table) => (table.name === table.content ? [{ ...table, content: table.content }] : []))
 
 export interface ListedTable {

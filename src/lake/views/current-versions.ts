@@ -8,7 +8,7 @@ import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
-import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
+import { LISTINGS, QUARANTINE, type RecordTable, type Table } from '../tables/tables.ts'
 
 /** A file of a table and the version of its rows. */
 export interface VersionedFile {
@@ -112,7 +112,7 @@ export const isOneVersion = (files: readonly Pick<VersionedFile, 'version'>[]): 
 export const makeSuperseded = (
   snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
   at: string | PlaceOf,
-  table: Table & { readonly content: Content },
+  table: RecordTable,
 ): string => {
   const files = filesOf(snapshot, at, table.name)
   const gone = goneFiles(snapshot, at, table.content)

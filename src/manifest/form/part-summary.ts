@@ -4,32 +4,35 @@
  */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
-import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
+import { anyText, count, type FormOf, list, objectOf, optional } from '../../support/json-form.ts'
+import { CONTENT_NAME, LEAST_AND_GREATEST, REQUESTED } from './entry-form.ts'
 import { isLoaded, knownByBytes, sourceOf, sourcesOf } from './sources.ts'
 
-/** A field that is absent is in no entry. */
-export interface PartSummary {
-  readonly entries: number
+/** Forms of the fields of a summary. A field that is absent is in no entry. */
+export const SUMMARY_FORMS = {
+  entries: count,
   /** Least and greatest id of a run. */
-  readonly runs: { readonly least: string; readonly greatest: string }
-  readonly contents?: readonly Content[]
-  readonly requested?: NonNullable<DateRange['requested']>
-  readonly observed?: NonNullable<DateRange['observed']>
+  runs: LEAST_AND_GREATEST,
+  contents: optional(list(CONTENT_NAME)),
+  requested: optional(REQUESTED),
+  observed: optional(LEAST_AND_GREATEST),
   /** Partitions with names that the contract does not know. */
-  readonly drift?: number
+  drift: optional(count),
   /** Partitions that have lines in the quarantine, or were loaded from it. */
-  readonly quarantine?: number
+  quarantine: optional(count),
   /** Sources of which another number of records may have come than was announced. */
-  readonly differing?: number
+  differing: optional(count),
   /** Currencies of companies' figures as requested; `''` for partitions of which only their rows tell. */
-  readonly currencies?: readonly string[]
+  currencies: optional(list(anyText)),
   /** Services whose batch files there are. */
-  readonly services?: readonly string[]
+  services: optional(list(anyText)),
   /** Keys of the sources that are known by their bytes, in a part of entries: see {@link keysOf}. */
-  readonly keys?: string
+  keys: optional(anyText),
 }
+const SUMMARY = objectOf(SUMMARY_FORMS)
+export type PartSummary = FormOf<typeof SUMMARY>
 
 const runsOf = (entries: readonly { readonly run: string }[]): PartSummary['runs'] => {
   const [first = { run: '' }] = entries

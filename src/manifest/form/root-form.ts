@@ -5,7 +5,7 @@ import { runOfPart } from '../../lake/files/layout.ts'
 import {
   anyText,
   count,
-  type Form,
+  type FormOf,
   fits,
   form,
   list,
@@ -29,7 +29,7 @@ import {
   SOURCE,
 } from './entry-form.ts'
 import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
-import type { PartSummary } from './part-summary.ts'
+import { SUMMARY_FORMS } from './part-summary.ts'
 import { TAKEN, type WithTaken } from './projections.ts'
 import { togetherAs } from './sources.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
@@ -62,30 +62,14 @@ export const lineToPartition = (value: unknown): CommittedPartition => {
 }
 
 /** Facts of a part that are known without opening it; a part of level 0 holds entries, of level 1 such parts, and so on. */
-export interface PartRef extends PartSummary {
-  readonly name: string
-  readonly level: number
-  readonly bytes: number
-  readonly sha256: string
-}
-
-export const PART_REF: Form<PartRef> = shapeOf<PartRef>({
+export const PART_REF = objectOf({
   name: form((value): value is string => typeof value === 'string' && runOfPart(value) !== null, 'a part'),
   level: count,
   bytes: count,
   sha256,
-  entries: count,
-  runs: LEAST_AND_GREATEST,
-  contents: optional(list(CONTENT_NAME)),
-  requested: optional(REQUESTED),
-  observed: optional(LEAST_AND_GREATEST),
-  drift: optional(count),
-  quarantine: optional(count),
-  differing: optional(count),
-  currencies: optional(list(anyText)),
-  services: optional(list(anyText)),
-  keys: optional(anyText),
+  ...SUMMARY_FORMS,
 })
+export type PartRef = FormOf<typeof PART_REF>
 
 const TOTALS = shapeOf<Totals>({
   runs: count,

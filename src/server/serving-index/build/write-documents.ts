@@ -11,8 +11,19 @@ import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import { COMPANY_COLUMNS, type FieldColumn } from '../../../lake/tables/columns.ts'
 import { jsonMember, objectText, valueText } from '../../../lake/tables/value-sql.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
-import { type CompanyPieces, restoreCompanies, restoreRelations, type SessionRequest } from '../../../restore/restore.ts'
-import { BLOCK_BYTES, type CompanyPlace, documentFile, type DocumentKind, type DocumentPlace } from '../index-form.ts'
+import {
+  type CompanyPieces,
+  restoreCompanies,
+  restoreRelations,
+  type SessionRequest,
+} from '../../../restore/restore.ts'
+import {
+  BLOCK_BYTES,
+  type CompanyPlace,
+  type DocumentKind,
+  type DocumentPlace,
+  documentFile,
+} from '../index-form.ts'
 import { DocumentWriter } from './document-writer.ts'
 import type { FigureFile } from './figure-file.ts'
 import { LineFile } from './line-file.ts'

@@ -7,8 +7,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { emptyControl } from '../data/control.ts'
 import { linesOf } from '../data/sample.ts'
-import { FIRST_CURSOR } from '../src/contract/limits.ts'
-import { PAGINATION_HEADER } from '../src/contract/pagination.ts'
+import { FIRST_CURSOR, PAGINATION_HEADER } from '../src/contract/limits.ts'
 
 const PAGE = 500
 /** Pages that are made; those of a longer chain are the same with other ids. */

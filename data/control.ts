@@ -8,7 +8,7 @@ import {
 } from '../src/contract/dictionaries.ts'
 import { LINE_ITEMS } from '../src/contract/line-items.ts'
 import type { Content } from '../src/contract/objects.ts'
-import { shiftNumber } from '../src/support/shift-decimal.ts'
+import { shiftNumber } from '../src/support/exact-numbers.ts'
 import type { DraftCompany } from './company.ts'
 import { momentTime } from './moments.ts'
 import type { DraftRelation } from './relation.ts'

@@ -1,7 +1,7 @@
 /** `docs/reference/configuration.md`: every key of `firmlake.toml`, from its definition. */
 
 import { DEFINITION } from '../src/config/definition.ts'
-import type { ConfigField, FieldsOf, Setting } from '../src/config/fields.ts'
+import type { ConfigField, FieldsOf, Setting } from '../src/config/setting-types.ts'
 import { rows } from './markdown.ts'
 
 const settingsOf = (fields: FieldsOf): readonly (readonly [string, Setting<unknown>])[] =>

@@ -57,10 +57,10 @@ export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-sha
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
 export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
-export type { Take } from './lake/projection/declaration.ts'
+export type { Take } from './lake/projection/projection.ts'
 export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
-export type { Garbage } from './manifest/verify/remove-garbage.ts'
+export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
 export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
@@ -103,16 +103,25 @@ export { type PostgresOptions, postgres } from './sink/postgres/postgres.ts'
 
 // The parts of a source or a sink of one's own.
 
-export type { DeliverySink, Receipt, Sink, SinkContext, SinkRun } from './core/sink.ts'
+export type {
+  CopyFormat,
+  CopyReceipt,
+  DeliverySink,
+  Receipt,
+  RowColumn,
+  Sink,
+  SinkContext,
+  SinkRun,
+  TableRows,
+} from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'
-export type { CopyFormat, CopyReceipt, RowColumn, TableRows } from './core/table-rows.ts'
 export { withLoaded } from './sink/with-loaded.ts'
 
 // Errors, exit codes, and what the environment says.
 
 export { ERROR_CODES, type ErrorCode, ToolkitError } from './core/errors.ts'
 export { EXIT, type ExitCode, exitCodeOf, exitCodeOfStep } from './core/exit-codes.ts'
-export { REJECT_CODES, type RejectCode } from './core/reject.ts'
+export { REJECT_CODES, type RejectCode } from './core/lines.ts'
 export type { CatalogOptions } from './publish/iceberg/catalog-client.ts'
 export { catalogFromEnvironment } from './targets/catalog-environment.ts'
 

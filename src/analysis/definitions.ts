@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownFile } from '../support/own-files.ts'
+import { ownFile } from '../support/own-package.ts'
 
 const SUFFIX = '.sql'
 const FOLDER = ownFile('analysis')

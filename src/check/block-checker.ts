@@ -1,7 +1,7 @@
 /** Checks the blocks of a run: on this thread in slices, or on threads of their own. Uses the memory of columns again. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
+import type { Block } from '../core/lines.ts'
 import { type BlockColumns, BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'
 import { BlockCheck, type CheckedBlock } from './check-block.ts'

@@ -4,9 +4,8 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Block, LinePlace } from '../core/block.ts'
+import type { Block, LinePlace, RejectedLine } from '../core/lines.ts'
 import type { Drift } from '../core/partition.ts'
-import type { RejectedLine } from '../core/reject.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'

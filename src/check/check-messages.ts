@@ -1,7 +1,7 @@
 /** What passes between the thread that feeds and those that check. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
+import type { Block } from '../core/lines.ts'
 import type { BlockColumns } from '../rows/block-rows.ts'
 import type { SeenSets } from '../rows/seen-sets.ts'
 import type { CheckedBlock } from './check-block.ts'

@@ -3,10 +3,10 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Content } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
+import type { Block } from '../core/lines.ts'
 import { type BlockColumns, BlockRows } from '../rows/block-rows.ts'
 import type { NameSets } from '../rows/seen-sets.ts'
-import { ownCode } from '../support/own-files.ts'
+import { ownCode } from '../support/own-package.ts'
 import type { CheckedBlock } from './check-block.ts'
 import type { CheckAnswer, CheckSettings, CheckTask, MoreNames } from './check-messages.ts'
 

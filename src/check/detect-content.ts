@@ -1,7 +1,7 @@
 /** Detects companies or relations by the members of the first records, else by the source's name. */
 
 import { COMPANY, CONTENT, type Content, RELATIONS_COMPANY } from '../contract/objects.ts'
-import type { Block } from '../core/block.ts'
+import type { Block } from '../core/lines.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 
 const { LINE_FEED } = JSON_BYTES

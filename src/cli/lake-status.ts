@@ -11,12 +11,12 @@ import type {
 } from '../core/partition.ts'
 import { mergeDrift } from '../jobs/common/run-report.ts'
 import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
-import { loadedPartitions } from '../manifest/form/loaded-sources.ts'
-import type { Taken } from '../manifest/form/taken.ts'
+import type { Taken } from '../manifest/form/projections.ts'
+import { loadedPartitions } from '../manifest/form/sources.ts'
 import { filteredOf } from '../manifest/form/totals.ts'
-import type { Wanted } from '../manifest/parts/parts.ts'
 import { listRuns, type RunSummary } from '../manifest/runs/runs.ts'
 import { readLakeId } from '../manifest/snapshots/lake-id.ts'
+import type { PartFilter } from '../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
@@ -96,7 +96,7 @@ const partitionStatus = ({
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })
 
-const hasDrift: Wanted = ({ drift = 0 }) => drift > 0
+const hasDrift: PartFilter = ({ drift = 0 }) => drift > 0
 
 const driftOf = async (lake: string, root: SnapshotRoot): Promise<readonly Drift[]> =>
   mergeDrift(

@@ -1,7 +1,7 @@
 /** The command line as a whole: every command with its options. Loads none of what the commands work with. */
 
 import { Command, Option } from 'commander'
-import { VERSION } from '../support/tool-version.ts'
+import { VERSION } from '../support/own-package.ts'
 import { EXIT_HELP } from './exit-codes.ts'
 import { withExamples } from './options/options.ts'
 import { LOG_FORMATS } from './output/log.ts'

@@ -50,7 +50,7 @@ const observeNight = async (): Promise<void> => {
   const { FIRMLAKE_WEBHOOK: webhook, FIRMLAKE_METRICS_FILE: metricsFile = metrics?.file } = process.env
   const command = hooks?.on_failure
   if (!command && !webhook && !metricsFile) return
-  const { watchNight } = await import('../observe/night/watch-night.ts')
+  const { watchNight } = await import('../observe/night.ts')
   endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 

@@ -9,12 +9,12 @@ import { ident } from '../lake/duckdb/sql.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS, type Table, tablesOf } from '../lake/tables/tables.ts'
 import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
-import { sourcesOf } from '../manifest/form/shared-sources.ts'
+import { sourcesOf } from '../manifest/form/sources.ts'
 import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
-/** Of more the comparison would cost more than the rows that it saves. */
+/** Comparing more records than this would cost more than the rows that it saves. */
 const MOST_RECORDS = 50_000
 
 /** The last version of each record, of all or of some. */

@@ -1,24 +1,20 @@
 /**
- * Shows a compaction to readers: its partitions take the place of those that it has put together. What other runs
+ * Publishes a compaction as the next snapshot: its partitions take the place of those that it has put together. What other runs
  * have committed meanwhile stays as it is and counts as later.
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { CommittedPartition, PartitionEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
+import type { CommittedPartition, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
-import { isLoaded } from '../manifest/form/loaded-sources.ts'
+import { isLoaded, nameOfPartition } from '../manifest/form/sources.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
 import { headOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { ensureRecord, findCommit } from '../manifest/snapshots/snapshots.ts'
+import { checkPartitions, commitWithRetries, createNext, refuseForgotten } from './commit-attempts.ts'
 import type { CommitRequest } from './commit-run.ts'
-import { checkPartitions, commitWithRetries, isRemovedBase } from './commit-with-retries.ts'
-import { confirmFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
-import { extendList, type PartWriter } from './extend-list.ts'
-import { refuseForgotten } from './refuse-forgotten.ts'
+import { extendLists, type PartWriter } from './extend-list.ts'
 
 export interface CompactCommitRequest
   extends Pick<
@@ -29,8 +25,6 @@ export interface CompactCommitRequest
   readonly base: Snapshot
 }
 
-const nameOf = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`
-
 /** A partition whose rows stand in another one now: of its files those of the quarantine are left. */
 const mergedPartition = (partition: CommittedPartition): CommittedPartition => ({
   ...partition,
@@ -38,7 +32,7 @@ const mergedPartition = (partition: CommittedPartition): CommittedPartition => (
   files: partition.files.filter(({ table }) => table === QUARANTINE.name),
 })
 
-/** What a compaction merges for good: a compaction merged again has recorded its own partitions before. */
+/** The partitions to record as merged: a compaction that is merged again has recorded its own ones before. */
 const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] =>
   partitions.filter(isLoaded).map(mergedPartition)
 
@@ -54,19 +48,19 @@ const conflict = (run: string, lost: string): ToolkitError =>
  *
  * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
  */
-export const compactedSnapshot = (
+const compactedSnapshot = (
   request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
   newest: Snapshot & WithVersions,
 ): Snapshot & WithVersions => {
   const { lease, tool, partitions, runFiles, now, base } = request
-  const standing = new Set(newest.partitions.map(nameOf))
-  const lost = base.partitions.find((one) => !standing.has(nameOf(one)))
+  const standing = new Set(newest.partitions.map(nameOfPartition))
+  const lost = base.partitions.find((one) => !standing.has(nameOfPartition(one)))
   if (lost) throw conflict(lease.run, lost.id)
-  const replaced = new Set(base.partitions.map(nameOf))
+  const replaced = new Set(base.partitions.map(nameOfPartition))
   const replacedFiles = new Set(base.files.map(({ path }) => path))
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
   const later = {
-    partitions: newest.partitions.filter((one) => !replaced.has(nameOf(one))),
+    partitions: newest.partitions.filter((one) => !replaced.has(nameOfPartition(one))),
     files: newest.files.filter(({ path }) => !replacedFiles.has(path)),
   }
   const made = numberCompacted(
@@ -89,7 +83,7 @@ export const compactedSnapshot = (
     ...(newest.pulls && { pulls: newest.pulls }),
     merged: [
       ...(newest.merged ?? []),
-      ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOf(one)))),
+      ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOfPartition(one)))),
     ],
   }
 }
@@ -105,22 +99,23 @@ const writeNext = async (
   ...headOf(next),
   nextVersion: next.nextVersion,
   totals: totalsOf(next),
-  lists: {
-    partitions: await extendList(writer, 'partitions', [], next.partitions),
-    files: await extendList(writer, 'files', [], next.files),
-    pulls: await extendList(writer, 'pulls', lists.pulls, []),
-    merged: await extendList(writer, 'merged', lists.merged, next.merged?.slice(before) ?? []),
-  },
+  lists: await extendLists(
+    writer,
+    { ...lists, partitions: [], files: [] },
+    { partitions: next.partitions, files: next.files, merged: next.merged?.slice(before) },
+  ),
 })
 
-/** One attempt on a snapshot; gives that one's number when another run was first. */
+/** One attempt on a snapshot; `null` when another run was first. */
 const commitOnto = async (
   request: CompactCommitRequest,
+  root: SnapshotRoot | null,
   from: number,
-  root: SnapshotRoot,
-): Promise<SnapshotHead | number> => {
-  const { lease, partitions, runFiles } = request
+): Promise<SnapshotHead | null> => {
+  const { lease, random, partitions, runFiles } = request
   const { lake, run } = lease
+  await assertOwner(lease)
+  if (root === null) throw conflict(run, request.base.partitions[0]?.id ?? '')
   const earlier = await findCommit(lake, run, from, root)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
@@ -129,28 +124,12 @@ const commitOnto = async (
   await refuseForgotten(lease, root)
   const newest = { ...(await readAllListed(lake, root)), nextVersion: root.nextVersion }
   const snapshot = compactedSnapshot(request, newest)
-  await confirmFiles(lake, [...partitions.flatMap(({ files }) => files), ...runFiles])
-  await ensureRecord(lake, newest.snapshot)
-  const next = await createNext(lease, request.random, (writer) =>
-    writeNext(writer, root, snapshot, newest.merged?.length ?? 0),
-  )
-  if (next === null) return newest.snapshot
-  await ensureRecord(lake, next.snapshot)
-  return headOf(next)
-}
-
-/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
-const tryCommit = async (request: CompactCommitRequest, from: number): Promise<SnapshotHead | number> => {
-  const { lease, base } = request
-  await assertOwner(lease)
-  const root = await newestRoot(lease.lake)
-  if (root === null) throw conflict(lease.run, base.partitions[0]?.id ?? '')
-  try {
-    return await commitOnto(request, from, root)
-  } catch (error) {
-    if (await isRemovedBase(lease.lake, root, error)) return from
-    throw error
-  }
+  const next = await createNext({
+    ...{ lease, random, newest: root },
+    files: [...partitions.flatMap(({ files }) => files), ...runFiles],
+    write: (writer) => writeNext(writer, root, snapshot, newest.merged?.length ?? 0),
+  })
+  return next && headOf(next)
 }
 
 /**
@@ -164,5 +143,5 @@ const tryCommit = async (request: CompactCommitRequest, from: number): Promise<S
  */
 export const commitCompaction = async (request: CompactCommitRequest): Promise<SnapshotHead> => {
   checkPartitions(request.lease, request.partitions)
-  return commitWithRetries('compaction', request, (from) => tryCommit(request, from))
+  return commitWithRetries('compaction', request, (newest, from) => commitOnto(request, newest, from))
 }

@@ -1,17 +1,17 @@
-/** Shows what a forget has written: the same partitions in other files, and a receipt. Nothing may have come meanwhile. */
+/**
+ * Publishes a forget as the next snapshot: the same partitions in other files, and a receipt. It fails where another run has
+ * committed meanwhile.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from '../manifest/form/forgotten.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot } from '../manifest/snapshots/snapshots.ts'
-import { type CommitAttempts, checkSums } from './commit-with-retries.ts'
-import { confirmFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
-import { extendList, type PartWriter } from './extend-list.ts'
+import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { type CommitAttempts, checkSums, createNext } from './commit-attempts.ts'
+import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 
 /** All that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
@@ -20,12 +20,12 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
   readonly tool: string
   /** The snapshot whose files were looked through. */
   readonly base: SnapshotHead
-  /** What it lists, without the forgotten. */
+  /** The entries of that snapshot without the forgotten. */
   readonly listed: LeftInLake
-  /** Of these such as are new; they stand in their places. */
+  /** The new files among them, which are in place. */
   readonly written: readonly FileEntry[]
   readonly ids: ForgottenIds
-  /** Of the drift that was dropped, as `nameKey`. */
+  /** Names of the drift that was dropped, as `nameKey`. */
   readonly names: readonly string[]
   readonly receipt: Omit<ForgetReceipt, 'snapshot' | 'time' | 'run'>
   readonly now: () => Date
@@ -48,12 +48,7 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     ...knownWith(knownNames, names, random),
-    lists: {
-      partitions: await extendList(writer, 'partitions', [], listed.partitions),
-      files: await extendList(writer, 'files', [], listed.files),
-      pulls: await extendList(writer, 'pulls', [], listed.pulls),
-      merged: await extendList(writer, 'merged', [], listed.merged),
-    },
+    lists: await extendLists(writer, NO_LISTS, listed),
   }
 }
 
@@ -78,13 +73,14 @@ export const commitForget = async (request: ForgetCommitRequest): Promise<Snapsh
   await assertOwner(lease)
   const newest = await newestRoot(lake)
   if (newest === null || newest.snapshot !== base.snapshot || newest.run !== base.run) throw conflict(lake)
-  await confirmFiles(lake, written)
-  await ensureRecord(lake, newest.snapshot)
-  const root =
-    (await createNext(lease, random, (writer) => writeNext(request, newest, writer))) ??
-    // A bucket may have created it although its answer was lost.
-    (await findCommit(lake, run, newest.snapshot, await newestRoot(lake)))
-  if (root === null) throw conflict(lake)
-  await ensureRecord(lake, root.snapshot)
-  return root
+  const root = await createNext({
+    ...{ lease, random, newest, files: written },
+    write: (writer) => writeNext(request, newest, writer),
+  })
+  if (root) return root
+  // A bucket may have created it although its answer was lost.
+  const own = await findCommit(lake, run, newest.snapshot, await newestRoot(lake))
+  if (own === null) throw conflict(lake)
+  await ensureRecord(lake, own.snapshot)
+  return own
 }

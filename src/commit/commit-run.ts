@@ -1,4 +1,4 @@
-/** Shows a run to readers: all of it at once, in the next snapshot. */
+/** Publishes a run atomically as the next snapshot. */
 
 import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -10,29 +10,27 @@ import type {
   SnapshotHead,
 } from '../core/partition.ts'
 import { DriftBudget } from '../core/unknown-names.ts'
-import type { KeptTake } from '../lake/projection/declaration.ts'
-import { knownByBytes, namedSources, splitLoaded } from '../manifest/form/loaded-sources.ts'
+import type { KeptTake } from '../lake/projection/projection.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
-import { sourcesOf } from '../manifest/form/shared-sources.ts'
-import { takenWith } from '../manifest/form/taken.ts'
+import { takenWith } from '../manifest/form/projections.ts'
+import { knownByBytes, namedSources, sourcesOf, splitLoaded } from '../manifest/form/sources.ts'
 import { addTotals, NO_TOTALS, totalsOf } from '../manifest/form/totals.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
-import { entriesOf } from '../manifest/parts/parts.ts'
 import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
+import { entriesOf } from '../manifest/snapshots/parts.ts'
 import { headOf, listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { ensureRecord, findCommit, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import {
   type CommitAttempts,
   checkPartitions,
   commitWithRetries,
+  createNext,
   isRemovedBase,
-} from './commit-with-retries.ts'
-import { confirmFiles, discardFiles } from './confirm-files.ts'
-import { createNext } from './create-next.ts'
-import { extendList, type PartWriter } from './extend-list.ts'
-import { refuseForgotten } from './refuse-forgotten.ts'
+  refuseForgotten,
+} from './commit-attempts.ts'
+import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
+import { discardFiles } from './files-of-run.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
@@ -48,7 +46,7 @@ export interface CommitRequest extends CommitAttempts {
   readonly pulls?: readonly PullEntry[]
   /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
   readonly maxUnknownNames?: number | undefined
-  /** What was taken of the records. @default everything */
+  /** The projection of the run. @default everything */
   readonly take?: KeptTake | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
@@ -74,13 +72,7 @@ export type CommitOutcome =
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
 
-const checkRequest = ({ lease, partitions, pulls = [] }: CommitRequest): void => {
-  for (const { run } of pulls)
-    if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
-  checkPartitions(lease, partitions)
-}
-
-/** What stands in the lake stays as it is; a run adds names to its drift as long as there is room. */
+/** Partitions whose drift is cut to the room that the lake has left for unknown names. */
 const withBoundDrift = async (
   lake: string,
   newest: SnapshotRoot | null,
@@ -95,8 +87,6 @@ const withBoundDrift = async (
         for (const { drift } of entries) budget.add(drift)
   return kept.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
 }
-
-const NO_LISTS: SnapshotRoot['lists'] = { partitions: [], files: [], pulls: [], merged: [] }
 
 /** Sources of new partitions that the lake has partitions of already, by content. */
 const commonSources = (
@@ -114,7 +104,7 @@ const commonSources = (
   return (content) => [...common.values()].filter((one) => one === content).length
 }
 
-/** What a run adds to a lake. */
+/** Entries that a run adds to a lake. */
 interface Addition {
   readonly kept: readonly PartitionEntry[]
   readonly runFiles: readonly FileEntry[]
@@ -147,12 +137,7 @@ const writeNext = async (
     tool,
     nextVersion,
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
-    lists: {
-      partitions: await extendList(writer, 'partitions', lists.partitions, partitions),
-      files: await extendList(writer, 'files', lists.files, files),
-      pulls: await extendList(writer, 'pulls', lists.pulls, pulls),
-      merged: await extendList(writer, 'merged', lists.merged, []),
-    },
+    lists: await extendLists(writer, lists, { partitions, files, pulls }),
   }
 }
 
@@ -217,16 +202,16 @@ const heldBy = async (
   }
 }
 
-/** One attempt on a snapshot; gives that one's number when another run was first. */
+/** One attempt on a snapshot; `null` when another run was first. */
 const commitOnto = async (
   request: CommitRequest,
-  base: number,
   newest: SnapshotRoot | null,
-): Promise<CommitOutcome | number> => {
+  from: number,
+): Promise<CommitOutcome | null> => {
   const { lease, partitions, pulls = [], again = false } = request
   const { lake, run } = lease
   // Its own commit first, whoever made it: of several at once one creates the snapshot, and the others find it here.
-  const earlier = await findCommit(lake, run, base, newest)
+  const earlier = await findCommit(lake, run, from, newest)
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
     await discardUnlisted(earlier, request)
@@ -246,31 +231,18 @@ const commitOnto = async (
   await request.beforeTry?.(newest)
   const behind = (await request.behind?.(newest)) ?? []
   checkPartitions(lease, behind)
-  await confirmFiles(lake, [...filesOf([...kept, ...behind]), ...runFiles])
-  // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
-  if (newest) await ensureRecord(lake, newest.snapshot)
-  const root = await createNext(lease, request.random, (writer) =>
-    writeNext(request, newest, { kept: [...kept, ...behind], runFiles, held }, writer),
-  )
+  const added = { kept: [...kept, ...behind], runFiles, held }
+  const root = await createNext({
+    ...{ lease, random: request.random, newest },
+    files: [...filesOf(added.kept), ...runFiles],
+    write: (writer) => writeNext(request, newest, added, writer),
+  })
   if (root === null) {
     await discardFiles(lake, filesOf(behind))
-    return newest?.snapshot ?? 0
+    return null
   }
-  await ensureRecord(lake, root.snapshot)
   await discardFiles(lake, [...filesOf(dropped), ...unused])
   return { kind: 'committed', snapshot: headOf(root), dropped }
-}
-
-/** One attempt on the newest snapshot; gives the number to go on from when another run was first. */
-const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOutcome | number> => {
-  const { lake } = request.lease
-  const newest = await newestRoot(lake)
-  try {
-    return await commitOnto(request, base, newest)
-  } catch (error) {
-    if (newest && (await isRemovedBase(lake, newest, error))) return base
-    throw error
-  }
 }
 
 /**
@@ -282,6 +254,9 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
 export const commitPartitions = async (request: CommitRequest): Promise<CommitOutcome> => {
-  checkRequest(request)
-  return commitWithRetries('run', request, (base) => tryCommit(request, base))
+  const { lease, partitions, pulls = [] } = request
+  for (const { run } of pulls)
+    if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
+  checkPartitions(lease, partitions)
+  return commitWithRetries('run', request, (newest, from) => commitOnto(request, newest, from))
 }

@@ -57,7 +57,7 @@ const withFigures = (files: readonly VersionedFile[], version: string): string =
  * Compares the companies of a run with their current versions in a snapshot. Reads ids and currencies; figures only
  * where a currency differs.
  */
-export const findCurrencyChange = async (
+const findCurrencyChange = async (
   staged: StagedRun,
   root: SnapshotRoot | null,
 ): Promise<CurrencyChange | undefined> => {
@@ -130,7 +130,7 @@ export class CurrencyGuard {
     this.#allowed = allowed
   }
 
-  /** What was found last. */
+  /** The last result of {@link check}. */
   get change(): CurrencyChange | undefined {
     return this.#change
   }

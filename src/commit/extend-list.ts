@@ -1,5 +1,5 @@
 /**
- * Appends entries to a list of parts. Small parts at its end are merged so that each entry is written a number of times
+ * Appends entries to the lists of parts of a snapshot. Small parts at its end are merged so that each entry is written a number of times
  * that grows with the logarithm; parts that will not change any more are listed by parts of their own, so that the root
  * stays small however long the list is. A part is created before any root names it, and never written again.
  */
@@ -8,6 +8,7 @@ import { ToolkitError } from '../core/errors.ts'
 import { partName, partPath } from '../lake/files/layout.ts'
 import { type PartSummary, summaryOfParts } from '../manifest/form/part-summary.ts'
 import type { PartRef } from '../manifest/form/root-form.ts'
+import type { RunLease } from '../manifest/runs/run-lease.ts'
 import {
   LISTS,
   type ListName,
@@ -15,12 +16,12 @@ import {
   type Part,
   readEntries,
   storedBy,
-} from '../manifest/parts/parts.ts'
-import type { RunLease } from '../manifest/runs/run-lease.ts'
+} from '../manifest/snapshots/parts.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { sha256Of } from '../support/hash.ts'
+import { TOOL } from '../support/own-package.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
-import { TOOL } from '../support/tool-version.ts'
 
 /** Entries in a part. */
 const MOST_ENTRIES = 1000
@@ -53,7 +54,7 @@ export class PartWriter {
     const path = partPath(name)
     const storage = storageOf(this.lake)
     this.#written.push(path)
-    // Of a bucket that has made it, the answer may have been lost.
+    // A bucket may have created it although its answer was lost.
     if (!(await storage.create(path, bytes)) && !(await storage.read(path))?.equals(bytes))
       throw new ToolkitError('WRITE_FAILED', `Cannot write "${path}": another file has its name`, { path })
     return { name, level, bytes: bytes.length, sha256: sha256Of(bytes), ...summary }
@@ -171,16 +172,11 @@ const listSettled = async (
   return listSettled(writer, [...higher, ...own, ...lower], level + 1)
 }
 
-/**
- * A list with more entries at its end, every part of it in its file.
- *
- * @throws {ToolkitError} `SNAPSHOT_DAMAGED` where a part that is to be merged is, `DISK_FULL`, `WRITE_FAILED`
- */
 export const extendList = async <Name extends ListName>(
   writer: PartWriter,
   name: Name,
   parts: readonly Part[],
-  added: readonly Lists[Name][],
+  added: readonly Lists[Name][] = [],
 ): Promise<readonly Part[]> => {
   let list: readonly Growing<Lists[Name]>[] = parts.map(stored)
   for (const part of freshParts(name, added)) list = await mergeTail(writer.lake, name, [...list, part])
@@ -188,3 +184,23 @@ export const extendList = async <Name extends ListName>(
   for (const part of list) written.push(await writeFresh(writer, name, part))
   return (await listSettled(writer, written)).map(storedBy(TOOL))
 }
+
+type SnapshotLists = SnapshotRoot['lists']
+
+export const NO_LISTS: SnapshotLists = { partitions: [], files: [], pulls: [], merged: [] }
+
+/**
+ * The lists of a snapshot with more entries at their ends, every part of them in its file.
+ *
+ * @throws {ToolkitError} `SNAPSHOT_DAMAGED` where a part that is to be merged is, `DISK_FULL`, `WRITE_FAILED`
+ */
+export const extendLists = async (
+  writer: PartWriter,
+  lists: SnapshotLists,
+  added: { readonly [Name in ListName]?: readonly Lists[Name][] | undefined },
+): Promise<SnapshotLists> => ({
+  partitions: await extendList(writer, 'partitions', lists.partitions, added.partitions),
+  files: await extendList(writer, 'files', lists.files, added.files),
+  pulls: await extendList(writer, 'pulls', lists.pulls, added.pulls),
+  merged: await extendList(writer, 'merged', lists.merged, added.merged),
+})

@@ -1,26 +1,62 @@
-/** Finds the companies of a lake that a whole listing lacked and no search lists any more. Marks nothing. */
+/**
+ * Finds the companies of a lake that a whole listing lacked and no search lists any more, by what a job knows of all companies
+ * of its search. Marks nothing.
+ */
 
-import { ToolkitError } from '../core/errors.ts'
-import type { Snapshot } from '../core/partition.ts'
-import { ident } from '../lake/duckdb/sql.ts'
+import { messageOf, ToolkitError } from '../core/errors.ts'
+import type { PullEntry, Snapshot } from '../core/partition.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
 import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
-import type { GoneCompanies, PartialListing, WholeListing } from './whole-listing.ts'
 
-/** What a listing has shown, before it is written down. */
+/** Everything that a search has came, nothing was left out. */
+export interface WholeListing {
+  readonly kind: 'whole'
+  /** The search as the manifest keeps it, as JSON. */
+  readonly search: string
+  /** Origin of the service. */
+  readonly service: string
+  /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
+  readonly asOf: string
+  /** SQL over the columns of `companies`: those that the search means. */
+  readonly scope: string
+  /** Companies of the scope that the listing lacks, and how many the lake has of it. @default what the run did not load */
+  readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
+  /**
+   * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
+   * their ids.
+   */
+  readonly stillListed: (ids: readonly bigint[], pulls: readonly PullEntry[]) => Promise<ReadonlySet<bigint>>
+}
+
+/** Not all came. */
+export interface PartialListing {
+  readonly kind: 'partial'
+  readonly search: string
+  readonly reason: string
+}
+
+/** The outcome for companies of the lake that a listing lacked. */
+export interface GoneCompanies {
+  /** The search, as JSON. */
+  readonly search: string
+  /** Companies that are not shown from now on. */
+  readonly marked: number
+  /** Why none is marked; absent where some are. */
+  readonly reason?: string
+}
+
+/** Companies that a listing lacks, before they are written down. */
 export interface FoundGone {
   readonly listing: WholeListing
   readonly ids: readonly bigint[]
   /** The partitions in which they stand: of a company that stands in a later one, another run has heard since. */
   readonly known: ReadonlySet<string>
 }
-
-export const nameOfPartition = ({ run, id }: { readonly run: string; readonly id: string }): string =>
-  `${run} ${id}`
 
 const COMPANIES = tableNamed(LISTINGS.content)
 
@@ -60,12 +96,10 @@ SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JO
   const [held, lacking] = [Number(counted?.held), Number(counted?.lacking)]
   if (lacking === 0 || !withinLimit(limit, lacking, held)) return { ids: [], held, lacking }
   const rows = await staged.rows(
-    `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY ${ident('id')}`,
+    `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY id`,
   )
   return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /**
  * @returns what was found; or why nothing is marked, `undefined` where nothing is lacking
@@ -94,7 +128,7 @@ export const findGone = async (
     return { search, marked: 0, reason }
   }
   const pulls = await listOf(staged.lake, root, 'pulls')
-  // What came from there this service need not know.
+  // This service may not know another service's companies.
   const elsewhere = pulls.find(
     ({ content, service }) => content === LISTINGS.content && service !== listing.service,
   )
@@ -108,9 +142,9 @@ export const findGone = async (
     return gone.length === 0 ? undefined : { listing, ids: gone, known }
   } catch (error) {
     signal?.throwIfAborted()
-    // What was loaded is whole without it: the next whole pull finds them again.
+    // The load is complete without it: the next whole pull finds them again.
     if (error instanceof ToolkitError && error.code !== 'INTERRUPTED')
-      return { search, marked: 0, reason: `the service could not be asked for them: ${reasonOf(error)}` }
+      return { search, marked: 0, reason: `the service could not be asked for them: ${messageOf(error)}` }
     throw error
   }
 }

@@ -8,7 +8,7 @@ import { TABLES, type Table } from '../lake/tables/tables.ts'
 import type { VersionedFile } from '../lake/views/current-versions.ts'
 import { statPath } from '../support/list-files.ts'
 
-/** What a run is about to show, and how its rows are asked. */
+/** A run before its commit, and a session that reads its rows. */
 export interface StagedRun {
   readonly lake: string
   readonly run: string

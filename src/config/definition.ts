@@ -1,9 +1,8 @@
 /**
- * What may stand in `firmlake.toml`, written once: validation, the JSON Schema for editors, the reference and the defaults
+ * The keys of `firmlake.toml`, written once: validation, the JSON Schema for editors, the reference and the defaults
  * of the commands follow from it.
  */
 
-import { required, type Settings, setting, table, tables } from './fields.ts'
 import {
   choiceOf,
   day,
@@ -16,14 +15,19 @@ import {
   path,
   plainText,
   rate,
+  required,
+  type Settings,
   search,
+  setting,
   share,
   size,
+  table,
+  tables,
   target,
   trueOrFalse,
   variable,
   whole,
-} from './value-types.ts'
+} from './setting-types.ts'
 
 const content = choiceOf('companies', 'relations')
 const needed = setting(trueOrFalse, 'where it fails, the night ends there', { default: 'false' })
@@ -264,7 +268,7 @@ export const DEFINITION = {
     ['nightly'],
   ),
   hooks: table(
-    'Who is told that a night failed.',
+    'Where a failed night is reported.',
     {
       on_failure: setting(manyOf(plainText), 'a program and its arguments, run without a shell'),
       webhook_env: setting(variable, 'variable that holds the https address of a web hook', {
@@ -302,5 +306,5 @@ export const DEFINITION = {
   ),
 } as const
 
-/** What a file says, checked. */
+/** The settings of a file, checked. */
 export type FileSettings = Settings<typeof DEFINITION>

@@ -25,7 +25,7 @@ export interface Finding {
   readonly named?: string | undefined
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Of the user, to compare owners with. @default that of the process */
+  /** Id of the user, to compare owners with. @default that of the process */
   readonly uid?: number | undefined
 }
 

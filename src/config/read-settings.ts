@@ -1,9 +1,12 @@
-/** Reads the tree of a file by the definition: every fault with its line and key, never a value that may be a secret. */
+/**
+ * The definition of `firmlake.toml` put to use: reading the tree of a file, every fault with its line and key and never a value
+ * that may be a secret, and the JSON Schema by which editors complete and check it.
+ */
 
 import { ToolkitError } from '../core/errors.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { DEFINITION, type FileSettings } from './definition.ts'
-import type { ConfigField, FieldsOf, Setting } from './fields.ts'
+import type { ConfigField, FieldsOf, JsonSchema, Setting } from './setting-types.ts'
 import { parseToml, type TomlNode, type TomlTable } from './toml-tree.ts'
 
 /** A setting that stands in the file. */
@@ -147,3 +150,32 @@ export const readSettings = (text: string, path: string, folder: string): Config
     ...{ path, line: first.line, key: first.key, problems: problems.length },
   })
 }
+
+const schemaOf = (field: ConfigField): JsonSchema => {
+  if (field.kind === 'setting') {
+    const { about, type } = field
+    const described = field.default === undefined ? about : `${about} (default: ${field.default})`
+    return { description: described, ...type.schema }
+  }
+  const object = objectOf(field.fields)
+  const { about: description } = field
+  return field.kind === 'table' ? { description, ...object } : { description, type: 'array', items: object }
+}
+
+const objectOf = (fields: FieldsOf): JsonSchema => {
+  const needed = Object.entries(fields).flatMap(([name, field]) =>
+    field.kind === 'setting' && field.required ? [name] : [],
+  )
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)])),
+    ...(needed.length > 0 && { required: needed }),
+    additionalProperties: false,
+  }
+}
+
+export const configSchema = (): JsonSchema => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'firmlake.toml',
+  ...objectOf(DEFINITION),
+})

@@ -8,19 +8,19 @@ export interface TomlTable {
   readonly line: number
   readonly entries: Map<string, TomlEntry>
 }
-export interface TomlList {
+interface TomlList {
   readonly kind: 'list'
   readonly line: number
   readonly items: TomlNode[]
 }
-export interface TomlValue {
+interface TomlValue {
   readonly kind: 'value'
   readonly line: number
   /** A date as its text; a whole number beyond 2^53 as its digits. */
   readonly value: string | number | boolean
 }
 export type TomlNode = TomlTable | TomlList | TomlValue
-export interface TomlEntry {
+interface TomlEntry {
   /** Where the key stands. */
   readonly line: number
   readonly node: TomlNode

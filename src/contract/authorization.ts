@@ -1,4 +1,4 @@
-/** What a subscription may see of relations ("Data filtering by authorization"), per country. */
+/** The parts of relations that a subscription may see ("Data filtering by authorization"), per country. */
 
 /** Each area and the field of a relation that it opens; hidden-person access opens no field but unmasks. */
 export const AREA_FIELDS = {

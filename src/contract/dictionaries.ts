@@ -13,7 +13,7 @@ export interface Dictionary {
   readonly values: readonly CodeValue[]
 }
 
-/** What an amount is multiplied by to be absolute, by `MetaData.FinancialFigureScale`. */
+/** The factor that makes an amount absolute, by `MetaData.FinancialFigureScale`. */
 export const FIGURE_SCALE = { None: 1, 'No scale': 1, Thousands: 1e3, Millions: 1e6, Billions: 1e9 } as const
 /** Name of a scale of figures: `Thousands`, `Millions`, … */
 export type FigureScale = keyof typeof FIGURE_SCALE

@@ -7,7 +7,7 @@
 export type Omitted = 'always' | 'null' | 'zero' | 'default'
 
 /**
- * Of whom a field says something: `person` of a person, whatever else stands beside it; `entity` of a person too, unless
+ * The subject of a field: `person` is always a person, `entity` is a person too unless
  * the entity that it belongs to is a company.
  */
 export type Personal = 'person' | 'entity'

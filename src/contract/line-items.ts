@@ -1,8 +1,8 @@
 /** The financial categories and their line items, in the interface's order and spelling, with the unit of each. */
 
-/** What a figure measures ("Scale" of the open points); `unknown` is for items that the contract does not list. */
+/** Units of figures ("Scale" of the open points); `unknown` is for items that the contract does not list. */
 export const UNITS = ['amount', 'per share', 'ratio', 'count', 'month', 'months', 'class', 'unknown'] as const
-/** What a line item is measured in; only amounts are scaled. */
+/** The unit of a line item; only amounts are scaled. */
 export type Unit = (typeof UNITS)[number]
 
 const ITEMS_BY_CATEGORY = {

@@ -1,5 +1,5 @@
 /**
- * What the listing operations answer: search parameters and batch files. The interface shows neither shape for
+ * The answers of the listing operations: search parameters and batch files. The interface shows neither shape for
  * companies and batch files; these are the open points' readings.
  */
 

@@ -32,7 +32,7 @@ const TOO_MANY_VALUES = message(
   'More than two values of a figure.',
 )
 
-/** Of both operations; these come before all others. Ours: the interface only says that the field is named. */
+/** Messages of both operations; they come before all others. Ours: the interface only says that the field is named. */
 export const BODY_MESSAGES = {
   bodyInvalid: message('Request body must be a JSON object.', 'The body is not a JSON object.'),
   fieldInvalid: message('{field} must be {type}.', 'A field of the request has the wrong type.'),

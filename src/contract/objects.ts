@@ -20,7 +20,7 @@ import {
   texts,
 } from './fields.ts'
 
-/** What stands in place of the personal data of a person with a protected identity. */
+/** The text in place of the personal data of a person with a protected identity. */
 export const PROTECTED_IDENTITY = 'Protected Identity'
 
 export const ADDRESSES = object('Addresses', 'A registered postal address.', {

@@ -155,7 +155,7 @@ export const FILTER_CLASSES = {
 } as const
 export type FilterClass = keyof typeof FILTER_CLASSES
 
-/** What follows a figure's name to mean one fiscal year: `NetSales_Year_2023`. */
+/** The suffix of a figure's name for one fiscal year: `NetSales_Year_2023`. */
 export const YEAR_SUFFIX = '_Year_'
 
 /** Search parameters of relations, as its listing operation gives them. */

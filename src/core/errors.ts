@@ -12,7 +12,7 @@ export const ERROR_CODES = {
   SOURCE_CHANGED: 'a file changed while it was being read; run again when its writer is done',
   DECODE_DAMAGED: 'a compressed file is damaged; fetch it again and compare its length and hash',
   DECODE_TRUNCATED: 'a compressed file ends too early; fetch it again',
-  DECODE_TRAILING: 'a compressed file goes on after its end with bytes of another kind; fetch it again',
+  DECODE_TRAILING: 'trailing bytes after the compressed data; fetch the file again',
   DECODE_LIMIT: 'a file expands beyond the limit; raise --max-ratio only for a file you trust',
   SOURCE_FORM: 'a source is not JSON Lines or JSON; its message says what it looks like and what to do',
   DOCUMENT_DAMAGED:
@@ -50,8 +50,7 @@ export const ERROR_CODES = {
     'the server of the engine does not answer; check --temporal and run the same command again: runs go on meanwhile',
   ENGINE_REFUSED:
     'the server of the engine does not accept the caller; check --namespace, TLS and the API key',
-  ENGINE_ENDED:
-    'the engine ended the run, on request or by its limits; the same command goes on where it was',
+  ENGINE_ENDED: 'the engine ended the run, on request or by its limits; the same command resumes it',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
   PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/publishing.md',
@@ -144,6 +143,9 @@ export class ToolkitError extends Error {
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** Why a run failed, for a person to read and for a program that decides whether to resume it. */
 export interface Failure {
   /** An `ErrorCode`, or `UNEXPECTED`; another release may write one that this one does not know. */
@@ -179,7 +181,7 @@ export const isFinal = ({ code }: Pick<Failure, 'code'>): boolean => FINAL_CODES
 interface WriteFault {
   readonly code: 'DISK_FULL' | 'WRITE_FAILED' | 'OPEN_FILES_LIMIT'
   readonly reason: string
-  /** What DuckDB's text says of it, which has no code; absent where it may be of a file that was read. */
+  /** DuckDB's text of this fault, which has no code; absent where it may also be about a file that was read. */
   readonly text?: RegExp
 }
 
@@ -197,7 +199,7 @@ const OPEN_FILES_FAULTS = {
   },
 } as const satisfies Readonly<Record<string, WriteFault>>
 
-/** What the system reports of a write, and the words for a person. */
+/** Faults of a write by the system's code, with their words for a person. */
 const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
   ENOSPC: {
     code: 'DISK_FULL',
@@ -239,7 +241,7 @@ const writeFaultOf = (error: unknown, reason: string): WriteFault | undefined =>
 /** Wraps a failed write: what the system says of the disk (also where only DuckDB's text says so) in words. */
 export const writeError = (action: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const fault = writeFaultOf(error, reason)
   return new ToolkitError(fault?.code ?? 'WRITE_FAILED', `${action}: ${fault?.reason ?? reason}`, {}, error)
 }
@@ -265,7 +267,7 @@ export const openFilesError = (action: string, error: unknown): ToolkitError | u
 /** DuckDB's words where its limit does not suffice, and how much of it was used. */
 const OUT_OF_MEMORY = /^Out of Memory Error: [^\n]*?(\([^()"']* used\))?$/m
 
-/** What DuckDB ran out of memory with, as an error of ours; `undefined` for any other error. @param action `Cannot …` */
+/** An error of DuckDB about memory, as one of ours; `undefined` for any other error. @param action `Cannot …` */
 export const memoryError = (action: string, error: unknown): ToolkitError | undefined => {
   if (error instanceof ToolkitError || !(error instanceof Error)) return undefined
   const found = error.message.startsWith('Out of Memory Error') ? OUT_OF_MEMORY.exec(error.message) : null
@@ -297,3 +299,22 @@ export const knownError = (error: unknown): ToolkitError | undefined =>
   error instanceof ToolkitError
     ? error
     : (memoryError('Cannot go on', error) ?? systemError(error) ?? openFilesError('Cannot go on', error))
+
+/**
+ * Does work that a signal may stop.
+ *
+ * @param what the work, for the message: `The export`
+ * @throws {ToolkitError} `INTERRUPTED` when it fails after the signal; else what it throws
+ */
+export const orInterrupted = async <T>(
+  what: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!signal?.aborted || (error instanceof ToolkitError && error.code === 'INTERRUPTED')) throw error
+    throw new ToolkitError('INTERRUPTED', `${what} was interrupted`, {}, error)
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * What a process answers with. A query that is refused or fails is 1, not 2: the command was used rightly, its statement
+ * Exit codes of the process. A query that is refused or fails is 1, not 2: the command was used rightly, its statement
  * was not.
  */
 
@@ -11,9 +11,9 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   quarantine: 3,
-  /** Of `run …`: the same again fails the same. */
+  /** `run …` only: a retry would fail the same way. */
   final: 4,
-  /** Of `check`: what is expected of the lake does not hold. */
+  /** `check` only: an expectation of the lake does not hold. */
   checkFailed: 5,
   /** The rest is done: bad files were left out, or `forget` has left values that nobody can decide on. */
   leftOut: 6,

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ErrorCode, ToolkitError } from './errors.ts'
 
-export interface OptionalPackage {
+interface OptionalPackage {
   readonly name: string
   /** The versions that package.json takes. */
   readonly range: string
@@ -19,7 +19,7 @@ export interface OptionalPackage {
 export const OPTIONAL_PART_NAMES = ['s3', 'postgres', 'temporal', 'telemetry'] as const
 export type OptionalPartName = (typeof OPTIONAL_PART_NAMES)[number]
 
-export interface OptionalPart {
+interface OptionalPart {
   /** As messages name it. */
   readonly title: string
   readonly purpose: string

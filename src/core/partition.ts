@@ -1,4 +1,4 @@
-/** What the manifest records of one unit of work, and what a run leaves behind for each. */
+/** Entries of the manifest: the record of each unit of work of a run. */
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
@@ -27,15 +27,15 @@ export interface SourceEntry {
   readonly offset: number
   /** Whether this is the last partition of the source: a source without it was not read to its end. */
   readonly last: boolean
-  /** Of a search: what was asked for, announced and received. */
+  /** The window of a search. */
   readonly window?: WindowEntry
-  /** Of a batch file of the service. */
+  /** The batch file of a service. */
   readonly batch?: BatchEntry
 }
 
 /** A small source that shares a partition with others. */
 export interface SharedSource extends SourceEntry {
-  /** What the partition holds of it. */
+  /** Its share of the partition. */
   readonly counts: LineCounts
 }
 
@@ -98,7 +98,7 @@ export interface Drift {
   readonly name: string
   /** How many records have it; of `more` at least so many have one of them. */
   readonly records: number
-  /** Of `more`: how many names it stands for, from 100,000 on at least so many. */
+  /** For `more` only: how many names it stands for, from 100,000 on at least so many. */
   readonly names?: number
 }
 
@@ -112,18 +112,18 @@ export interface DateRange {
   readonly observed: { readonly least: string; readonly greatest: string } | null
 }
 
-/** What became of lines: they are records, quarantined or filtered, always. */
+/** Lines by their outcome: each is a record, quarantined or filtered. */
 export interface LineCounts {
   /** Non-blank lines; always records + quarantined + filtered. */
   readonly lines: number
   /** Loaded. */
   readonly records: number
   readonly quarantined: number
-  /** Good lines whose records the load leaves out, as it was told to; absent where there are none. */
+  /** Good lines whose records the projection leaves out; absent where there are none. */
   readonly filtered?: number
 }
 
-/** What a partition holds. */
+/** Contents of a partition. */
 export interface Counts extends LineCounts {
   /** Rows by table; of each table the sum over its files. */
   readonly rows: Readonly<Record<string, number>>
@@ -134,7 +134,7 @@ export interface PartitionEntry {
   readonly id: string
   readonly run: string
   readonly content: Content
-  /** Of several small sources what they are together: see `manifest/form/shared-sources.ts`. */
+  /** Several small sources stand here as one: see `togetherAs`. */
   readonly source: SourceEntry
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
@@ -148,7 +148,7 @@ export interface PartitionEntry {
 export interface Commit {
   /** The first snapshot that shows them. */
   readonly snapshot: number
-  /** Of that snapshot: ISO 8601, UTC. */
+  /** Time of that snapshot: ISO 8601, UTC. */
   readonly time: string
 }
 
@@ -170,7 +170,7 @@ export interface FileOfRun extends FileEntry, CommitFacts {
   readonly run: string
 }
 
-/** What a snapshot says of itself. */
+/** The fields of a snapshot besides its entries. */
 export interface SnapshotHead {
   readonly snapshot: number
   readonly parent: number | null

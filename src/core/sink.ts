@@ -12,9 +12,8 @@
  */
 
 import type { FileEntry } from './partition.ts'
-import type { CopyReceipt, TableRows } from './table-rows.ts'
 
-/** What a sink says of a table's part of one partition. `files` is empty where it keeps no files. */
+/** A sink's result for one table of one partition. `files` is empty where it keeps no files. */
 export interface Receipt {
   readonly table: string
   readonly rows: number
@@ -30,20 +29,20 @@ export interface SinkRun {
   commit(files: readonly FileEntry[]): Promise<void>
   abort(): Promise<void>
   /**
-   * What stands behind FROM to read rows that `write` has written to files of one table, committed or not. A sink
+   * SQL for a FROM clause that reads rows that `write` has written to files of one table, committed or not. A sink
    * without it makes the run keep in memory and in its journal every line item that the contract does not know.
    */
   stagedRows?(files: readonly FileEntry[]): Promise<string>
-  /** What a person should know of the commit, such as characters that the target cannot hold. */
+  /** Warnings of the commit, such as characters that the target cannot hold. */
   readonly warnings?: readonly string[]
 }
 
-/** What stands in a target. */
+/** Names in use in a target. */
 export interface TargetNames {
   readonly tables: ReadonlySet<string>
   /** Names of tables and views, which nothing else may take. */
   readonly taken: ReadonlySet<string>
-  /** What the comment of every view is to end with, by which the target knows it again. */
+  /** The end of the comment of every view, by which the target recognises its views. */
   readonly mark: string
 }
 
@@ -59,7 +58,7 @@ export interface LakeClaim {
   readonly onAdopted?: (() => void) | undefined
 }
 
-/** What the caller provides a sink with, for one run. */
+/** Context of a sink for one run. */
 export interface SinkContext {
   /** Folder of this machine for rows that wait to be loaded; the caller removes it. @default one of the sink's own */
   readonly staging?: string | undefined
@@ -67,11 +66,11 @@ export interface SinkContext {
   readonly memoryBytes?: number | undefined
   /** Stops a commit: nothing of its run is shown then. */
   readonly signal?: AbortSignal | undefined
-  /** What is loaded, for messages. @default the run, by its id */
+  /** Name of the load, for messages. @default the run, by its id */
   readonly what?: string | undefined
-  /** What the rows lack of what came, and what was computed for them, in words: noted with the run. @default nothing */
+  /** The projection of the rows in words, noted with the run. @default none */
   readonly taken?: string | undefined
-  /** Whose rows come: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
+  /** The lake of the rows: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
   readonly claim?: LakeClaim | undefined
   /** Statements that make views and macros over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<readonly string[]>) | undefined
@@ -89,4 +88,95 @@ export interface Sink {
 /** A sink that runs can be delivered to: it knows which of them its target shows. */
 export interface DeliverySink extends Sink {
   loaded(context?: SinkContext): Promise<ReadonlySet<string>>
+}
+
+/** A file that the engine writes by itself. */
+export type CopyFormat =
+  | {
+      readonly kind: 'parquet'
+      /** Distinct values up to which a column is written as a dictionary. @default a fifth of a row group */
+      readonly dictionaryLimit?: number
+      /** Level of Zstandard. @default 3 */
+      readonly compressionLevel?: number
+      /** Field ids of the columns, as DuckDB's option takes them: `{"internal_id": 1, …}`. */
+      readonly fieldIds?: string
+      /** Rows of a row group. @default 122_880 */
+      readonly rowGroupRows?: number
+    }
+  | { readonly kind: 'json-lines' }
+  /** With a header; a line ends with `\n`; NULL as `nullText`, without quotes. */
+  | {
+      readonly kind: 'csv'
+      readonly nullText: string
+      readonly header: boolean
+      /** There is one column, and its texts (its name in the header too) are records already: written as they are. */
+      readonly wholeRecords?: true
+      /** Compressed. @default false */
+      readonly gzip?: boolean
+    }
+
+/** Facts of a file that was written. */
+export interface CopyReceipt {
+  readonly rows: number
+  /** Least and greatest value by column, as text; only for Parquet that the engine wrote, and not for ENUM columns. */
+  readonly statistics: ReadonlyMap<string, { readonly least?: string; readonly greatest?: string }>
+}
+
+/** A column of a relation: its name and DuckDB's name of its type. */
+export interface RowColumn {
+  readonly name: string
+  readonly type: string
+}
+
+/** Type of a column of raw chunks. */
+export type ColumnType =
+  /** `id` is DuckDB's own (`BIGINT`, `TIMESTAMP_TZ`), `name` its name in SQL. */
+  | { readonly kind: 'plain'; readonly id: string; readonly name: string }
+  /** Rows hold places in `values`, of `width` bytes. */
+  | { readonly kind: 'enum'; readonly values: readonly string[]; readonly width: 1 | 2 | 4 }
+  | { readonly kind: 'list'; readonly of: ColumnType }
+  | { readonly kind: 'struct'; readonly fields: readonly NamedColumnType[] }
+
+/** A column of a chunk as it stands in the engine's memory. To be copied before the next chunk is asked for. */
+export interface RawColumn {
+  /** A bit a row, the least significant first, set where there is a value; absent where no row is NULL. */
+  readonly validity: Uint8Array | undefined
+  /**
+   * Values of fixed width, little endian; a byte a BOOLEAN; of a list the number of its first child and how many they
+   * are, 64 bits each. Where a row is NULL it holds anything.
+   */
+  readonly data: Uint8Array
+  /** The one column of children of a list, or the fields of a struct. */
+  readonly children: readonly RawColumn[]
+  /** Gives the texts of some rows one by one as a piece of UTF-8; an empty piece for NULL. */
+  texts(from: number, count: number, put: (bytes: Uint8Array, start: number, end: number) => void): void
+}
+
+export interface RawChunk {
+  readonly rows: number
+  readonly columns: readonly RawColumn[]
+}
+
+export interface NamedColumnType {
+  readonly name: string
+  readonly type: ColumnType
+}
+
+export interface RawChunks {
+  readonly columns: readonly NamedColumnType[]
+  readonly chunks: AsyncIterable<RawChunk>
+}
+
+/** Rows of one table, to be written to a file by the engine or read chunk by chunk. */
+export interface TableRows {
+  /** The columns, without reading a row. */
+  columns(): Promise<readonly RowColumn[]>
+  /** The statement itself: what a sink puts around it (casts, order) is again a relation of the same session. */
+  select(wrap: (from: string) => string): TableRows
+  /** Writes all rows to a new file. */
+  copyTo(path: string, format: CopyFormat): Promise<CopyReceipt>
+  /** All rows as objects, chunk by chunk; for sinks that are not files of the engine. */
+  rows(): AsyncIterable<readonly Readonly<Record<string, unknown>>[]>
+  /** All rows as columns of raw memory, chunk by chunk: for much data, where no value should become an object. */
+  chunks(): Promise<RawChunks>
 }

@@ -1,7 +1,7 @@
-/** Where raw bytes come from: a file of a batch, standard input, a window of a search, a download. */
+/** The source of raw bytes: a file of a batch, standard input, a window of a search, a download. */
 
 import type { Content } from '../contract/objects.ts'
-import type { Block } from './block.ts'
+import type { Block } from './lines.ts'
 import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
 
 /** Raw bytes of records, read once or more: a name and `open` are enough. */
@@ -16,13 +16,13 @@ export interface Source {
   readonly key?: string
   /** Name whose extension says how the bytes are compressed, where that of `name` does not. */
   readonly decodeName?: string
-  /** What its lines are, where that is known before reading. */
+  /** Content of its lines, where that is known before reading. */
   readonly content?: Content
   /** Found in a folder, not named itself: skipped, with a note, where it holds no records. */
   readonly found?: true
   /** Why it is not loaded, where that is known from its place; it stands for files that were found and left out. */
   readonly leftOut?: string
-  /** What a person should know of it before it is loaded. */
+  /** A note to print before it is loaded. */
   readonly notice?: string
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */
   readonly sizeBytes?: number
@@ -40,7 +40,7 @@ export interface Source {
   readonly blocks?: () => AsyncIterable<Block>
   /** The small sources that it consists of: their lines stand in one block, in this order. */
   readonly shared?: readonly SharedPart[]
-  /** What the manifest records besides, known once the fingerprint is. */
+  /** Further facts for the manifest, known once the fingerprint is. */
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
   readonly release?: () => Promise<void>
@@ -57,7 +57,7 @@ export interface SharedPart {
   readonly from: number
 }
 
-export interface SourceDetails {
+interface SourceDetails {
   readonly window?: WindowEntry
   readonly batch?: BatchEntry
   readonly requested?: DateRange['requested']

@@ -1,13 +1,13 @@
 /**
- * What a run is at work on, for whoever listens: telemetry, lineage. The stages know no listener; without one nothing is
- * made and nothing is measured.
+ * Stages of runs as events for telemetry and lineage. The stages know no listener; without one nothing is made and nothing
+ * is measured.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, SnapshotHead } from './partition.ts'
 
-/** What a run has made visible. */
+/** The commit of a run. */
 export interface CommittedWork {
   /** Absent where there was nothing to commit. */
   readonly snapshot: SnapshotHead | undefined
@@ -35,9 +35,9 @@ export type Stage =
   | { readonly stage: 'sink'; readonly run: string; readonly partition: string; readonly table: string }
   | (Omit<RunStage, 'stage'> & { readonly stage: 'commit' })
 
-/** What a stage has done: each says what it knows. */
+/** The outcome of a stage: each sets the fields that it knows. */
 export interface StageOutcome {
-  /** Of a source, where it has records. */
+  /** Content of a source, where it has records. */
   readonly content?: Content
   /** Decoded of a block; written to files of a table. */
   readonly bytes?: number
@@ -48,10 +48,10 @@ export interface StageOutcome {
   readonly committed?: CommittedWork
 }
 
-/** Hears of the end of a stage: what it has done, or what it failed with. */
+/** Called when a stage ends, with its outcome or its error. */
 export type StageEnd = (outcome: StageOutcome, error: unknown) => void
 
-/** Hears of a stage when it begins, with the one that it is part of. */
+/** Called when a stage begins, with the stage that it is part of. */
 export type StageListener = (stage: Stage, parent: Stage | undefined) => StageEnd | undefined
 
 const listeners = new Set<StageListener>()
@@ -63,8 +63,8 @@ export const listenToStages = (listener: StageListener): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** The work does not hear of what its listeners throw. */
-const unheard = <T>(call: () => T): T | undefined => {
+/** Errors of listeners never reach the work. */
+const ignoringErrors = <T>(call: () => T): T | undefined => {
   try {
     return call()
   } catch {
@@ -80,13 +80,13 @@ export const inStage = async <T>(
 ): Promise<T> => {
   if (listeners.size === 0) return work()
   const parent = current.getStore()
-  const ends = [...listeners].map((listener) => unheard(() => listener(stage, parent)))
+  const ends = [...listeners].map((listener) => ignoringErrors(() => listener(stage, parent)))
   const end = (outcome: StageOutcome, error?: unknown): void => {
-    for (const one of ends) unheard(() => one?.(outcome, error))
+    for (const one of ends) ignoringErrors(() => one?.(outcome, error))
   }
   try {
     const result = await current.run(stage, work)
-    end(unheard(() => outcomeOf(result)) ?? {})
+    end(ignoringErrors(() => outcomeOf(result)) ?? {})
     return result
   } catch (error) {
     end({}, error)

@@ -24,7 +24,7 @@ export const decodeUserText = (bytes: Uint8Array, name: string): string => {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (!text.includes('\0')) return text
   } catch {
-    // What it is instead is said below.
+    // The reason follows below.
   }
   throw new ToolkitError(
     'TEXT_NOT_UTF8',

@@ -3,7 +3,7 @@
  * in the blocks for the loader. Holds one block and one unfinished line.
  */
 
-import type { Block } from '../core/block.ts'
+import type { Block } from '../core/lines.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from './decode-limits.ts'

@@ -1,7 +1,7 @@
 /** From a source's raw bytes to blocks of whole lines: detect, decompress, split a document into records, cut. */
 
-import type { Block } from '../core/block.ts'
 import { ToolkitError } from '../core/errors.ts'
+import type { Block } from '../core/lines.ts'
 import type { BlockMemory } from './block-memory.ts'
 import { type ByteFeed, byteFeed } from './byte-feed.ts'
 import { cutBlocks } from './cut-blocks.ts'

@@ -2,7 +2,7 @@
 
 import type { Transform } from 'node:stream'
 import { systemCode } from '../core/errors.ts'
-import { freeChunk } from '../support/free-chunk.ts'
+import { freeChunk } from '../support/buffers.ts'
 import type { ByteFeed } from './byte-feed.ts'
 import { CHUNK_BYTES, PIECE_BYTES } from './decode-limits.ts'
 import { StreamFault, truncatedAt } from './stream-fault.ts'

@@ -1,7 +1,7 @@
 /** The companies of a part as the table that DuckDB selects from. Its inverse: `restore/profile-texts.ts`. */
 
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
-import { COMPANY_COLUMNS } from '../lake/tables/record-columns.ts'
+import { COMPANY_COLUMNS } from '../lake/tables/columns.ts'
 import { extraColumn, oneEach, type RowPart, rowTable } from './row-table.ts'
 
 /** Rows of `companies`: one a record. All date-times of a company are members of its MetaData. */

@@ -4,12 +4,7 @@
  */
 
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
-import {
-  ENTITY_COLUMNS,
-  OWNERSHIP_COLUMNS,
-  RELATIONS_COLUMNS,
-  ROLE_COLUMNS,
-} from '../lake/tables/record-columns.ts'
+import { ENTITY_COLUMNS, OWNERSHIP_COLUMNS, RELATIONS_COLUMNS, ROLE_COLUMNS } from '../lake/tables/columns.ts'
 import { NO_ENTITY, type RecordRows } from '../rows/record-rows.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../rows/row-columns.ts'
 import type { RowLists } from '../rows/row-lists.ts'

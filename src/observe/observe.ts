@@ -4,10 +4,9 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../core/errors.ts'
 import { listenToStages } from '../core/stages.ts'
-import { asksForLineage } from './lineage/lineage-settings.ts'
-import type { Observer, ObserverOptions } from './observer.ts'
-import { asksForTelemetry } from './telemetry/telemetry-settings.ts'
+import { asksForLineage, asksForTelemetry, type Observer, type ObserverOptions } from './settings.ts'
 
 /** Longest wait for endpoints when the work is done, in milliseconds. */
 const CLOSE_LIMIT_MS = 5000
@@ -26,15 +25,13 @@ export const startObserving = async (options: ObserverOptions): Promise<Observin
       const observer = await open()
       if (observer) observers.push(observer)
     } catch (error) {
-      warn(`${what} is not sent: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`${what} is not sent: ${messageOf(error)}`)
     }
   }
   if (asksForTelemetry(env))
-    await add('OpenTelemetry', async () =>
-      (await import('./telemetry/open-telemetry.ts')).openTelemetry(options),
-    )
+    await add('OpenTelemetry', async () => (await import('./telemetry.ts')).openTelemetry(options))
   if (asksForLineage(env))
-    await add('OpenLineage', async () => (await import('./lineage/open-lineage.ts')).openLineage(options))
+    await add('OpenLineage', async () => (await import('./lineage.ts')).openLineage(options))
   const stops = observers.map(({ listener }) => listenToStages(listener))
   return {
     close: async () => {

@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import { publishedHash, publishedHashPath, readPublishedHash } from '../lake/files/published-hash.ts'
+import { publishedHash, publishedHashPath, readPublishedHash } from '../lake/files/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { sha256Of } from '../support/hash.ts'

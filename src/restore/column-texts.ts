@@ -4,8 +4,8 @@
  */
 
 import type { Field, ObjectType } from '../contract/fields.ts'
-import type { RawColumn } from '../core/table-rows.ts'
-import { ByteWriter } from '../support/byte-writer.ts'
+import type { RawColumn } from '../core/sink.ts'
+import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import {
   DAY,

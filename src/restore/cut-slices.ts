@@ -5,7 +5,7 @@
 
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { compactOrder } from '../lake/query/sort-rows.ts'
+import { compactOrder } from '../lake/tables/sort-rows.ts'
 import type { Table, TableName } from '../lake/tables/tables.ts'
 import type { VersionedFile } from '../lake/views/current-versions.ts'
 

@@ -3,7 +3,7 @@
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
-import { ByteWriter } from '../support/byte-writer.ts'
+import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { ItemNames } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'

@@ -4,9 +4,17 @@
  * is left out. Numbers and texts are written in one form, without needless digits and escapes. Source: RFC 7396.
  */
 
-import type { ByteWriter } from '../support/byte-writer.ts'
-import { JSON_BYTES, skipSpace, skipText } from '../support/json-bytes.ts'
-import { isMark, type JsonMember, membersAt, skipWord, textBetween } from '../support/json-members.ts'
+import type { ByteWriter } from '../support/buffers.ts'
+import {
+  isMark,
+  JSON_BYTES,
+  type JsonMember,
+  membersAt,
+  skipSpace,
+  skipText,
+  skipWord,
+  textBetween,
+} from '../support/json-bytes.ts'
 import { appendQuoted } from './column-texts.ts'
 import { doubleText } from './number-text.ts'
 

@@ -4,15 +4,13 @@
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
-import type { RawChunk } from '../core/table-rows.ts'
+import type { RawChunk } from '../core/sink.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident } from '../lake/duckdb/sql.ts'
-import type { FieldColumn } from '../lake/tables/columns.ts'
-import { factorOf } from '../lake/tables/figure-scale.ts'
-import { numberText } from '../lake/tables/json-text.ts'
-import { COMPANY_COLUMNS } from '../lake/tables/record-columns.ts'
-import { ByteWriter } from '../support/byte-writer.ts'
-import { type JsonMember, membersAt } from '../support/json-members.ts'
+import { COMPANY_COLUMNS, type FieldColumn } from '../lake/tables/columns.ts'
+import { factorOf, numberText } from '../lake/tables/value-sql.ts'
+import { ByteWriter } from '../support/buffers.ts'
+import { type JsonMember, membersAt } from '../support/json-bytes.ts'
 import {
   appendObject,
   idsOf,

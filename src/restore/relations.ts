@@ -3,17 +3,17 @@
  * `relation-tables.ts`. What one leaves out the other cannot restore.
  */
 
-import { POINTER_LIKE } from '../lake/duckdb/row-objects.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import type { FieldColumn } from '../lake/tables/columns.ts'
-import { jsonMember, merged, nested, objectText } from '../lake/tables/json-text.ts'
 import {
   ENTITY_COLUMNS,
+  type FieldColumn,
   OWNERSHIP_COLUMNS,
   OWNERSHIP_LISTS,
+  POINTER_LIKE,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../lake/tables/record-columns.ts'
+} from '../lake/tables/columns.ts'
+import { jsonMember, merged, nested, objectText } from '../lake/tables/value-sql.ts'
 import { DIRECTIONS, ENTITY_LISTS, RECORD_LISTS } from '../rows/row-columns.ts'
 
 const KEYS = 'company_id, entity_no'

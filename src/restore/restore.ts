@@ -5,8 +5,8 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Snapshot } from '../core/partition.ts'
+import { newSpillFolder } from '../lake/duckdb/database-files.ts'
 import { Engine } from '../lake/duckdb/engine.ts'
-import { newSpillFolder } from '../lake/duckdb/spill-folder.ts'
 import {
   type AccessOptions,
   type AccessReport,
@@ -14,7 +14,7 @@ import {
   openAccess,
 } from '../lake/files/file-access.ts'
 import { filesOfThisWork } from '../storage/check-files.ts'
-import { ByteWriter } from '../support/byte-writer.ts'
+import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
 import { type ItemNames, scaledItems } from './item-names.ts'

@@ -7,7 +7,7 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
-import { instantsOf, unlikeInstants } from '../lake/tables/date-times.ts'
+import { instantsOf, unlikeInstants } from '../lake/tables/value-sql.ts'
 
 /** What DuckDB makes of a date-time. */
 export interface OddInstant {

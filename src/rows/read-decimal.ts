@@ -3,8 +3,8 @@
  * error leaves no doubt; the others by the text.
  */
 
+import { shiftDecimal } from '../support/exact-numbers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { shiftDecimal } from '../support/shift-decimal.ts'
 import { POWERS_OF_TEN } from './powers-of-ten.ts'
 
 const { PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E } = JSON_BYTES

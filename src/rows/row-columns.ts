@@ -2,15 +2,16 @@
 
 import type { Field } from '../contract/fields.ts'
 import { RELATION } from '../contract/objects.ts'
-import { type FieldColumn, fieldColumns } from '../lake/tables/columns.ts'
 import {
   COMPANY_COLUMNS,
   ENTITY_COLUMNS,
+  type FieldColumn,
+  fieldColumns,
   OWNERSHIP_COLUMNS,
   OWNERSHIP_LISTS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../lake/tables/record-columns.ts'
+} from '../lake/tables/columns.ts'
 
 /** Place of an entity's own id behind its other columns: it is a column of its ownerships and roles too. */
 export const ENTITY_ID = ENTITY_COLUMNS.length

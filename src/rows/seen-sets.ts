@@ -1,7 +1,7 @@
 /** Names that a run has seen; the contract's own to begin with. */
 
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
-import { LARGEST_ENUM } from '../lake/duckdb/enumerable.ts'
+import { LARGEST_ENUM } from '../lake/duckdb/sql.ts'
 import { KeyTable } from './key-table.ts'
 
 /** Sets that grow with what a run sees; DuckDB's ENUM types are made from them. */

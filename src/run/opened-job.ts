@@ -1,6 +1,6 @@
 /** A job of a run, ready to be loaded. */
 
-import type { PartialListing, WholeListing } from '../commit/whole-listing.ts'
+import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'

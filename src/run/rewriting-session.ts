@@ -2,7 +2,7 @@
 
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
-import { keepOrder } from '../lake/query/sort-rows.ts'
+import { keepOrder } from '../lake/tables/sort-rows.ts'
 import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
 import { discard } from '../support/durable-files.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from './memory-shares.ts'

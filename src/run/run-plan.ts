@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { KEPT_TAKE, type KeptTake } from '../lake/projection/declaration.ts'
+import { KEPT_TAKE, type KeptTake } from '../lake/projection/projection.ts'
 import { readPlan } from '../manifest/runs/runs.ts'
 import {
   anyText,

@@ -1,7 +1,7 @@
 /** What a run takes of the records: what its caller declares, else what the lake was loaded with before. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { compileTake } from '../lake/projection/compile-take.ts'
+import { compileTake } from '../lake/projection/compile-projection.ts'
 import {
   isSameTake,
   type KeptTake,
@@ -9,9 +9,9 @@ import {
   type Take,
   takesAll,
   takeText,
-} from '../lake/projection/declaration.ts'
+} from '../lake/projection/projection.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
-import { newestTake } from '../manifest/form/taken.ts'
+import { newestTake } from '../manifest/form/projections.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'

@@ -1,11 +1,10 @@
 /** What rewrites a lake leaves it as it was where it fails. */
 
-import { discardLoaded } from '../commit/confirm-files.ts'
+import { discardLoaded } from '../commit/files-of-run.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { engineError } from '../lake/duckdb/engine.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
-import { findCommit } from '../manifest/snapshots/find-commit.ts'
-import { newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
 import type { RunScope } from './with-run.ts'
 
 /** A bucket that did not answer may still carry out the request. */

@@ -3,7 +3,7 @@
  * resumes after its last finished one. The journal then ends with what became of each source.
  */
 
-import { checkStaged } from '../commit/check-staged.ts'
+import { checkStaged } from '../commit/files-of-run.ts'
 import type { Source } from '../core/source.ts'
 import { openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'

@@ -3,7 +3,7 @@
  * A text that a spreadsheet would take for a formula gets an apostrophe before it.
  */
 
-import type { RowColumn } from '../core/table-rows.ts'
+import type { RowColumn } from '../core/sink.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { FORMULA, FORMULA_STARTS, neutralise } from '../support/formula-text.ts'
 import { instant, jsonValue } from './json-values.ts'

@@ -1,7 +1,6 @@
 /** CSV files in a folder: `<table>/load=<run>/<partition>.csv`, staged out of sight until commit. */
 
-import type { DeliverySink, Sink } from '../core/sink.ts'
-import type { CopyFormat, TableRows } from '../core/table-rows.ts'
+import type { CopyFormat, DeliverySink, Sink, TableRows } from '../core/sink.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { csvHeader, csvRecord } from './csv-records.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'

@@ -4,8 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../core/errors.ts'
-import type { Sink } from '../core/sink.ts'
-import type { TableRows } from '../core/table-rows.ts'
+import type { Sink, TableRows } from '../core/sink.ts'
 
 /** What a person may ask of files, whatever their format: a format takes what means something to it. */
 export interface FormatOptions {

@@ -1,7 +1,6 @@
 /** JSON Lines files in a folder: `<table>/load=<run>/<partition>.jsonl`, staged out of sight until commit. */
 
-import type { DeliverySink } from '../core/sink.ts'
-import type { RowColumn, TableRows } from '../core/table-rows.ts'
+import type { DeliverySink, RowColumn, TableRows } from '../core/sink.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'

@@ -1,7 +1,6 @@
 /** Values in SQL as JSON has them, at every depth: DuckDB would write `NaN`, and instants with a space. */
 
-import { type ColumnTypeTree, parseColumnType } from '../lake/duckdb/parse-column-type.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { type ColumnTypeTree, ident, literal, parseColumnType } from '../lake/duckdb/sql.ts'
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
 export const instant = (value: string, zone: 'Z' | ''): string =>

@@ -1,7 +1,6 @@
 /** Parquet files in a lake's folder: written to the run's staging, moved to `<table>/load=<run>/` on commit. */
 
-import type { Sink } from '../core/sink.ts'
-import type { CopyFormat, TableRows } from '../core/table-rows.ts'
+import type { CopyFormat, Sink, TableRows } from '../core/sink.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { SINK_TABLES } from './current-rows.ts'

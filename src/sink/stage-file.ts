@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { systemCode, writeError } from '../core/errors.ts'
-import type { CopyFormat, CopyReceipt, TableRows } from '../core/table-rows.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../core/sink.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { adoptFile } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import type { RawChunk, TableRows } from '../core/table-rows.ts'
+import type { RawChunk, TableRows } from '../core/sink.ts'
 import type { StreamOptions } from './file-format.ts'
 
 /**

@@ -5,8 +5,7 @@
 
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { sha256Of } from '../support/hash.ts'
-import { seal, unseal } from '../support/sealed-text.ts'
+import { seal, sha256Of, unseal } from '../support/hash.ts'
 import { readCached, writeCached } from '../support/user-cache.ts'
 import { workBase } from '../support/work-base.ts'
 import { isSameMark } from './check-files.ts'

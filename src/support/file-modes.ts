@@ -17,12 +17,12 @@ const GROUP_WRITES = 0o020
 const GROUP_BITS = 0o070
 const FOR_OTHERS = 0o007
 const FILE_BITS = 0o666
-/** What a folder hands on: all but the right of everybody to write. */
+/** Bits that a folder hands on: all but the right of everybody to write. */
 const HANDED_ON = 0o2775
 
 const hasUsers = process.getuid !== undefined
 
-/** What is made in a folder shall have. */
+/** Mode and owner of a file or folder that is made in a folder. */
 interface Access {
   readonly mode: number
   readonly group: number

@@ -1,6 +1,6 @@
 /** Texts that a spreadsheet would take for a formula, and what keeps it from that. */
 
-/** What begins a formula, as the inside of a character class. */
+/** Characters that begin a formula, as the inside of a character class. */
 export const FORMULA_STARTS = '=+@\\t\\r＝＋－＠\\-'
 
 /**

@@ -1,9 +1,11 @@
-/** SHA-256 of data and of files. Several files side by side are the caller's. */
+/** SHA-256 of data and of files, and text sealed with its own hash. Callers hash several files side by side themselves. */
 
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { JSON_BYTES } from './json-bytes.ts'
 
 /** The result of one pass over a file. */
 export interface FileHash {
@@ -29,7 +31,7 @@ const newlinesIn = (chunk: Buffer): number => {
   return count
 }
 
-export interface HashOptions {
+interface HashOptions {
   readonly signal?: AbortSignal | undefined
   /** Called with the number of bytes read. */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -113,4 +115,39 @@ export const crc32Of = async (path: string, bytes: number): Promise<number> => {
   if (bytes === 0) return sum
   for await (const chunk of createReadStream(path, { end: bytes - 1 })) sum = crc32(chunk, sum)
   return sum
+}
+
+// A sealed text is a JSON object with its own hash as the last member, so that reading it finds every changed byte.
+
+const SEAL_START = ',"seal":"'
+const sealOf = (body: string | Buffer): string => `${SEAL_START}${sha256Of(body)}"}`
+const SEAL_LENGTH = sealOf('').length
+
+/** Seals the text of an object that has a member at least. A line end may follow it. */
+export const seal = (objectText: string): string => {
+  const body = objectText.trimEnd().replace(/\s*\}$/, '')
+  return body + sealOf(body)
+}
+
+type Unsealed = { readonly kind: 'sealed'; readonly value: object } | { readonly kind: 'damaged' }
+
+const parse = (text: string): { readonly seal?: unknown } | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads what `seal` made, without the seal. */
+export const unseal = (bytes: Buffer): Unsealed => {
+  const end = bytes.length - (bytes.at(-1) === JSON_BYTES.LINE_FEED ? 1 : 0)
+  const body = bytes.subarray(0, Math.max(end - SEAL_LENGTH, 0))
+  // Bytes that are no UTF-8 would be read as another text than the one that stands there.
+  const isWhole = isUtf8(bytes) && bytes.toString('latin1', body.length, end) === sealOf(body)
+  const sealed = isWhole ? parse(bytes.toString('utf8', 0, end)) : null
+  if (sealed === null) return { kind: 'damaged' }
+  const { seal: _, ...value } = sealed
+  return { kind: 'sealed', value }
 }

@@ -74,7 +74,7 @@ export const orNull =
   (value, place) =>
     value === null ? null : inner(value, place)
 
-/** What the fields of an object may lack. */
+/** The form of a field that may be absent. */
 export interface OptionalForm<T> {
   readonly optional: Form<T>
 }
@@ -90,7 +90,9 @@ type ObjectOf<F extends Fields> = {
   readonly [K in Exclude<keyof F, RequiredNames<F>>]?: F[K] extends OptionalForm<infer T> ? T : never
 }
 
-const checkFields = (value: JsonObject, fields: Fields, place: string): void => {
+/** Throws for a value that is no object of these fields. */
+const checkFields = (value: unknown, fields: Fields, place: string): void => {
+  if (!isObject(value)) throw new FormError(place, 'an object')
   for (const [name, inner] of Object.entries(fields)) {
     const member = Object.hasOwn(value, name) ? value[name] : undefined
     const at = place === '' ? name : `${place}.${name}`
@@ -103,13 +105,12 @@ const checkFields = (value: JsonObject, fields: Fields, place: string): void => 
 export const objectOf =
   <F extends Fields>(fields: F): Form<ObjectOf<F>> =>
   (value, place) => {
-    if (!isObject(value)) throw new FormError(place, 'an object')
     checkFields(value, fields, place)
     return value as ObjectOf<F>
   }
 
 /** Forms of all fields of a declared type: one that is added to it is missed here too. */
-export type FieldForms<T> = {
+type FieldForms<T> = {
   readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalForm<T[K]> : Form<T[K]>
 }
 
@@ -117,7 +118,6 @@ export type FieldForms<T> = {
 export const shapeOf = <T extends object>(fields: FieldForms<T>): Form<T> => {
   const known: Fields = { ...fields }
   return (value, place) => {
-    if (!isObject(value)) throw new FormError(place, 'an object')
     checkFields(value, known, place)
     return value as T
   }

@@ -1,4 +1,4 @@
-/** Lists folders whose entries may vanish meanwhile. */
+/** Lists folders whose entries may be deleted meanwhile. */
 
 import type { Dirent } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
@@ -55,7 +55,7 @@ export const listTree = async (path: string): Promise<FoundPath[]> => {
   return below
 }
 
-/** What the room of files is, by path, once those of all these names are gone: nothing where a file has names elsewhere. */
+/** The bytes that deleting files frees, by path: none where a file has another name elsewhere. */
 export const roomOfFiles = (files: readonly FoundPath[]): ReadonlyMap<string, number> => {
   const rooms = new Map<string, number>()
   for (const [first, ...others] of Map.groupBy(files, ({ identity }) => identity).values()) {

@@ -1,4 +1,4 @@
-/** Many small jobs, a few at a time. The only importer of p-limit. */
+/** Many small jobs, a few at a time, and promises that are awaited later. The only importer of p-limit. */
 
 import pLimit from 'p-limit'
 
@@ -29,3 +29,12 @@ export const sideBySide = async <Item, Result>(
 
 /** Lets at most `most` of the works given to it run at once; the others wait in the order in which they came. */
 export const atMost = (most: number): (<T>(work: () => Promise<T>) => Promise<T>) => pLimit(most)
+
+/** A promise whose failure waits until it is asked for, which prevents unhandledRejection. */
+export const settled = <T>(promise: Promise<T>): Promise<() => T> =>
+  promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error
+    },
+  )

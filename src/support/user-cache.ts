@@ -1,6 +1,6 @@
 /**
- * Files that only save time, in a folder of this user that nobody else can write. What is not there, damaged or another
- * user's is made again; of two processes that write at once the last one wins.
+ * Cached files in a folder of this user that nobody else can write. A file that is missing, damaged or another user's is made
+ * again; of two processes that write at once the last one wins.
  */
 
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'

@@ -7,7 +7,7 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 
-export interface VerifiedRequest {
+interface VerifiedRequest {
   readonly method: 'GET' | 'POST' | 'DELETE' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
@@ -36,7 +36,7 @@ export const verifiedFetch = async (address: string | URL, init: VerifiedRequest
     try {
       const isEmpty = WITHOUT_BODY.has(status)
       if (isEmpty) message.resume()
-      // What does not come to its end is an error of the body, as with the global fetch.
+      // An answer that is cut short is an error of the body, as with the global fetch.
       const body = isEmpty ? null : Readable.toWeb(message)
       resolve(new Response(body, { status, headers: answered }))
     } catch (error) {

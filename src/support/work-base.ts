@@ -1,4 +1,4 @@
-/** The folder of this user on this machine. */
+/** The folder of this user on this machine. The entry of the command line loads it before its compile cache: it stays small. */
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /** The views and macros that a DuckDB file gets above its tables: those of a lake, as far as its tables and facts reach. */
 
 import type { SinkContext } from '../core/sink.ts'
-import { FACT_NAMES, type FactName } from '../lake/views/lake-facts.ts'
+import { FACT_NAMES, type FactName } from '../lake/views/fact-columns.ts'
 import { layerOnTables } from '../lake/views/lake-sql.ts'
 import { fitsIntoFile } from '../manifest/snapshots/lake-file.ts'
 import { readFactsOf } from '../manifest/snapshots/read-facts.ts'

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { Engine } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
-import { defaultLocalBytes } from '../lake/files/files-in-turn.ts'
+import { defaultLocalBytes } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { listManifest } from '../manifest/snapshots/snapshots.ts'
 import { SupersededRows } from '../publish/current/superseded-rows.ts'

@@ -4,8 +4,7 @@
  */
 
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
-import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import { orInterrupted } from '../core/interrupted.ts'
+import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { SnapshotHead } from '../core/partition.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'

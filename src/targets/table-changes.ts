@@ -1,8 +1,13 @@
 /** The files of a table in a snapshot, and how they differ from those of an earlier one: opens the parts that differ. */
 
 import type { Table } from '../lake/tables/tables.ts'
-import { differingParts } from '../manifest/parts/part-difference.ts'
-import { entriesOf, type Leaf, readEntries, type Wanted } from '../manifest/parts/parts.ts'
+import {
+  differingParts,
+  entriesOf,
+  type Leaf,
+  type PartFilter,
+  readEntries,
+} from '../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { type FileChanges, filesOfPartitions, filesOfRuns, type TableFile } from '../publish/table-files.ts'
 
@@ -12,7 +17,7 @@ const hasTable = ({ totals }: SnapshotRoot, { name }: TableName): boolean =>
   totals.tables.some(({ table }) => table === name)
 
 const holds =
-  ({ content }: TableName): Wanted =>
+  ({ content }: TableName): PartFilter =>
   ({ contents }) =>
     content !== undefined && contents?.includes(content) === true
 

@@ -5,8 +5,8 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink } from '../core/sink.ts'
-import { compileTake } from '../lake/projection/compile-take.ts'
-import type { Take } from '../lake/projection/declaration.ts'
+import { compileTake } from '../lake/projection/compile-projection.ts'
+import type { Take } from '../lake/projection/projection.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'

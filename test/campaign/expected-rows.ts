@@ -2,13 +2,13 @@
 
 import type { Field } from '../../src/contract/fields.ts'
 import { OWNERSHIP, PROTECTED_IDENTITY, RELATION } from '../../src/contract/objects.ts'
-import type { FieldColumn } from '../../src/lake/tables/columns.ts'
 import {
   ENTITY_COLUMNS,
+  type FieldColumn,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../../src/lake/tables/record-columns.ts'
+} from '../../src/lake/tables/columns.ts'
 
 /** A number as it is written, and the double that it is. */
 class Written {

@@ -1,12 +1,12 @@
 /** The rows that the checker made of a record of relations, as texts like those of `expected-rows.ts`. */
 
-import type { FieldColumn } from '../../src/lake/tables/columns.ts'
 import {
   ENTITY_COLUMNS,
+  type FieldColumn,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../../src/lake/tables/record-columns.ts'
+} from '../../src/lake/tables/columns.ts'
 import type { BlockRows } from '../../src/rows/block-rows.ts'
 import { NO_ENTITY, type RecordRows } from '../../src/rows/record-rows.ts'
 import type { RowCells } from '../../src/rows/row-cells.ts'

@@ -6,8 +6,8 @@ import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
+import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
-import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
   batchFilePath,

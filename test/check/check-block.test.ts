@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CheckedBlock, type CheckedPart, checkBlock, lineOf } from '../../src/check/check-block.ts'
 import { RecordChecker } from '../../src/check/record/check-record.ts'
-import type { Block } from '../../src/core/block.ts'
+import type { Block } from '../../src/core/lines.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import { blockOf } from '../load/loaded-lake.ts'
 

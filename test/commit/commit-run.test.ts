@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/files/layout.ts'
 import { NO_TOTALS } from '../../src/manifest/form/totals.ts'
+import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readJournal } from '../../src/manifest/runs/journal.ts'
 import { leaseRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRuns, removeRun } from '../../src/manifest/runs/runs.ts'
@@ -15,7 +16,6 @@ import {
   readRoot,
   readSnapshot,
 } from '../../src/manifest/snapshots/snapshots.ts'
-import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
 import { filesOf, seededRandom } from '../manifest/damage.ts'
 import {

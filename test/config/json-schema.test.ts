@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
-import { configSchema } from '../../src/config/json-schema.ts'
+import { configSchema } from '../../src/config/read-settings.ts'
 import { parseToml, type TomlNode } from '../../src/config/toml-tree.ts'
 
 const plain = (node: TomlNode): unknown => {

@@ -1,6 +1,10 @@
 import { expect, expectTypeOf, test } from 'vitest'
-import { LIMITS } from '../../src/contract/limits.ts'
-import { type CursorPagination, PAGINATION_FIELDS, type Pagination } from '../../src/contract/pagination.ts'
+import {
+  type CursorPagination,
+  LIMITS,
+  PAGINATION_FIELDS,
+  type Pagination,
+} from '../../src/contract/limits.ts'
 import {
   COMPANIES_REQUEST,
   type CompaniesRequest,

@@ -1,7 +1,7 @@
 /** Sources of bytes for the tests of this room: the same text in every compression, cut anywhere. */
 
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
-import type { Block } from '../../src/core/block.ts'
+import type { Block } from '../../src/core/lines.ts'
 import { type DecodeOptions, decodeBlocks } from '../../src/decode/decode-blocks.ts'
 import type { Compression } from '../../src/decode/detect-compression.ts'
 

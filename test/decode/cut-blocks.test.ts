@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Block } from '../../src/core/block.ts'
+import type { Block } from '../../src/core/lines.ts'
 import { type ByteFeed, byteFeed } from '../../src/decode/byte-feed.ts'
 import { type CutOptions, cutBlocks } from '../../src/decode/cut-blocks.ts'
 import { chunksAt, collect, TRICKY } from './byte-sources.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../src/core/block.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
+import type { Block } from '../../src/core/lines.ts'
 import { blocksOf, COMPRESS } from './byte-sources.ts'
 
 /** Each line that is not blank with its number and its offset in the source. */

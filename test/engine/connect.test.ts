@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { addressOf, type TemporalPlace } from '../../src/engine/temporal/connect.ts'
-import { VERSION } from '../../src/support/tool-version.ts'
+import { VERSION } from '../../src/support/own-package.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 

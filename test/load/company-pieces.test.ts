@@ -7,7 +7,7 @@ import {
   restoreCompanies,
 } from '../../src/restore/restore.ts'
 import { slicesOf, sliceView } from '../../src/restore/slices.ts'
-import { ByteWriter } from '../../src/support/byte-writer.ts'
+import { ByteWriter } from '../../src/support/buffers.ts'
 import { type LoadedLake, Workbench } from './loaded-lake.ts'
 import { canonical } from './same-record.ts'
 

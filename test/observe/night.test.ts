@@ -93,8 +93,8 @@ test('an alarm that is not taken is tried again, then a warning says so, and the
   expect(code).toBe(2)
   expect(hook.received.length).toBe(3)
   expect(stderr).toContain(
-    'warning: the web hook of [hooks] could not be told that the night failed: it answers with 503',
+    'warning: the web hook of [hooks] could not be notified of the failed night: it answers with 503',
   )
-  expect(stderr).toContain('warning: the command of [hooks] could not be told that the night failed: spawn')
+  expect(stderr).toContain('warning: the command of [hooks] could not be notified of the failed night: spawn')
   expect(stderr).not.toContain(hook.url)
 })

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { appendPatched } from '../../src/restore/merge-patch.ts'
 import { doubleText } from '../../src/restore/number-text.ts'
-import { ByteWriter } from '../../src/support/byte-writer.ts'
-import { membersAt } from '../../src/support/json-members.ts'
+import { ByteWriter } from '../../src/support/buffers.ts'
+import { membersAt } from '../../src/support/json-bytes.ts'
 
 let engine: Engine
 let session: Session

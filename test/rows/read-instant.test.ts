@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../data/random.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { instantsOf, unlikeInstants } from '../../src/lake/tables/date-times.ts'
+import { instantsOf, unlikeInstants } from '../../src/lake/tables/value-sql.ts'
 import { InstantReader } from '../../src/rows/read-instant.ts'
 
 const random = seededRandom(5, 'instants', 1)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { recordLines } from '../../src/jobs/records/records.ts'
-import type { Take } from '../../src/lake/projection/declaration.ts'
+import type { Take } from '../../src/lake/projection/projection.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { resumeRuns } from '../jobs/resume/resume-runs.ts'
 import { textsBelow } from '../support/all-bytes.ts'

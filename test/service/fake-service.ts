@@ -5,10 +5,9 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { LIMITS } from '../../src/contract/limits.ts'
+import { LIMITS, PAGINATION_HEADER } from '../../src/contract/limits.ts'
 import { COMPANY_MESSAGES, sentence, validationBody } from '../../src/contract/messages.ts'
 import type { Content } from '../../src/contract/objects.ts'
-import { PAGINATION_HEADER } from '../../src/contract/pagination.ts'
 import type { SearchParameters } from '../../src/contract/requests.ts'
 
 export interface FakeCompany {

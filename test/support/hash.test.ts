@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { hashFile, sha256Of } from '../../src/support/hash.ts'
+import { hashFile, seal, sha256Of, unseal } from '../../src/support/hash.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
@@ -73,4 +73,27 @@ test('files hashed at once, however many, leave the memory of a few', async () =
   const { stdout } = await promisify(execFile)(process.execPath, args)
   expect(Number(stdout)).toBeGreaterThan(0)
   expect(Number(stdout)).toBeLessThan(MOST_KEPT_BYTES)
+})
+
+const VALUE = { name: 'å "quoted"', list: [{ sha256: 'a'.repeat(64) }], inner: { at: null } }
+
+test.each([JSON.stringify(VALUE), JSON.stringify(VALUE, null, 2)])('unseal gives what was sealed', (text) => {
+  for (const end of ['', '\n'])
+    expect(unseal(Buffer.from(seal(text) + end))).toEqual({ kind: 'sealed', value: VALUE })
+})
+
+test('unseal takes no object that never had a seal', () => {
+  expect(unseal(Buffer.from(`${JSON.stringify(VALUE)}\n`)).kind).toBe('damaged')
+})
+
+test('unseal finds every changed bit and every cut', () => {
+  const whole = Buffer.from(`${seal(JSON.stringify(VALUE))}\n`)
+  for (let at = 0; at < whole.length; at += 1) {
+    for (let bit = 0; bit < 8; bit += 1) {
+      const changed = Buffer.from(whole)
+      changed[at] = (changed[at] ?? 0) ^ (1 << bit)
+      expect(unseal(changed).kind, `bit ${bit} of byte ${at}`).toBe('damaged')
+    }
+    if (at < whole.length - 1) expect(unseal(whole.subarray(0, at)).kind).toBe('damaged')
+  }
 })

@@ -18,7 +18,7 @@ export const WRONG_WORDS: readonly WrongWord[] = [
     where: ['comment'],
     write: 'a sentence that names its noun first',
   },
-  { pattern: /\bforeign(?! key)\b/i, where: PROSE, write: 'unknown' },
+  { pattern: /\bforeign(?! key| company)\b/i, where: PROSE, write: 'unknown' },
   { pattern: /\b(?:is|are|was|were|be|being) told\b/i, where: PROSE, write: 'is reported; or is asked to' },
   {
     pattern: /\b(?:hears?|heard|unheard) (?:of|from)\b/i,

@@ -1,8 +1,7 @@
 /** The company that a line is of. Pure. */
 
 import type { Content } from '../../contract/objects.ts'
-import { skipSpace } from '../../support/json-bytes.ts'
-import { type JsonMember, membersAt } from '../../support/json-members.ts'
+import { type JsonMember, membersAt, skipSpace } from '../../support/json-bytes.ts'
 import { idAt } from './without-entities.ts'
 
 /** JSON that may be none: `undefined` then. */

@@ -5,8 +5,7 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { Block } from '../../core/block.ts'
-import type { RefusedIds } from '../../core/refused-ids.ts'
+import type { Block, RefusedIds } from '../../core/lines.ts'
 import { JSON_BYTES, skipSpace } from '../../support/json-bytes.ts'
 import { ownerOf, parsedRecord } from './record-owner.ts'
 import { idAt, withoutEntities } from './without-entities.ts'

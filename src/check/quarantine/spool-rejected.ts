@@ -3,7 +3,7 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
-import type { RejectedLine } from '../../core/reject.ts'
+import type { RejectedLine } from '../../core/lines.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { discard } from '../../support/durable-files.ts'

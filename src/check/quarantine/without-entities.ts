@@ -1,7 +1,6 @@
 /** Takes entities out of the text of a record, with all that hangs on them. Everything else stays as it came. */
 
-import { JSON_BYTES, skipSpace } from '../../support/json-bytes.ts'
-import { elementsAt, membersAt } from '../../support/json-members.ts'
+import { elementsAt, JSON_BYTES, membersAt, skipSpace } from '../../support/json-bytes.ts'
 
 const { OPEN_BRACKET, OPEN_BRACE } = JSON_BYTES
 

@@ -3,7 +3,7 @@
 import { DICTIONARIES } from '../../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { BASIC_DETAILS, META_DATA } from '../../contract/objects.ts'
-import { hasOwnTable } from '../../lake/duckdb/row-objects.ts'
+import { hasOwnTable } from '../../lake/tables/columns.ts'
 import { KeyTable } from '../../rows/key-table.ts'
 import { type RowList, rowColumnOf, rowListOf } from '../../rows/row-columns.ts'
 import { KeyOrder } from '../scan/key-words.ts'

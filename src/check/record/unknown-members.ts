@@ -1,7 +1,7 @@
 /** What a record has beyond the contract, and the `extra` column made of it. */
 
 import type { Content } from '../../contract/objects.ts'
-import { POINTER_LIKE } from '../../lake/duckdb/row-objects.ts'
+import { POINTER_LIKE } from '../../lake/tables/columns.ts'
 
 /** Members of a record that the contract does not know. */
 export interface UnknownMember {

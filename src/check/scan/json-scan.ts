@@ -3,7 +3,7 @@
  * trailing commas, NaN and Infinity pass. Knows the grammar, not the contract. Makes no objects.
  */
 
-import type { RejectCode } from '../../core/reject.ts'
+import type { RejectCode } from '../../core/lines.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 
 const {

@@ -21,7 +21,7 @@ export const addConfig = (program: Command, allCommands: () => Promise<Command>)
     .command('schema')
     .summary('print the JSON Schema of firmlake.toml, for editors')
     .description('Prints the JSON Schema by which an editor completes and checks firmlake.toml.')
-    .action(async () => printJson((await import('../../config/json-schema.ts')).configSchema()))
+    .action(async () => printJson((await import('../../config/read-settings.ts')).configSchema()))
   withExamples(schema, [['config schema > firmlake.schema.json', 'for an editor that knows JSON Schema']])
 }
 

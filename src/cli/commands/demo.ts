@@ -6,7 +6,7 @@ import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quar
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
-import { PACKAGE_FOLDER } from '../../support/own-files.ts'
+import { PACKAGE_FOLDER } from '../../support/own-package.ts'
 import { interruptible } from '../interrupt.ts'
 import { type LakeOption, playLakeOption, withExamples } from '../options/options.ts'
 import { printLines } from '../output/print.ts'

@@ -1,7 +1,7 @@
 /** `gc`: removes dead runs, unfinished writes and files that no kept snapshot lists. */
 
 import type { Command } from 'commander'
-import type { Garbage } from '../../manifest/verify/remove-garbage.ts'
+import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
 import { interruptible } from '../interrupt.ts'

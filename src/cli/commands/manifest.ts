@@ -30,6 +30,6 @@ export const addManifest = (program: Command): void => {
 
 const runManifest = async ({ lake, snapshot }: LakeOption & SnapshotOption): Promise<void> => {
   const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
-  const { documentText } = await import('../../manifest/snapshots/print-document.ts')
+  const { documentText } = await import('../../manifest/snapshots/snapshot-text.ts')
   for await (const text of documentText(lake, await readRoot(lake, snapshot))) await print(text)
 }

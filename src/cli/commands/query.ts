@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
-import type { ListedTable } from '../../lake/files/list-tables.ts'
+import type { ListedTable } from '../../lake/tables/tables.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
 import {
   type CheckedFlag,
@@ -114,7 +114,7 @@ const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<vo
     throw new ToolkitError('USAGE', 'Cannot print the list of tables as Parquet: expected a SELECT')
   const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
   const { isOfOnePartition } = await import('../../manifest/snapshots/snapshot-root.ts')
-  const { listTables } = await import('../../lake/files/list-tables.ts')
+  const { listTables } = await import('../../lake/tables/tables.ts')
   const root = await readRoot(lake, snapshot)
   const tables = await listTables(
     (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,

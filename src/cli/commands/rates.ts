@@ -3,8 +3,7 @@
 import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
-import { BASE_CURRENCY } from '../../lake/rates/rate-table.ts'
-import type { Rates } from '../../lake/rates/rates.ts'
+import { BASE_CURRENCY, type Rates } from '../../lake/rates/rates.ts'
 import {
   type JsonOption,
   jsonOption,

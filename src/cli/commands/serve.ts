@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type LakeOption,

@@ -2,9 +2,9 @@
 
 import type { Command, Option } from 'commander'
 import { DEFINITION } from '../../config/definition.ts'
-import type { ConfigField, FieldsOf, Setting } from '../../config/fields.ts'
 import type { LoadedConfig } from '../../config/find-file.ts'
 import type { FoundSetting } from '../../config/read-settings.ts'
+import type { ConfigField, FieldsOf, Setting } from '../../config/setting-types.ts'
 import { applyTo } from './apply-config.ts'
 
 interface ShownSetting {

@@ -3,8 +3,7 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Expectations } from '../../jobs/check/check-loads.ts'
-import { parseDuration } from '../../support/parse-duration.ts'
-import { parseShare } from '../../support/parse-share.ts'
+import { parseDuration, parseShare } from '../../support/quantities.ts'
 import { wholeNumber } from './options.ts'
 
 export interface ExpectationFlags {

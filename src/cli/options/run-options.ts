@@ -14,7 +14,7 @@ import {
 import { ToolkitError } from '../../core/errors.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
-import { parseSize } from '../../support/parse-size.ts'
+import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
 import { wholeNumber } from './options.ts'
 

@@ -7,7 +7,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
-import { parseDuration } from '../../support/parse-duration.ts'
+import { parseDuration } from '../../support/quantities.ts'
 import { wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {

@@ -1,7 +1,7 @@
 /** Options that declare what is taken of the records, of a lake and of an export. */
 
 import { Option } from 'commander'
-import { computedOf, masksOf, type Take } from '../../lake/projection/declaration.ts'
+import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
 
 /** Options of a lake and of an export. */
 export interface TakeFlags {

@@ -5,8 +5,8 @@
 
 import type { Commit } from '../../core/partition.ts'
 import type { AccessReport } from '../../lake/files/file-access.ts'
-import { takeText } from '../../lake/projection/declaration.ts'
-import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/taken.ts'
+import { takeText } from '../../lake/projection/projection.ts'
+import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/projections.ts'
 import { formatBytes, formatCounted } from './format.ts'
 import { note } from './print.ts'
 

@@ -3,7 +3,7 @@
 import { ServiceError } from '@temporalio/client'
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig'
 import { ToolkitError } from '../../core/errors.ts'
-import { VERSION } from '../../support/tool-version.ts'
+import { VERSION } from '../../support/own-package.ts'
 
 /** Where runs are handed over. */
 export interface TemporalPlace {

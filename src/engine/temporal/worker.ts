@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
-import { ownCode } from '../../support/own-files.ts'
+import { ownCode } from '../../support/own-package.ts'
 import { type StepOptions, type StepReport, stepActivities } from './activities.ts'
 import { CONNECT_WITHIN_MS, connectError, type TemporalAddress } from './connect.ts'
 

@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import { loadedPartitions, loadedSources, sourceKey } from '../../manifest/form/loaded-sources.ts'
+import { loadedPartitions, loadedSources, sourceKey } from '../../manifest/form/sources.ts'
 import type { BatchFilesJob } from '../../run/run-plan.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 

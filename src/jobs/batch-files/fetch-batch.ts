@@ -5,8 +5,8 @@
 
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Block } from '../../core/block.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import type { Block } from '../../core/lines.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'

@@ -2,7 +2,7 @@
 
 import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
-import type { Facts } from '../../lake/views/lake-facts.ts'
+import type { Facts } from '../../lake/views/fact-columns.ts'
 
 /** The expectations; one that is absent is not checked. */
 export interface Expectations {

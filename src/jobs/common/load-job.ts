@@ -8,7 +8,7 @@ import {
 } from '../../commit/quarantine-limit.ts'
 import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Take } from '../../lake/projection/declaration.ts'
+import type { Take } from '../../lake/projection/projection.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'

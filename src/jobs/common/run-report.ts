@@ -1,12 +1,12 @@
 /** The report of a run, in one object: the result of a job of the library, and the output of `--json`. */
 
 import type { CurrencyChange } from '../../commit/currency-change.ts'
-import type { GoneCompanies } from '../../commit/whole-listing.ts'
+import type { GoneCompanies } from '../../commit/find-gone.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
-import { sourceSizes } from '../../manifest/form/loaded-sources.ts'
+import { sourceSizes } from '../../manifest/form/sources.ts'
 import { filteredOf } from '../../manifest/form/totals.ts'
-import { type Difference, differencesOf } from '../../manifest/snapshots/latest-pulls.ts'
+import { type Difference, differencesOf } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
 

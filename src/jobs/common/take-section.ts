@@ -1,7 +1,7 @@
 /** The declarations of `[take]` and `[sink_take]` in `firmlake.toml`. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { computedOf, masksOf, type Take } from '../../lake/projection/declaration.ts'
+import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
 
 /** The declaration of a section; `undefined` without a section. */
 export const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>

@@ -1,12 +1,12 @@
 /** One table of a compaction: its current rows sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
 
 import { join } from 'node:path'
-import { listingEntry } from '../../commit/listing-entry.ts'
+import { listingEntry } from '../../commit/mark-gone.ts'
 import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
-import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, mainTables, type Table } from '../../lake/tables/tables.ts'
 import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'

@@ -6,7 +6,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { defaultLocalBytes } from '../../lake/files/files-in-turn.ts'
+import { defaultLocalBytes } from '../../lake/files/fetch-tables.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import type { RewritingOptions } from '../../run/rewriting-session.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'

@@ -1,8 +1,8 @@
 /** The dry run of a compaction: what it would leave, without writing anything. */
 
 import type { Snapshot } from '../../core/partition.ts'
-import { newSpillFolder } from '../../lake/duckdb/spill-folder.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { newSpillFolder } from '../../lake/duckdb/database-files.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'

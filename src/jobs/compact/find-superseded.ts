@@ -1,7 +1,7 @@
 /** Which records of a content are superseded, by the ids of its main table, a group of files after the other. */
 
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
-import { diskError } from '../../lake/query/sort-rows.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { diskError } from '../../lake/tables/sort-rows.ts'
 import { mainTables, type Table } from '../../lake/tables/tables.ts'
 import { makeSupersededOf } from '../../lake/views/current-versions.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'

@@ -2,7 +2,7 @@
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
-import { rowGroupRows } from '../../lake/query/sort-rows.ts'
+import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import { sha256Of } from '../../support/hash.ts'
 

@@ -2,7 +2,7 @@
 
 import type { FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
-import type { SortedRows } from '../../lake/query/sort-rows.ts'
+import type { SortedRows } from '../../lake/tables/sort-rows.ts'
 import { LEAST_ROWS } from './plan-compaction.ts'
 
 interface CompactedFilesRequest {

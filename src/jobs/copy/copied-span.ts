@@ -2,8 +2,8 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { snapshotPath } from '../../lake/files/layout.ts'
-import { holdsRun } from '../../manifest/snapshots/find-commit.ts'
 import {
+  holdsRun,
   listManifest,
   type ManifestListing,
   readKnownRoot,

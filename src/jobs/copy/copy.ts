@@ -2,8 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import {
   inLake,
   oldestPath,
@@ -13,17 +12,17 @@ import {
   runPath,
   snapshotPath,
 } from '../../lake/files/layout.ts'
-import { readRatesFile } from '../../lake/rates/rates-file.ts'
+import { readRatesFile } from '../../lake/rates/rates-csv.ts'
 import { forgottenBefore } from '../../manifest/form/forgotten.ts'
+import { listLeftovers } from '../../manifest/gc/lake-files.ts'
+import { removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { JOURNAL_FILE } from '../../manifest/runs/journal.ts'
 import { makeLake, removeRunFolder } from '../../manifest/runs/runs.ts'
 import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { copyLakeId, ensureLakeId } from '../../manifest/snapshots/lake-id.ts'
+import { unseenEntries } from '../../manifest/snapshots/listed-entries.ts'
 import { oldestText, recordText } from '../../manifest/snapshots/snapshot-text.ts'
 import { listManifest, readKnownRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { listLeftovers } from '../../manifest/verify/lake-files.ts'
-import { removeGarbage } from '../../manifest/verify/remove-garbage.ts'
-import { unseenEntries } from '../../manifest/verify/walk-listed.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'

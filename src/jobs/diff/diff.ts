@@ -1,8 +1,7 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'

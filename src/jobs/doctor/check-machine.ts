@@ -17,9 +17,7 @@ import {
 } from '../../core/optional-parts.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
-import { PACKAGE_FOLDER } from '../../support/own-files.ts'
-import { VERSION } from '../../support/tool-version.ts'
-import { isInRange } from '../../support/version-range.ts'
+import { isInRange, PACKAGE_FOLDER, VERSION } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
 const LEAST_MEMORY = 1024 ** 3

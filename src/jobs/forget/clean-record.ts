@@ -6,8 +6,14 @@
 import { type IsForgotten, withoutEntities } from '../../check/quarantine/without-entities.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { CONTENT, type Content } from '../../contract/objects.ts'
-import { JSON_BYTES, skipSpace } from '../../support/json-bytes.ts'
-import { elementsAt, type JsonMember, membersAt, textBetween } from '../../support/json-members.ts'
+import {
+  elementsAt,
+  JSON_BYTES,
+  type JsonMember,
+  membersAt,
+  skipSpace,
+  textBetween,
+} from '../../support/json-bytes.ts'
 import { type Identifiers, LEAST_DIGITS } from './identifiers.ts'
 
 const { QUOTE, OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES

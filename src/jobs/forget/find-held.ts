@@ -6,7 +6,7 @@
 import { ownerOf } from '../../check/quarantine/record-owner.ts'
 import type { Content } from '../../contract/objects.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { withoutForgotten } from './clean-record.ts'

@@ -4,19 +4,21 @@
  */
 
 import { rm } from 'node:fs/promises'
-import { discardLoaded } from '../../commit/confirm-files.ts'
+import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { inLake, LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
 import {
   CURRENT_FOLDERS,
   HASHES_FOLDER,
+  inLake,
+  LAKE_FILE,
+  LAKE_FILE_RECORD,
   PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
-} from '../../lake/files/published-hash.ts'
+} from '../../lake/files/layout.ts'
+import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
 import { updateLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
-import { type Garbage, removeGarbage } from '../../manifest/verify/remove-garbage.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
 import { publishedStorage } from '../../publish/published-storage.ts'

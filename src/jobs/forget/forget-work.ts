@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Snapshot } from '../../core/partition.ts'
 import type { Engine, Session } from '../../lake/duckdb/engine.ts'
-import { type PlaceOf, withFiles } from '../../lake/files/files-in-turn.ts'
+import { type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'

@@ -8,7 +8,7 @@ import type { CommittedPartition } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { openLoader } from '../../load/loader.ts'
 import { appendCompany, restoreCompanies, restoreRelations } from '../../restore/restore.ts'
-import { ByteWriter } from '../../support/byte-writer.ts'
+import { ByteWriter } from '../../support/buffers.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import type { ForgetWork } from './forget-work.ts'
 

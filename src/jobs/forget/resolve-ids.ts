@@ -4,7 +4,7 @@
  */
 
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import { type HeldByPlace, pathsSql } from './find-held.ts'

@@ -2,9 +2,8 @@
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { listManifest, newestNumber } from '../../manifest/snapshots/snapshots.ts'
-import { snapshotAsOf } from '../../manifest/snapshots/snapshots-by-age.ts'
-import { type Garbage, removeGarbage } from '../../manifest/verify/remove-garbage.ts'
+import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
+import { listManifest, newestNumber, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS } from '../../publish/published-rows.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'

@@ -2,8 +2,7 @@
 
 import type { FileSettings } from '../../config/definition.ts'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { isFinal, ToolkitError } from '../../core/errors.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'

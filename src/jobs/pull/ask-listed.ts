@@ -3,12 +3,12 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
-import type { PartialListing, WholeListing } from '../../commit/whole-listing.ts'
+import type { PartialListing, WholeListing } from '../../commit/find-gone.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
-import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
+import { COMPANY_COLUMNS } from '../../lake/tables/columns.ts'
 import { type ListingService, minifiedPage } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { filterOf, groupsOf, sameSearch, searchForIds, withFilter } from './search.ts'

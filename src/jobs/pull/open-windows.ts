@@ -5,7 +5,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
-import { recordedSearch } from '../../manifest/form/recorded-search.ts'
+import { recordedSearch } from '../../manifest/form/sources.ts'
 import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
 import { searchLabel } from '../../source/service/request-label.ts'

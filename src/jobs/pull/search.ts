@@ -9,10 +9,10 @@ import {
   YEAR_SUFFIX,
 } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { namesPersons } from '../../manifest/form/recorded-search.ts'
+import { namesPersons } from '../../manifest/form/sources.ts'
+import { parseExact } from '../../support/exact-numbers.ts'
 import { type Form, fits, form, list, valuesOf } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { parseExact } from '../../support/parse-exact.ts'
 
 export type FilterValues = readonly (string | number)[]
 

@@ -5,7 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { DateRange, WindowEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
-import { recordedSearch } from '../../manifest/form/recorded-search.ts'
+import { recordedSearch } from '../../manifest/form/sources.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import {

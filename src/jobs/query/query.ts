@@ -1,10 +1,10 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
-import { computedOfLake } from '../../manifest/form/taken.ts'
+import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'

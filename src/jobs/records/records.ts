@@ -8,7 +8,7 @@ import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type RestoreRequest, restoreLines, textsOf } from '../../restore/restore.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
-import { exactId } from '../../support/exact-id.ts'
+import { exactId } from '../../support/exact-numbers.ts'
 import type { InPlaceOptions } from '../common/read-rows.ts'
 
 /** Options of `records`. */

@@ -1,7 +1,7 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { sourcesOf } from '../../manifest/form/shared-sources.ts'
+import { sourcesOf } from '../../manifest/form/sources.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'

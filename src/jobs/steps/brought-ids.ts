@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
-import { readRecord } from '../../manifest/runs/unit-records.ts'
+import { readRecord } from '../../manifest/runs/units.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { IdSet, idsIn } from '../pull/id-set.ts'
 

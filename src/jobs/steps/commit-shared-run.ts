@@ -4,15 +4,20 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { checkPlaced } from '../../commit/check-staged.ts'
+import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import { endRun, markCommit, unmarkCommit } from '../../manifest/runs/commit-marks.ts'
-import { hasEnded, recordEnded } from '../../manifest/runs/ended-runs.ts'
 import type { FinishedWork } from '../../manifest/runs/journal.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import { readRecords, type UnitRecord } from '../../manifest/runs/unit-records.ts'
+import {
+  endRun,
+  hasEnded,
+  markCommit,
+  recordEnded,
+  unmarkCommit,
+} from '../../manifest/runs/shared-commits.ts'
+import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'

@@ -56,7 +56,7 @@ const watchUnits = async (
   { run, units, existing }: PlannedRun & { readonly run: string },
   onUnits: NonNullable<OnEngine['onUnits']>,
 ): Promise<() => void> => {
-  const { recordedUnits } = await import('../../manifest/runs/unit-records.ts')
+  const { recordedUnits } = await import('../../manifest/runs/units.ts')
   let asking = false
   const say = async (): Promise<void> => {
     if (asking) return

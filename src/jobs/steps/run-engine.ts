@@ -1,7 +1,7 @@
 /** An engine that drives the steps of a run on many machines: what it is asked, what it answers, and what it needs of a lake. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { readRecords, recordedUnits } from '../../manifest/runs/unit-records.ts'
+import { readRecords, recordedUnits } from '../../manifest/runs/units.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { liesIn } from '../../storage/lake-places.ts'
 import type { RunReport } from '../common/run-report.ts'

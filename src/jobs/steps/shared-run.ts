@@ -7,7 +7,6 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
-import { countCommits, endRun } from '../../manifest/runs/commit-marks.ts'
 import {
   isSharedRun,
   type RunState,
@@ -17,18 +16,23 @@ import {
   sharedRunState,
 } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import { readRecord, recordedUnits } from '../../manifest/runs/unit-records.ts'
-import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
-import { findCommit } from '../../manifest/snapshots/find-commit.ts'
+import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
+import {
+  type RunUnits,
+  readRecord,
+  readUnits,
+  recordedUnits,
+  type WorkUnit,
+} from '../../manifest/runs/units.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
-import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { listFolder } from '../../support/list-files.ts'
+import { TOOL } from '../../support/own-package.ts'
 import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { TOOL } from '../../support/tool-version.ts'
 import { workBase } from '../../support/work-base.ts'
 
 /** A unit with its id. */

@@ -1,6 +1,6 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
-import type { WholeListing } from '../../commit/whole-listing.ts'
+import type { WholeListing } from '../../commit/find-gone.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'

@@ -1,9 +1,9 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted } from '../../core/interrupted.ts'
+import { orInterrupted } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
-import type { CountRows } from '../../manifest/verify/check-file.ts'
+import type { CountRows } from '../../manifest/verify/check-files.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
 
 /** The options of `verify`. */

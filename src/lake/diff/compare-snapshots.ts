@@ -9,7 +9,7 @@ import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.t
 import type { Session } from '../duckdb/engine.ts'
 import { type FetchTablesOptions, fetchFiles } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
-import { LISTINGS, mainTables, type Table, tablesOf } from '../tables/tables.ts'
+import { LISTINGS, mainTables, type RecordTable, type Table, tablesOf } from '../tables/tables.ts'
 import type { VersionedFile } from '../views/current-versions.ts'
 import {
   type ComparedFiles,
@@ -148,7 +148,7 @@ class Comparison {
   }
 
   /** Makes the tables of changes of a content. */
-  async #compareContent(main: Table & { readonly content: Content }): Promise<void> {
+  async #compareContent(main: RecordTable): Promise<void> {
     const { content } = main
     this.#report(main)
     const files = await this.#both(main)
@@ -161,9 +161,9 @@ class Comparison {
   }
 
   async #compareTable(
-    table: Table & { readonly content: Content },
+    table: RecordTable,
     sides: Readonly<Record<Side, ComparedSide>>,
-    main: Table & { readonly content: Content },
+    main: RecordTable,
   ): Promise<void> {
     const old = await this.#files(table, ({ number }) => sides.old.numbers.has(number))
     const current = await this.#files(table, ({ number }) => sides.new.numbers.has(number))
@@ -178,10 +178,8 @@ class Comparison {
       joinBytes(table, old) * sides.old.share,
       joinBytes(table, current) * sides.new.share,
     )
-    const ranges = await this.#ranges(
-      table.content,
-      Math.ceil(bytes / (this.#options.memoryBytes * JOIN_SHARE)),
-    )
+    const most = Math.ceil(bytes / (this.#options.memoryBytes * JOIN_SHARE))
+    const ranges = await this.#ranges(table.content, most)
     for (const [at, range] of ranges.entries()) {
       this.#report(table, at, ranges.length)
       const rows = select(table, rowsOf(table, old, 'old', range), rowsOf(table, current, 'new', range))
@@ -206,8 +204,8 @@ class Comparison {
     })
   }
 
-  /** What of one side is to be compared. */
-  async #side(main: Table & { readonly content: Content }, side: Side): Promise<ComparedSide> {
+  /** The rows of one side to compare. */
+  async #side(main: RecordTable, side: Side): Promise<ComparedSide> {
     const found = await this.#session.rows(
       `SELECT ${side}_p AS p, count(*) AS records FROM ${candidatesTable(main.content)}
 WHERE old_p IS NOT NULL AND new_p IS NOT NULL GROUP BY ALL`,

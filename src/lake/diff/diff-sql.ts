@@ -6,7 +6,7 @@
 import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { LISTINGS, type Table } from '../tables/tables.ts'
+import { LISTINGS, type RecordTable, type Table } from '../tables/tables.ts'
 import { readTable, type VersionedFile } from '../views/current-versions.ts'
 
 /** A partition of one or both snapshots; `old` and `new` are its places in them. */
@@ -40,7 +40,7 @@ export interface ComparedFiles {
  * @param files of the main table @param listings files of companies that are not listed any more
  */
 export const makeCandidates = (
-  table: Table & { readonly content: Content },
+  table: RecordTable,
   partitions: readonly ComparedPartition[],
   files: ComparedFiles,
   listings: ComparedFiles,
@@ -73,7 +73,7 @@ export interface OwnerRange {
 
 /** Current rows of one side, of the records of a range that both sides have. */
 export const rowsOf = (
-  table: Table & { readonly content: Content },
+  table: RecordTable,
   files: readonly VersionedFile[],
   side: Side,
   { least, below }: OwnerRange = {},
@@ -138,7 +138,7 @@ WHERE ${differ(table)}`
 }
 
 /** The same records alone. */
-export const makeMainDifferences = (table: Table & { readonly content: Content }): string =>
+export const makeMainDifferences = (table: RecordTable): string =>
   `CREATE TABLE ${differencesTable(table)} AS SELECT owner FROM ${changedColumnsTable(table.content)}`
 
 /**
@@ -216,10 +216,7 @@ SELECT changes.*, c.country_code, c.name FROM changes LEFT JOIN (${facts}) AS c 
 }
 
 /** `country_code` and `name` by `internal_id` of the records that a comparison is about. */
-export const factsOf = (
-  table: Table & { readonly content: Content },
-  files: readonly VersionedFile[],
-): string => {
+export const factsOf = (table: RecordTable, files: readonly VersionedFile[]): string => {
   const name = table.columns.find((column) => ['company_name', 'name'].includes(column.name))?.name
   return `SELECT r.internal_id, r.country_code, ${name === undefined ? 'NULL::VARCHAR' : `r.${ident(name)}`} AS name
 FROM (${readTable(table, files, 'with-version')}) AS r

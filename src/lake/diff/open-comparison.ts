@@ -1,18 +1,18 @@
 /**
- * What differs between two snapshots of a lake: records new, changed and gone, and restated figures. Reads only the
+ * Compares two snapshots of a lake: records new, changed and gone, and restated figures. Reads only the
  * records whose current version is in another partition, and of them only values: versions that are alike are equal.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { newSpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session } from '../duckdb/engine.ts'
-import { newSpillFolder } from '../duckdb/spill-folder.ts'
 import { interruptOn } from '../duckdb/stoppable.ts'
 import type { QueryResult } from '../query/lake-query.ts'
 import { compareSnapshots, type SnapshotsToCompare } from './compare-snapshots.ts'
 import { allRows, COLUMN_ROWS, RECORD_ROWS, RESTATEMENT_ROWS } from './diff-sql.ts'
 
-export interface ComparisonOptions extends SnapshotsToCompare {
+interface ComparisonOptions extends SnapshotsToCompare {
   readonly threads?: number | undefined
 }
 
@@ -55,7 +55,7 @@ const ROWS: Readonly<Record<DiffRows, string>> = {
   'all-restatements': allRows(`'restatement'`),
 }
 
-/** What differs between two snapshots, while it is read. */
+/** A comparison that is open: its differences are read from it. */
 export interface LakeDiff {
   readonly summary: DiffSummary
   /** Rows in a stable order. One result at a time. */

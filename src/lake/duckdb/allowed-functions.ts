@@ -45,7 +45,7 @@ const SCALARS = `
   to_seconds to_timestamp to_weeks to_years today transaction_timestamp translate trim trunc try_strptime typeof ucase unbin
   unhex unicode union_extract union_tag union_value unpivot_list upper url_decode url_encode uuid uuid_extract_timestamp
   uuid_extract_version uuidv4 uuidv7 variant_extract variant_typeof version week weekday weekofyear xor year yearweek`
-/** Of windows too. */
+/** Also as window functions. */
 const AGGREGATES = `
   any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_max_nulls_last arg_min
   arg_min_null arg_min_nulls_last argmax argmin array_agg avg bit_and bit_or bit_xor bitstring_agg bool_and bool_or corr

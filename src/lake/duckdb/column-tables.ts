@@ -17,7 +17,7 @@ import {
   TIMESTAMPTZ,
   VARCHAR,
 } from '@duckdb/node-api'
-import { isEnumerable } from './enumerable.ts'
+import { isEnumerable } from './sql.ts'
 import { TextCells } from './text-cells.ts'
 import { CHUNK_ROWS, NO_TYPE, type Vectors, type VectorType, vectorsOf } from './vectors.ts'
 
@@ -28,12 +28,12 @@ export interface Names {
 }
 
 /** So many FLOATs in each row. */
-export interface FloatArray {
+interface FloatArray {
   readonly floats: number
 }
 
 /** A list of structs in each row, whose fields of these names are texts. */
-export interface TextStructs {
+interface TextStructs {
   readonly fields: readonly string[]
 }
 
@@ -114,7 +114,7 @@ class Reading {
   }
 }
 
-/** What was handed to DuckDB with a statement and comes back from it. */
+/** An object that was handed to DuckDB with a statement and comes back from it. */
 const given = <T>(what: new (...parameters: never[]) => T, value: object | undefined): T => {
   if (value instanceof what) return value
   throw new TypeError(`Cannot read a table of columns: its ${what.name} is lost`)

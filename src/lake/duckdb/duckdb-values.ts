@@ -30,7 +30,7 @@ import {
 // The binding writes instants in the zone of the machine.
 DuckDBTimestampTZValue.timezoneOffsetInMinutes = 0
 
-/** What JSON makes of a type: digits as they stand, a text, true or false, or what it is made of. */
+/** The JSON form of a type: digits as they stand, a text, a boolean, or a list or object of these. */
 export type ValueShape =
   | { readonly kind: 'number' | 'text' | 'boolean' }
   /** Known from each value alone: a VARIANT. */
@@ -53,7 +53,6 @@ const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([
   ...[DuckDBTypeId.FLOAT, DuckDBTypeId.DOUBLE, DuckDBTypeId.DECIMAL],
 ])
 
-/** What JSON makes of the values of a type. */
 export const valueShapeOf = (type: DuckDBType): ValueShape => {
   if (type instanceof DuckDBListType || type instanceof DuckDBArrayType)
     return { kind: 'list', of: valueShapeOf(type.valueType) }

@@ -1,20 +1,13 @@
 /** Knows DuckDB's package, with the other files of this folder alone: an engine with fixed limits, statements, COPY with its receipt. */
 
-import {
-  type DuckDBConnection,
-  type DuckDBDataChunk,
-  DuckDBInstance,
-  type DuckDBResult,
-  type DuckDBValue,
-} from '@duckdb/node-api'
-import { memoryError, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
-import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/table-rows.ts'
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from '@duckdb/node-api'
+import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
+import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
-import { isEnumerable } from './enumerable.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
-import { ident, literal } from './sql.ts'
+import { ident, isEnumerable, literal } from './sql.ts'
 
 export interface EngineOptions {
   /** Memory DuckDB may use, in bytes. */
@@ -35,12 +28,12 @@ const AT_ONCE: Turn = (call) => call()
 const IN_TURN: Turn = atMost(2)
 
 /** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
-export type Parsed =
+type Parsed =
   | { readonly kind: 'selects'; readonly statements: readonly unknown[] }
   | { readonly kind: 'other' }
   | { readonly kind: 'wrong'; readonly reason: string }
 
-/** What `json_serialize_sql` answers. */
+/** The answer of `json_serialize_sql`. */
 interface Serialized {
   readonly error: boolean
   readonly error_type?: string
@@ -141,12 +134,7 @@ export class Session {
 
   /** The rows of a query chunk by chunk, as columns of DuckDB's values: 64-bit integers are bigint. */
   async *streamColumns(sql: string): AsyncGenerator<readonly (readonly DuckDBValue[])[]> {
-    for await (const chunk of this.#chunks(sql)) yield chunk.getColumns()
-  }
-
-  /** Chunks of a query's rows; DuckDB makes the next one while one is used. */
-  async *#chunks(sql: string): AsyncGenerator<DuckDBDataChunk> {
-    yield* chunksOf(await this.#stream(sql))
+    for await (const chunk of chunksOf(await this.#stream(sql))) yield chunk.getColumns()
   }
 
   /** A query's columns and its rows as raw memory, chunk by chunk. */
@@ -162,7 +150,7 @@ export class Session {
   }
 
   /**
-   * What a text is. It is parsed and nothing else: preparing it is too much, because preparing
+   * The kind of a statement. It is parsed and not prepared, because preparing
    * `EXPORT DATABASE` makes the folder.
    */
   async parse(sql: string): Promise<Parsed> {
@@ -184,9 +172,7 @@ export class Session {
       const [row] = await this.rows(`COPY (${sql}) TO ${literal(path)} (${copyOptions(format)})`)
       return { rows: Number(row?.count ?? row?.Count), statistics: statisticsOf(row) }
     } catch (error) {
-      throw /IO Error/.test(error instanceof Error ? error.message : '')
-        ? writeError(`Cannot write "${path}"`, error)
-        : error
+      throw /IO Error/.test(messageOf(error)) ? writeError(`Cannot write "${path}"`, error) : error
     }
   }
 
@@ -195,7 +181,7 @@ export class Session {
     return Math.max(0, this.#connection.progress.percentage) / 100
   }
 
-  /** Stops the statement that is running, if one is: its promise fails. The next statement runs as ever. */
+  /** Stops the statement that is running, if one is: its promise fails. The next statement is unaffected. */
   interrupt(): void {
     this.#connection.interrupt()
   }
@@ -268,7 +254,7 @@ const statisticsOf = (row: Row | undefined): CopyReceipt['statistics'] => {
   return statistics
 }
 
-/** What DuckDB says, under several names of errors, when a file that it writes cannot be written. */
+/** DuckDB's message, under several names of errors, when a file cannot be written. */
 const FAILED_WRITE =
   /no space left|not enough disk space|input\/output error|fsync failed|could not (write|truncate|sync)|failed to offload/i
 
@@ -329,5 +315,3 @@ export class Engine {
     this.#instance.closeSync()
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

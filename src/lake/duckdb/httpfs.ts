@@ -1,11 +1,10 @@
 /** DuckDB's extension httpfs, by which it reads ranges over HTTP: found and loaded, never fetched. */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
+const firstLine = (error: unknown): string => messageOf(error).split('\n', 1)[0] ?? ''
 
 const SETTINGS = [
   // Secrets of this user's own DuckDB are none of the toolkit's, and no statement may read them.
@@ -15,7 +14,7 @@ const SETTINGS = [
   "httpfs_client_implementation = 'httplib'",
   // It takes them from the environment, where any statement could read them.
   ...['s3_access_key_id', 's3_secret_access_key', 's3_session_token'].map((name) => `${name} = ''`),
-  // Whoever answers repeats what fails, and ends in any case.
+  // The server that answers retries by itself, and ends in any case.
   'http_retries = 0',
   'http_timeout = 3600',
   'parquet_metadata_cache = true',

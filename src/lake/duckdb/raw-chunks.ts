@@ -15,8 +15,8 @@ import {
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/table-rows.ts'
-import { settled } from '../../support/settled.ts'
+import type { ColumnType, RawChunk, RawChunks, RawColumn } from '../../core/sink.ts'
+import { settled } from '../../support/side-by-side.ts'
 
 /** Bytes of a value where it has a fixed width. A text is kept as 16 bytes: length, then itself or its address. */
 const WIDTHS: Readonly<Record<string, number>> = {
@@ -51,7 +51,7 @@ const ADDRESS_AT = 8
 const ADDRESS_WIDTH = 8
 const NO_BYTES = new Uint8Array(0)
 
-/** What the columns of a result are. */
+/** The type of a column of a result. */
 const columnTypeOf = (type: DuckDBType): ColumnType => {
   if (type instanceof DuckDBEnumType) {
     return { kind: 'enum', values: type.values, width: ENUM_WIDTHS[type.internalTypeId] ?? 4 }
@@ -96,7 +96,7 @@ export async function* chunksOf(result: DuckDBResult): AsyncGenerator<DuckDBData
       yield chunk
     }
   } finally {
-    // Whoever stops early must not leave a fetch behind: the next statement would meet it.
+    // A consumer that stops early must not leave a fetch behind: the next statement would meet it.
     await next
   }
 }

@@ -1,4 +1,4 @@
-/** SQL as text: names and literals quoted, lists joined. Values of data are bound, never written into SQL. */
+/** SQL as text: quoted names and literals, and types of columns as trees. Values of data are bound, never written into SQL. */
 
 /** A name in double quotes. */
 export const ident = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -9,3 +9,63 @@ export const literal = (text: string): string => {
   // SQL text ends at NUL, so a NUL in it is written as an expression.
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
+
+/** A column's type as DuckDB names it, with its lists and structs, for the schemas of other formats. */
+export type ColumnTypeTree =
+  /** Anything that is neither a list nor a struct, by DuckDB's name: `VARCHAR`, `ENUM('a', 'b')`. */
+  | { readonly kind: 'scalar'; readonly name: string }
+  | { readonly kind: 'list'; readonly element: ColumnTypeTree }
+  | { readonly kind: 'struct'; readonly fields: readonly ColumnField[] }
+
+interface ColumnField {
+  readonly name: string
+  readonly type: ColumnTypeTree
+}
+
+const STRUCT = 'STRUCT('
+const FIELD_NAME = /^(?:"((?:[^"]|"")*)"|([A-Za-z_]\w*)) /
+
+/** Cuts at the commas that stand in no bracket and no quotes. */
+const splitTopLevel = (text: string): string[] => {
+  const parts: string[] = []
+  let depth = 0
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const one = text[at]
+    if (one === '"' || one === "'") at = text.indexOf(one, at + 1)
+    else if (one === '(') depth += 1
+    else if (one === ')') depth -= 1
+    else if (one === ',' && depth === 0) {
+      parts.push(text.slice(from, at))
+      from = at + 1
+    }
+    if (at === -1) break
+  }
+  return [...parts, text.slice(from)].map((part) => part.trim())
+}
+
+const parseField = (text: string): ColumnField => {
+  const match = FIELD_NAME.exec(text)
+  if (match === null) throw new TypeError('Cannot read the type of a struct: a field without a name')
+  const name = match[2] ?? (match[1] ?? '').replaceAll('""', '"')
+  return { name, type: parseColumnType(text.slice(match[0].length)) }
+}
+
+/**
+ * Reads DuckDB's text of a type.
+ *
+ * @throws {TypeError} for a struct that cannot be read
+ * @example parseColumnType('VARCHAR[]') // { kind: 'list', element: { kind: 'scalar', name: 'VARCHAR' } }
+ */
+export const parseColumnType = (text: string): ColumnTypeTree => {
+  if (text.endsWith('[]')) return { kind: 'list', element: parseColumnType(text.slice(0, -2)) }
+  if (!text.startsWith(STRUCT)) return { kind: 'scalar', name: text }
+  return { kind: 'struct', fields: splitTopLevel(text.slice(STRUCT.length, -1)).map(parseField) }
+}
+
+/** Most values of an ENUM: beyond some thousands it helps no more. */
+export const LARGEST_ENUM = 10_000
+
+/** Whether values can be an ENUM: it takes no NUL. */
+export const isEnumerable = (values: readonly string[]): boolean =>
+  values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))

@@ -11,12 +11,12 @@ import type { TextCells } from './text-cells.ts'
 export const CHUNK_ROWS = 2048
 
 /** Texts with a bit a row that is set where there is one. */
-export interface SomeTexts {
+interface SomeTexts {
   readonly texts: TextCells
   readonly valid: Uint8Array
 }
 
-/** What a column is in DuckDB; of names the memory in which codes get an ENUM's width, or become texts. */
+/** Type of a column in DuckDB; for names the memory in which codes get an ENUM's width, or become texts. */
 export interface VectorType {
   readonly name: string
   readonly type: DuckDBType

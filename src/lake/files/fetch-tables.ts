@@ -1,12 +1,16 @@
 /**
- * The one place through which files of a lake reach DuckDB or any other reader: brought to this machine, and compared
- * with what the manifest says of them. DuckDB reads damaged Parquet without a word.
+ * The one place through which files of a lake reach DuckDB or any other reader: brought to this machine, and compared with the
+ * manifest, since DuckDB reads damaged Parquet without a word. Files that are read once are brought some at a time, so that a
+ * lake in a bucket takes no more of this machine than the caller allows.
  */
 
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import { openHashMemory } from '../../storage/hash-memory.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, KnownFiles } from '../../storage/storage.ts'
+import { cacheBytes } from '../../storage/work-folder.ts'
 
 /**
  * When a file is read for its hash: before `every-read`, as for all that gives data away or rewrites it; before the
@@ -59,3 +63,52 @@ export const fetchTables = (
   tables: readonly string[],
   options: FetchTablesOptions = {},
 ): Promise<void> => fetchFiles(lake, filesOfTables(listed, tables), options)
+
+/** The most that files of a lake take on this machine, beside a lake that is a folder of it, unless told otherwise; in bytes. */
+export const defaultLocalBytes = (lake: string): number =>
+  storageOf(lake).isRemote ? cacheBytes(process.env) : Number.POSITIVE_INFINITY
+
+/** Consecutive files of at most `mostBytes`, and at most `mostFiles` of them; a larger file by itself. */
+export const cutByBytes = <File extends { readonly bytes: number }>(
+  files: readonly File[],
+  mostBytes: number,
+  mostFiles = Number.POSITIVE_INFINITY,
+): readonly (readonly File[])[] => {
+  const groups: File[][] = []
+  let room = 0
+  for (const file of files) {
+    const group = groups.at(-1)
+    if (group === undefined || file.bytes > room || group.length >= mostFiles) {
+      groups.push([file])
+      room = mostBytes - file.bytes
+    } else {
+      group.push(file)
+      room -= file.bytes
+    }
+  }
+  return groups
+}
+
+/** Where a file of the lake can be read, by its path below the lake. */
+export type PlaceOf = (path: string) => string
+
+/**
+ * Brings files to where DuckDB can read them for as long as `use` runs; each is hashed.
+ *
+ * @param folder absolute, below the lake's place on this machine; copies stand in it, and it is removed at the end
+ * @throws {ToolkitError} `LAKE_DAMAGED`, naming the file, when one is missing or not what it should be
+ */
+export const withFiles = async <T>(
+  lake: string,
+  files: readonly FileFacts[],
+  folder: string,
+  options: FetchOptions,
+  use: (placeOf: PlaceOf) => Promise<T>,
+): Promise<T> => {
+  try {
+    const above = await storageOf(lake).fetchTo(folder, files, options)
+    return await use((path) => join(above, ...path.split('/')))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

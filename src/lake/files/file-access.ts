@@ -7,11 +7,10 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { loadHttpfs } from '../duckdb/httpfs.ts'
-import { type FetchTablesOptions, fetchFiles } from './fetch-tables.ts'
-import type { PlaceOf } from './files-in-turn.ts'
+import { type FetchTablesOptions, fetchFiles, type PlaceOf } from './fetch-tables.ts'
 import { inLake } from './layout.ts'
 
-/** What reading a lake has taken so far, for a closing note. */
+/** The cost of reading a lake so far, for a closing note. */
 export type AccessReport =
   | ({ readonly kind: 'in place' } & RangeCounts)
   /** `withoutHttpfs`: why they were not read in place, where that could have been. */
@@ -21,7 +20,7 @@ export interface FileAccess {
   /** Whether Parquet files stand on this machine. */
   readonly isLocal: boolean
   readonly placeOf: PlaceOf
-  /** What DuckDB has to be allowed to open: folders, and beginnings of addresses. */
+  /** Folders and address prefixes that DuckDB must be allowed to open. */
   readonly allowed: readonly string[]
   /** Lets DuckDB read files. @throws {ToolkitError} as `fetchFiles` */
   readonly makeReadable: (files: readonly FileFacts[], options?: Omit<FetchOptions, 'known'>) => Promise<void>

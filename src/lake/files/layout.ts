@@ -1,7 +1,8 @@
-/** Where things stand in a lake. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
+/** Paths in a lake, and the small files that hold the hashes of published ones. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
 
 import { join } from 'node:path'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, sha256Of, unseal } from '../../support/hash.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 
 export const MANIFEST_FOLDER = '_manifest'
@@ -56,22 +57,17 @@ export const LAKE_FILE_RECORD = `${LAKE_FILE}.sha256`
 /** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 
-/** The snapshot of a serving index by its folder's name; `null` for any other name. */
-export const parseServeName = (name: string): number | null => {
-  const number = Number(/^\d{8,}$/.exec(name)?.[0])
-  return number > 0 && name === numbered(number) ? number : null
-}
-
 /** Folder of a run's files of one table. */
 export const loadPath = (table: string, run: string): string => `${table}/load=${run}`
 
 /** Batch files for download, a folder for the snapshot they were made from: `_batches/00000012`. */
 export const BATCHES_FOLDER = '_batches'
 export const batchesPath = (snapshot: number): string => `${BATCHES_FOLDER}/${numbered(snapshot)}`
-/** The snapshot of a folder in `_batches`; `null` for any other name. */
-export const parseBatchesName = (name: string): number | null => {
-  const number = /^\d{8,}$/.test(name) ? Number(name) : 0
-  return number > 0 && numbered(number) === name ? number : null
+
+/** The snapshot of a folder in `_serve` or `_batches`; `null` for any other name. */
+export const parseMadeName = (name: string): number | null => {
+  const number = Number(/^\d{8,}$/.exec(name)?.[0])
+  return number > 0 && name === numbered(number) ? number : null
 }
 
 /**
@@ -95,7 +91,7 @@ const NAME = /^(\d{8,})\.(json|sha256|oldest)$/
 /** Whether an entry of `_manifest` is the folder of parts. */
 export const isPartsFolder = (name: string): boolean => name === PARTS_NAME
 
-/** What a file in `_manifest` is by its name; `null` for any other file. */
+/** The kind and number of a file in `_manifest` by its name; `null` for any other file. */
 export const parseManifestName = (name: string): ManifestName | null => {
   const match = NAME.exec(name)
   const number = Number(match?.[1])
@@ -107,3 +103,41 @@ export const parseManifestName = (name: string): ManifestName | null => {
 export const isDataPath = (path: string): boolean =>
   /^[^._/\\\0][^/\\\0]*(\/[^/\\\0]+)+$/.test(path) &&
   !path.split('/').some((part) => part === '.' || part === '..')
+
+/** Folders of a table where logs of table formats are published. */
+export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
+
+/** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
+export const PUBLISHED_FOLDER = 'published'
+export const CURRENT_FOLDERS = {
+  delta: `${PUBLISHED_FOLDER}/delta`,
+  iceberg: `${PUBLISHED_FOLDER}/iceberg`,
+} as const
+
+/** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
+export const HASHES_FOLDER = '_hashes'
+const ENDING = '.hash'
+const HASH_PATH = /^(.*)\/_hashes\/([^/]+)\.hash$/
+
+export const publishedHashPath = (path: string): string => {
+  const at = path.lastIndexOf('/')
+  return `${path.slice(0, at)}/${HASHES_FOLDER}${path.slice(at)}${ENDING}`
+}
+
+/** The published file of a hash's path; `null` for any other path. */
+export const publishedPathOf = (path: string): string | null => {
+  const [, folder, name] = HASH_PATH.exec(path) ?? []
+  return folder === undefined ? null : `${folder}/${name}`
+}
+
+/** The file of a published file's hash, sealed, so that damage to it is distinguished from damage to the published file. */
+export const publishedHash = (data: string | Uint8Array): string => recordedHash(sha256Of(data))
+
+/** The same of a file whose hash is known. @param sha256 in hex, lower case */
+export const recordedHash = (sha256: string): string => `${seal(JSON.stringify({ sha256 }))}\n`
+
+/** The hash that stands in such a file; `undefined` where it was changed or cut. */
+export const readPublishedHash = (bytes: Buffer): string | undefined => {
+  const read = unseal(bytes)
+  return read.kind === 'sealed' && 'sha256' in read.value ? String(read.value.sha256) : undefined
+}

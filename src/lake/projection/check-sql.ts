@@ -3,14 +3,13 @@
  * can be reached. It reads no other table and no file, so it may stand in a statement of a loader.
  */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { findWrongCall } from '../duckdb/check-calls.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
-import { nodesOf } from '../duckdb/sql-tree.ts'
-import { TABLES } from '../tables/tables.ts'
+import { findWrongCall, nodesOf } from '../duckdb/statement-tree.ts'
+import { declaredColumns, TABLES } from '../tables/tables.ts'
 
 const MEMORY_BYTES = 64 * 1024 * 1024
 
@@ -75,7 +74,7 @@ const checkTree = (expression: Expression, statements: readonly unknown[]): void
 
 /** DuckDB's words without the statement that it quotes. */
 const reasonOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
+  messageOf(error)
     .replace(/\n.*/s, '')
     .replace(
       /^.*TRY can not be used in combination with a volatile function.*$/,
@@ -87,7 +86,7 @@ const UNKNOWN_COLUMN = /(?:column|named) "([^"]+)"/i
 
 const withNearest = ({ table }: Expression, reason: string): string => {
   const [, name] = UNKNOWN_COLUMN.exec(reason) ?? []
-  const columns = TABLES.find((one) => one.name === table)?.columns.map((column) => column.name) ?? []
+  const columns = declaredColumns(table).map((column) => column.name)
   if (name === undefined || columns.includes(name)) return reason
   const nearest = nearestName(name, columns)
   return `"${table}" has no column "${name}"${nearest === undefined ? '' : `, did you mean "${nearest}"?`}`
@@ -108,7 +107,7 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
     await session.describe(
       `SELECT 1 FROM ${ident(expression.table)} WHERE ${asExpression(expression.sql)} IS NULL`,
     )
-    // What is another value each time is none of the row, and cannot be tried.
+    // A value that differs each time is none of the row, and cannot be tried.
     if (!expression.isCondition)
       await session.describe(`SELECT TRY${asExpression(expression.sql)} FROM ${ident(expression.table)}`)
   } catch (error) {

@@ -5,7 +5,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../duckdb/sql.ts'
-import { TABLES } from '../tables/tables.ts'
+import { declaredColumns, TABLES } from '../tables/tables.ts'
 import { asExpression, type Expression } from './check-sql.ts'
 
 export interface ComputedColumn extends Expression {
@@ -49,7 +49,7 @@ export const withComputed = (
   computed: readonly ComputedColumn[],
   table: string,
   rows: string,
-  /** What becomes of a value that cannot be computed. A load has refused it, but for rows that were loaded before. */
+  /** The outcome for a value that cannot be computed. A load has refused it, but for rows that were loaded before. */
   onFailure: 'null' | 'fail' = 'null',
 ): string => {
   const own = ofTable(computed, table)
@@ -67,8 +67,9 @@ export const withComputed = (
  * @param rows of a loader, whose types may be others
  */
 export const checkingSelect = ({ table, sql }: ComputedColumn, rows: string): string => {
-  const columns = TABLES.find(({ name }) => name === table)?.columns ?? []
-  const typed = columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
+  const typed = declaredColumns(table).map(
+    ({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
+  )
   // A count would not be computed of a column that cannot be NULL.
   return `SELECT bit_xor(hash(${asExpression(sql)})) FROM (SELECT ${typed.join(', ')} FROM (${rows})) AS ${ident(table)}`
 }

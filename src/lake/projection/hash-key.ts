@@ -38,7 +38,7 @@ export const hashKeyOf = async (
   return readHashKey(text)
 }
 
-/** What tells keys apart and gives none away. */
+/** An id of a key that does not disclose it. */
 export const keyIdOf = (key: Buffer): string =>
   createHmac('sha256', key).update('firmlake key id').digest('hex').slice(0, 12)
 

@@ -3,18 +3,18 @@
 import type { Personal } from '../../contract/fields.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import type { FieldColumn } from '../tables/columns.ts'
 import {
   COMPANY_COLUMNS,
   ENTITY_COLUMNS,
+  type FieldColumn,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../tables/record-columns.ts'
-import { TABLES, type Table } from '../tables/tables.ts'
-import type { Take } from './declaration.ts'
+} from '../tables/columns.ts'
+import { declaredColumns, TABLES, type Table } from '../tables/tables.ts'
+import type { Take } from './projection.ts'
 
-/** What stands in place of values. */
+/** The replacement of a column's values. */
 export type Instead =
   | { readonly kind: 'null' }
   | { readonly kind: 'text'; readonly text: string }
@@ -26,8 +26,8 @@ export interface Hidden {
   readonly onlyPersons: boolean
 }
 
-/** What is hidden of a lake's tables. */
-export interface HiddenColumns {
+/** The hidden columns of a lake's tables. */
+interface HiddenColumns {
   /** Tables that have no rows. */
   readonly tables: ReadonlySet<string>
   /** By table, then by column. */
@@ -59,7 +59,7 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = Object.entries(FIELD_
     ),
 )
 
-/** Without these rows of a record cannot be told apart or put together. */
+/** Columns that identify the rows of a record and put them together. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...['entity_no', 'no', 'parent_no', 'direction', 'is_history', 'depth', 'kind', 'empty_lists'],
 ])
@@ -110,7 +110,7 @@ class Hiding {
     const column = table.columns.find((one) => columnName(table, one.name) === name)
     if (column === undefined) throw unknown(what, name)
     if (table.key.includes(column.name) || STRUCTURE.has(column.name))
-      throw wrong(`${what} "${name}"`, `rows of "${table.name}" cannot be told apart without it`)
+      throw wrong(`${what} "${name}"`, `rows of "${table.name}" cannot be identified without it`)
     if (instead.kind === 'hash' && !isText(column.type))
       throw wrong(`hash "${name}"`, `it is no text but ${column.type.split('(')[0]}; leave it out`)
     if (this.#named.has(name)) throw wrong(`${what} "${name}"`, 'it is named twice')
@@ -128,9 +128,7 @@ class Hiding {
   addPersons(instead: Instead): void {
     for (const { table, column, whom } of PERSONAL_COLUMNS) {
       if (this.#named.has(`${table}.${column}`)) continue
-      const type = TABLES.find(({ name }) => name === table)?.columns.find(
-        ({ name }) => name === column,
-      )?.type
+      const type = declaredColumns(table).find(({ name }) => name === column)?.type
       const fits =
         instead.kind === 'null' || type === 'VARCHAR' || (instead.kind === 'hash' && isText(type ?? ''))
       this.#set(table, column, { instead: fits ? instead : { kind: 'null' }, onlyPersons: whom === 'entity' })

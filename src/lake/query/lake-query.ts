@@ -1,26 +1,31 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
 import { definitionNames } from '../../analysis/definitions.ts'
-import { ToolkitError } from '../../core/errors.ts'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
-import type { CopyFormat, CopyReceipt, TableRows } from '../../core/table-rows.ts'
+import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
-import { findWrongCall, findWrongCallInText, type WrongCall } from '../duckdb/check-calls.ts'
+import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
-import { mentionedTables, namedTables } from '../duckdb/named-tables.ts'
-import { newSpillFolder, type SpillFolder } from '../duckdb/spill-folder.ts'
 import { ident, literal } from '../duckdb/sql.ts'
+import {
+  findWrongCall,
+  findWrongCallInText,
+  mentionedTables,
+  namedTables,
+  type WrongCall,
+} from '../duckdb/statement-tree.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
-import type { ReadFacts } from '../views/lake-facts.ts'
+import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
 import type { Listed } from '../views/source-macros.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  /** What the snapshot lists, or how it is read: of tables that no statement names nothing is. */
+  /** The entries of the snapshot, or a function that reads those of the tables that a statement names. */
   readonly snapshot: Listed | ReadListed
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
@@ -31,7 +36,7 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly aroundFetch?: AroundFetch | undefined
   /** When copies are compared with their hashes. @default the first time that this machine reads them */
   readonly check?: AccessOptions['check']
-  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  /** Facts of the manifest, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables, as the lake declares them. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
@@ -49,7 +54,7 @@ export interface QueryResult {
 }
 
 /** A table with its views and the rows of each. */
-export interface TableListing {
+interface TableListing {
   readonly table: Table
   /** Rows of the current versions, and of all versions. */
   readonly rows: number
@@ -69,7 +74,7 @@ export class LakeQuery {
   readonly #access: FileAccess
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
-  /** What the last relation is. */
+  /** Kind of the last relation. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(opened: Opened) {
     this.#engine = opened.engine
@@ -113,14 +118,10 @@ export class LakeQuery {
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
+    return this.#reading(sql, async (reading) => {
       const { columns, rows } = await this.#session.streamRows(reading.sql, values)
       return { columns, rows: this.#reportedRows(rows) }
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    })
   }
 
   /**
@@ -128,18 +129,14 @@ export class LakeQuery {
    * @throws {ToolkitError} as `run`
    */
   async relation(sql: string): Promise<TableRows> {
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
+    return this.#reading(sql, async (reading) => {
       await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
       // Columns that come from the data are none for a view.
       this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
       // A view takes a statement as it is written, with a comment or a semicolon at its end.
       await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
       return this.#session.relation(`SELECT * FROM ${RELATION}`)
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    })
   }
 
   /**
@@ -163,14 +160,8 @@ export class LakeQuery {
    */
   async workOut(view: string): Promise<void> {
     const sql = `FROM ${ident(view)}`
-    const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#makeViews(sql, reading)
-      // What is temporary goes before what is not, wherever the name stands.
-      await this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`)
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    // A temporary name takes precedence over a permanent one.
+    await this.#reading(sql, () => this.#session.run(`CREATE TEMP TABLE ${ident(view)} AS ${sql}`))
   }
 
   /** Has views show less of their tables to the statements that come, whatever reads them. */
@@ -184,7 +175,7 @@ export class LakeQuery {
     for (const name of names) this.#macros.add(name)
   }
 
-  /** What reading the lake has taken so far. */
+  /** The cost of reading the lake so far. */
   report(): AccessReport {
     return this.#access.report()
   }
@@ -219,17 +210,24 @@ export class LakeQuery {
     this.#spill.remove()
   }
 
-  /** Makes what a statement reads, and what it only describes or lists. */
-  async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
-    await this.#views.makeReadable(tables)
-    if (COMMENTED.test(sql)) await this.#views.describe()
-    else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+  /** Runs a statement that reads, once what it reads, describes or lists is there. */
+  async #reading<T>(sql: string, run: (reading: ReadingStatement) => Promise<T>): Promise<T> {
+    const reading = await this.#refuseAllButReading(sql)
+    try {
+      await this.#views.makeReadable(reading.tables)
+      if (COMMENTED.test(sql)) await this.#views.describe()
+      else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+      return await run(reading)
+    } catch (error) {
+      throw this.#failed(error)
+    }
   }
 
   #failed(error: unknown): ToolkitError {
     const found = this.#access.errorOf(error)
-    if (found instanceof ToolkitError) return found
-    return new ToolkitError('QUERY_FAILED', found instanceof Error ? found.message : String(found), {}, found)
+    return found instanceof ToolkitError
+      ? found
+      : new ToolkitError('QUERY_FAILED', messageOf(found), {}, found)
   }
 
   /** Fails with the query's error also where only the reading of its rows does. */

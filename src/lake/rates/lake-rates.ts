@@ -4,10 +4,8 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { RATES_PATH } from '../files/layout.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
-import { mergedTables, type RateTable, ratesOf } from './rate-table.ts'
-import type { Rates } from './rates.ts'
-import { ratesCsv, readRatesCsv } from './rates-csv.ts'
-import { ratesFileText, readRatesFile } from './rates-file.ts'
+import { mergedTables, type Rates, type RateTable, ratesOf } from './rates.ts'
+import { ratesCsv, ratesFileText, readRatesCsv, readRatesFile } from './rates-csv.ts'
 
 const builtInTable = (): RateTable =>
   new Map(
@@ -46,10 +44,10 @@ export const loadRates = async (lake: string): Promise<Rates> =>
   ratesOf(mergedTables(builtInTable(), await loadedTable(lake)))
 
 /** How loading a file of rates changed those of the lake. */
-export interface RatesChange {
+interface RatesChange {
   /** Rates of the file, each a currency and a year. */
   readonly rates: number
-  /** Of these, the ones that replaced a built-in or an earlier loaded rate by another. */
+  /** Rates among them that replaced a built-in or an earlier loaded rate by another. */
   readonly replaced: number
   readonly currencies: readonly string[]
 }

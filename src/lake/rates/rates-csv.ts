@@ -1,7 +1,11 @@
-/** Rates as CSV text: `currency,year,units_per_usd`, strict, so that no figure is converted by a misread rate. */
+/**
+ * Rates as CSV text: `currency,year,units_per_usd`, strict, so that no figure is converted by a misread rate. The file in a lake
+ * begins with the hash of all bytes behind it, so a shorter file is never taken for the whole.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { BASE_CURRENCY, type RateTable } from './rate-table.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { BASE_CURRENCY, type RateTable } from './rates.ts'
 
 const HEADER = 'currency,year,units_per_usd'
 const LINE = /^([A-Z]{3}),([1-9]\d{3}),(\d{1,12}(?:\.\d{1,15})?)$/
@@ -55,4 +59,15 @@ export const ratesCsv = (table: RateTable): string =>
 const decimal = (units: number): string => {
   const text = String(units)
   return /e/.test(text) ? units.toFixed(15).replace(/0+$/, '') : text
+}
+
+const HASH_LINE = /^# sha256 ([0-9a-f]{64})\n/
+
+export const ratesFileText = (csvText: string): string => `# sha256 ${sha256Of(csvText)}\n${csvText}`
+
+/** The CSV; `null` where it is not what was written. */
+export const readRatesFile = (bytes: Buffer): string | null => {
+  const [line = '', sha256] = HASH_LINE.exec(bytes.subarray(0, 80).toString('latin1')) ?? []
+  const rest = bytes.subarray(line.length)
+  return sha256Of(rest) === sha256 ? rest.toString('utf8') : null
 }

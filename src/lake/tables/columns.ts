@@ -1,8 +1,33 @@
-/** From the contract's fields to the lake's columns: names, types, and where each value stands in a record. */
+/**
+ * From the contract's fields to the lake's columns: names, types, and where each value stands in a record; and the columns of the
+ * tables whose rows are objects of the contract.
+ */
 
 import type { Field, ObjectType } from '../../contract/fields.ts'
-import { hasOwnTable } from '../duckdb/row-objects.ts'
+import {
+  BASIC_DETAILS,
+  BENEFICIAL_OWNERSHIP,
+  COMPANY,
+  ENHANCED_DETAILS,
+  LINKED_IN,
+  META_DATA,
+  OWNERSHIP,
+  RELATION,
+  RELATIONS_COMPANY,
+  ROLE,
+} from '../../contract/objects.ts'
 import { ident } from '../duckdb/sql.ts'
+
+/** Objects whose lists become rows of a table of their own; all other lists stay columns. */
+const ROW_OBJECTS: ReadonlySet<ObjectType> = new Set([RELATION, OWNERSHIP, BENEFICIAL_OWNERSHIP, ROLE])
+
+/**
+ * Key in the `extra` column of relations below which the record's own members stand whose names begin with `/`:
+ * all other keys that begin so point to rows.
+ */
+export const POINTER_LIKE = '/'
+
+export const hasOwnTable = (object: ObjectType): boolean => ROW_OBJECTS.has(object)
 
 /** A column of a table as a person sees it. */
 export interface Column {
@@ -12,7 +37,7 @@ export interface Column {
   readonly unit?: string
 }
 
-/** What a comment in a database says of a column. */
+/** The comment on a column in a database. */
 export const columnComment = ({ about, unit }: Column): string =>
   unit === undefined ? about : `${about} Unit: ${unit}.`
 
@@ -67,7 +92,7 @@ export const fieldColumns = (
       ]
     })
 
-/** What a number measures, by its name; instants are in UTC. */
+/** The unit of a number by its name; instants are in UTC. */
 const unitOf = (name: string, field: Field): string | undefined => {
   if (field.kind === 'date-time') return 'instant, UTC'
   if (field.kind !== 'number' && field.kind !== 'integer') return undefined
@@ -122,3 +147,52 @@ export const withCodeNames = (columns: readonly FieldColumn[]): Column[] =>
 
 export const isNumericCode = (field: Field): field is Field & { readonly codes: string } =>
   field.kind === 'integer' && field.codes !== undefined
+
+const BASIC = fieldColumns(BASIC_DETAILS, { Description: '', IndustryCode: '' }, '', ['BasicDetails'])
+const META = fieldColumns(META_DATA, {}, '', ['MetaData'])
+const taken = new Set([...BASIC, ...META].map(({ name }) => name))
+const ENHANCED = fieldColumns(ENHANCED_DETAILS, {}, '', ['EnhancedDetails']).map((column) =>
+  taken.has(column.name) ? { ...column, name: `enhanced_${column.name}` } : column,
+)
+const LINKEDIN: FieldColumn = {
+  name: 'linkedin',
+  type: `STRUCT(${fieldColumns(LINKED_IN)
+    .map(({ name, type }) => `"${name}" ${type}`)
+    .join(', ')})`,
+  about: LINKED_IN.about,
+  field: COMPANY.fields.LinkedIn,
+  path: ['LinkedIn'],
+}
+const SCORE: FieldColumn = {
+  name: 'score',
+  type: 'DOUBLE',
+  about: COMPANY.fields.Score.about,
+  field: COMPANY.fields.Score,
+  path: ['Score'],
+}
+
+/** Columns of `companies` that are fields of the contract, with their place in the record. */
+export const COMPANY_COLUMNS: readonly FieldColumn[] = [...BASIC, ...ENHANCED, ...META, LINKEDIN, SCORE]
+
+/** Columns of `relations` that are fields of the contract. */
+export const RELATIONS_COLUMNS: readonly FieldColumn[] = fieldColumns(RELATIONS_COMPANY, {
+  UBODetails: 'ubo_',
+})
+
+/** Columns of `relation_entities` that are fields of the contract, but for its InternalId (`entity_id`). */
+export const ENTITY_COLUMNS: readonly FieldColumn[] = fieldColumns(RELATION).filter(
+  ({ name }) => name !== 'internal_id',
+)
+
+/** Columns of `ownerships`: a beneficial ownership has all fields that the other kinds have. */
+export const OWNERSHIP_COLUMNS: readonly FieldColumn[] = fieldColumns(BENEFICIAL_OWNERSHIP)
+
+export const ROLE_COLUMNS: readonly FieldColumn[] = fieldColumns(ROLE)
+
+/** The lists of ownerships in a relation, and the `kind` of their rows. */
+export const OWNERSHIP_LISTS = {
+  BeneficialOwnerships: 'Beneficial',
+  Ownerships: 'Direct',
+  UltimateOwnerships: 'Ultimate',
+  CompanyStructureOwners: 'Structure',
+} as const

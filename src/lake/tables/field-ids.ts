@@ -3,8 +3,7 @@
  * to its column for ever: it stands in files that were written long ago.
  */
 
-import { type ColumnTypeTree, parseColumnType } from '../duckdb/parse-column-type.ts'
-import { ident } from '../duckdb/sql.ts'
+import { type ColumnTypeTree, ident, parseColumnType } from '../duckdb/sql.ts'
 
 /**
  * Paths of all columns of a table, those within lists (`.element`) and structs included; the first has id 1. Append

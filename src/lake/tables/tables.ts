@@ -1,19 +1,20 @@
 /** The tables of the lake: what a row is, its key, and every column with type, unit and meaning. */
 
 import type { Content } from '../../contract/objects.ts'
-import { type Column, withCodeNames } from './columns.ts'
 import {
   COMPANY_COLUMNS,
+  type Column,
   ENTITY_COLUMNS,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from './record-columns.ts'
+  withCodeNames,
+} from './columns.ts'
 
 /** A table of a lake. */
 export interface Table {
   readonly name: string
-  /** What a row is. */
+  /** Description of a row. */
   readonly row: string
   /** Which records it is made from; absent for the dictionary. */
   readonly content?: Content
@@ -22,6 +23,9 @@ export interface Table {
   readonly owner?: string
   readonly columns: readonly Column[]
 }
+
+/** A table of records: all but the dictionary. */
+export type RecordTable = Table & { readonly content: Content }
 
 const column = (name: string, type: string, about: string, unit?: string): Column =>
   unit === undefined ? { name, type, about } : { name, type, about, unit }
@@ -184,7 +188,7 @@ export const QUARANTINE: Table = {
  * Companies that a whole listing of the service no longer had. They are rows of their own, in partitions that load no record;
  * a company that stands in a later partition again is listed again.
  */
-export const LISTINGS: Table & { readonly content: Content } = {
+export const LISTINGS: RecordTable = {
   name: 'listings',
   row: 'a company that the service no longer lists',
   content: 'companies',
@@ -199,12 +203,46 @@ export const LISTINGS: Table & { readonly content: Content } = {
   ],
 }
 
-/** What a comment in a database says of a table. */
+/** The declared columns of a table; none for an unknown one. */
+export const declaredColumns = (table: string): readonly Column[] =>
+  TABLES.find(({ name }) => name === table)?.columns ?? []
+
+/** The comment on a table in a database. */
 export const tableComment = ({ row, key }: Table): string => `A row is ${row}. Key: ${key.join(', ')}.`
 
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 
 /** The table of each content that has one row a record, named like the content. */
-export const mainTables = (): readonly (Table & { readonly content: Content })[] =>
+export const mainTables = (): readonly RecordTable[] =>
   TABLES.flatMap((table) => (table.name === table.content ? [{ ...table, content: table.content }] : []))
+
+export interface ListedTable {
+  readonly table: Table
+  /** Rows of the current versions; `null` where several partitions may hold versions of one record. */
+  readonly rows: number | null
+  /** Rows of all versions. */
+  readonly historyRows: number
+}
+
+/**
+ * The tables of a snapshot with their row counts as the manifest states them: no file of the lake is read.
+ *
+ * @param historyRows rows of all versions of a table
+ * @param isSingle whether all rows of a table came with one partition, or with one run: nothing of it is superseded then
+ */
+export const listTables = async (
+  historyRows: (table: string) => number,
+  isSingle: (table: Table) => Promise<boolean>,
+): Promise<readonly ListedTable[]> => {
+  const single = new Map<string, boolean>()
+  const listed: ListedTable[] = []
+  for (const table of TABLES) {
+    const main = mainTables().find(({ content }) => content === table.content) ?? table
+    const rows = historyRows(table.name)
+    const alone = single.get(main.name) ?? (await isSingle(main))
+    single.set(main.name, alone)
+    listed.push({ table, rows: alone ? rows : null, historyRows: rows })
+  }
+  return listed
+}

@@ -36,14 +36,14 @@ export const HISTORY_COLUMNS: readonly Column[] = [
   },
 ]
 
-/** What the versions of a table are counted in: those of a content are the same for all its tables. */
+/** The group in which versions of a table are counted: all tables of a content share one. */
 export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>): string => content ?? name
 
 /** Rows of all versions: the table's columns and `version`. */
 export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
 /** `owner`, `version` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
 export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
-/** What is known of a version's load: a struct of `snapshot`, `run`, `loaded_at`. */
+/** The load of a version: a struct of `snapshot`, `run`, `loaded_at`. */
 export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
 
 const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
@@ -79,14 +79,14 @@ FROM ${rowsMacro(table)}() AS r
 ANTI JOIN (FROM ${oldMacro(table)}() WHERE NOT is_gone) AS o ON o.owner = r.internal_id AND o.version = r.version
 LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id`
 
-/** Of each company the last listing that lacked it, as long as the company was not loaded again. */
+/** The last listing that lacked each company, as long as the company was not loaded again. */
 const listingsRows = `SELECT ${columnsOf(LISTINGS)}
 FROM ${rowsMacro(LISTINGS)}() AS r JOIN (FROM ${oldMacro(LISTINGS)}() WHERE is_gone) AS o ON o.owner = r.internal_id
 QUALIFY ${newestOfKey(LISTINGS)}`
 
 const quarantineRows = `FROM ${rowsMacro(QUARANTINE)}()`
 
-/** What each view selects. The macros have to be there. @param computed further columns, behind all others */
+/** The SELECT of each view. The macros must exist. @param computed further columns, behind all others */
 export const baseSelects = (computed: readonly ComputedColumn[] = []): ReadonlyMap<string, string> => {
   const more = ({ name }: Table, rows: string): string => withComputed(computed, name, rows)
   return new Map([

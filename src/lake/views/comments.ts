@@ -1,6 +1,6 @@
 /**
- * What a database says of its views, macros and their columns. Declared once: in the head comments of the analysis layer, and
- * in the columns of the tables.
+ * Comments on the views, macros and columns of a database. Declared once: in the head comments of the analysis layer, and in
+ * the columns of the tables.
  */
 
 import type { Definition, DefinitionKind } from '../../analysis/definitions.ts'
@@ -12,13 +12,13 @@ import { type Column, columnComment } from '../tables/columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table, tableComment } from '../tables/tables.ts'
 import { ALL_COMPANIES, HISTORY_COLUMNS } from './base-views.ts'
 
-/** What is said of a view or a macro. */
+/** The comments on a view or a macro. */
 export interface Comments {
   readonly kind: DefinitionKind
   readonly name: string
-  /** Of a macro with its parameters and columns: a database has no place of their own for these. */
+  /** For a macro with its parameters and columns, which have no comments of their own in a database. */
   readonly about: string
-  /** Of a view. */
+  /** Comments on the columns of a view. */
   readonly columns: readonly (readonly [name: string, about: string])[]
 }
 
@@ -34,7 +34,7 @@ const lineItemColumns = (): readonly (readonly [string, string])[] =>
 const listed = (title: string, list: readonly (readonly [string, string])[]): string =>
   list.length === 0 ? '' : ` ${title}: ${list.map(([name, about]) => `${name}: ${about}`).join('; ')}.`
 
-/** What a definition's head comment says. */
+/** The comments in the head of a definition. */
 export const commentsOf = (definition: Definition): Comments => {
   const { name, kind } = definition
   const { about, rule, parameters, columns } = documentationOf(definition)
@@ -56,7 +56,7 @@ const ofColumns = (columns: readonly Column[]): Comments['columns'] =>
 const GONE_SINCE = LISTINGS.columns.filter(({ name }) => name === 'gone_since')
 const PARTITION = { name: 'partition', type: 'VARCHAR', about: 'Partition whose load met the line.' }
 
-/** What is said of the views of the tables. @param computed further columns of the tables */
+/** The comments on the views of the tables. @param computed further columns of the tables */
 export const baseComments = (computed: readonly ComputedColumn[] = []): readonly Comments[] => {
   const view = (name: string, about: string, columns: readonly Column[], table?: Table): Comments => ({
     ...{ kind: 'view', name, about },

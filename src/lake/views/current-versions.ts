@@ -1,14 +1,14 @@
 /**
- * Which rows are current. Rows are versions: of a record that several partitions hold, the one that was
- * committed last counts.
+ * The rows of a lake's files, and which of them are current. Rows are versions: of a record that several partitions hold, the
+ * one that was committed last counts.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import type { PlaceOf } from '../files/files-in-turn.ts'
+import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
-import { LISTINGS, QUARANTINE, type Table } from '../tables/tables.ts'
+import { LISTINGS, QUARANTINE, type RecordTable, type Table } from '../tables/tables.ts'
 
 /** A file of a table and the version of its rows. */
 export interface VersionedFile {
@@ -112,7 +112,7 @@ export const isOneVersion = (files: readonly Pick<VersionedFile, 'version'>[]): 
 export const makeSuperseded = (
   snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
   at: string | PlaceOf,
-  table: Table & { readonly content: Content },
+  table: RecordTable,
 ): string => {
   const files = filesOf(snapshot, at, table.name)
   const gone = goneFiles(snapshot, at, table.content)
@@ -188,3 +188,31 @@ export const currentRows = (table: Table, versioned: string): string =>
 QUALIFY row_number() OVER (PARTITION BY ${table.key.map(ident).join(', ')} ORDER BY version DESC) = 1`
     : `SELECT h.* EXCLUDE (version) FROM (${versioned}) AS h
 ANTI JOIN ${supersededTable(table.content)} AS s ON s.owner = h.${ident(table.owner)} AND s.version = h.version`
+
+/** Largest quarantined line with its escapes that can be read, in bytes: six for each of 16 MiB and some more. */
+const LARGEST_LINE_BYTES = 128 * 1024 * 1024
+const LEAST_LINE_BYTES = 1024 * 1024
+
+interface LinesFile {
+  readonly path: string
+  /** Length of the file: no line of it is longer, and DuckDB's buffers are twice the longest line. */
+  readonly bytes: number
+}
+
+/**
+ * Rows of the given files, with the partition each belongs to.
+ *
+ * @param listSql the list of their paths in SQL
+ */
+export const readQuarantine = (files: readonly LinesFile[], listSql: string = pathList(files)): string => {
+  const columns = QUARANTINE.columns
+  if (files.length === 0) {
+    const none = columns.map(({ name, type }) => `NULL::${type} AS ${ident(name)}`)
+    return `SELECT NULL::VARCHAR AS partition, ${none.join(', ')} WHERE false`
+  }
+  const largest = Math.max(LEAST_LINE_BYTES, ...files.map(({ bytes }) => bytes))
+  const types = columns.map(({ name, type }) => `${ident(name)}: ${literal(type)}`)
+  return `SELECT regexp_extract(filename, '([^/\\\\]+)\\.jsonl$', 1) AS partition, ${columns.map(({ name }) => ident(name)).join(', ')}
+FROM read_ndjson(${listSql}, columns = {${types.join(', ')}}, auto_detect = false,
+  records = true, filename = true, maximum_object_size = ${Math.min(LARGEST_LINE_BYTES, largest)})`
+}

@@ -10,7 +10,7 @@ import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/
 import { baseViews } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
   factMacro,
   factStatements,
@@ -51,14 +51,14 @@ const ownOf = (listed: Listed, { content }: Table): Listed =>
 const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
   [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
 
-/** Of snapshots there may be any number: a lake in a folder reads them itself. */
+/** Without the snapshots, of which there may be any number: a lake in a folder reads them itself. */
 async function* macrosBesideRows({ listed, facts }: LakeContents): AsyncGenerator<string> {
   for (const table of mainTables()) yield oldOfRows(table, listed)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
 
-/** Views, macros and what is said of them. */
+/** Views, macros and the comments on them. */
 const viewStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
   ...baseViews(computed).values(),
   ...definitionsFor().map(({ sql }) => sql),
@@ -76,8 +76,8 @@ const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
 export const MADE_OF_QUERY = `SELECT ${MADE_OF}() AS made_of`
 
 /**
- * What of a database is the same for every lake and snapshot, but for further columns: to be made once, and kept as long as
- * `name` is the same.
+ * The part of a database that is the same for every lake and snapshot, but for further columns: made once, and kept as long
+ * as `name` is the same.
  */
 export const keptViews = (
   computed?: readonly ComputedColumn[],
@@ -97,8 +97,9 @@ export async function* keptStatements(contents: LakeContents): AsyncGenerator<st
 }
 
 /**
- * Those of them that are of the snapshot, one at a time: the facts of many sources are long. What reads rows is made while they cannot be read, also where those of another
- * snapshot were: else DuckDB opens every file for it, and holds 0.4 MB of each that has as many columns as `companies`.
+ * The statements of the snapshot alone, one at a time: the facts of many sources are long. Views are made while rows cannot be
+ * read, also where those of another snapshot were: else DuckDB opens every file, and holds 0.4 MB of each that has as many
+ * columns as `companies`.
  */
 export async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
   yield* unreadableRows()

@@ -22,7 +22,7 @@ import {
   makeSuperseded,
   supersededTable,
 } from './current-versions.ts'
-import { FACT_NAMES, type FactName, type ReadFacts } from './lake-facts.ts'
+import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
   factMacroName,
   factStatements,
@@ -34,7 +34,7 @@ import {
   unreadableMacros,
 } from './source-macros.ts'
 
-/** What is made where views and macros have their comments. */
+/** Stands among what is made once views and macros have their comments. */
 const COMMENTS = 'comments'
 
 interface View {
@@ -80,7 +80,7 @@ export type ReadListed = (table: Table) => Promise<Listed>
 export interface ViewsOptions {
   /** @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
-  /** What the manifest says, for the views about the lake itself. @default they refuse to be read */
+  /** Facts of the manifest, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
@@ -95,7 +95,7 @@ export class LakeViews {
   readonly #aroundFetch: AroundFetch
   readonly #facts: ReadFacts | undefined
   readonly #computed: readonly ComputedColumn[] | undefined
-  /** What is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
+  /** Names of what is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
@@ -134,8 +134,8 @@ export class LakeViews {
   makeReadable(names: ReadonlySet<string> | null): Promise<void> {
     const definitions = definitionsFor(names ?? definitionNames())
     const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
-    const wanted = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
-    const read = new Set(wanted.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
+    const named = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
+    const read = new Set(named.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
     const requested = VIEWS.filter(({ name }) => read.has(name))
     const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
     return this.#inTurn(async () => {
@@ -150,7 +150,7 @@ export class LakeViews {
     return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
   }
 
-  /** Says of all views and macros what they are, for statements that list them. */
+  /** Comments on all views and macros, for statements that list them. */
   describe(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#define(definitionsFor())

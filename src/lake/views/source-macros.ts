@@ -2,12 +2,11 @@
 
 import type { CommitFacts, Snapshot } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import type { PlaceOf } from '../files/files-in-turn.ts'
+import type { PlaceOf } from '../files/fetch-tables.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
-import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readTable } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './lake-facts.ts'
-import { readQuarantine } from './read-quarantine.ts'
+import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readQuarantine, readTable } from './current-versions.ts'
+import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './fact-columns.ts'
 
 /** The part of a snapshot that lists files. */
 export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>

@@ -7,9 +7,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFilesError, systemCode } from '../../core/errors.ts'
 import { createIfAbsent } from '../../support/durable-files.ts'
-import { type FileHash, hashFile } from '../../support/hash.ts'
+import { type FileHash, hashFile, seal, unseal } from '../../support/hash.ts'
 import { count, type FormOf, fits, list, objectOf, sha256, textLike } from '../../support/json-form.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 
 export const LIST_FILE = 'files.json'
 
@@ -29,7 +28,7 @@ export const writeFileList = async (folder: string, files: readonly NamedFile[])
   await createIfAbsent(join(folder, LIST_FILE), seal(JSON.stringify({ files }, null, 2)))
 }
 
-export type FileList =
+type FileList =
   | { readonly kind: 'list'; readonly files: readonly NamedFile[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'changed' | 'unreadable'; readonly reason: string }
@@ -55,14 +54,14 @@ export const readFileList = async (folder: string): Promise<FileList> => {
     : { kind: 'changed', reason: 'its form is not ours' }
 }
 
-/** What is wrong with a file, in the words of `verify`. */
+/** Damage of a file, in the words of `verify`. */
 export interface FileDamage {
   readonly problem: 'missing' | 'cut' | 'changed' | 'unreadable'
   readonly detail: string
 }
 
-/** Compares what was found of a file with what its list says of it. */
-const damageOf = (
+/** Compares a file with its entry. */
+export const damageOf = (
   { bytes, sha256 }: Pick<NamedFile, 'bytes' | 'sha256'>,
   found: Pick<FileHash, 'bytes' | 'sha256'>,
 ): FileDamage | null => {

@@ -1,11 +1,11 @@
 /**
- * What a lake says of companies and persons that it was told to forget: receipts without personal data, and marks of the ids
- * by which a later load is refused, and of names that are known though no drift names them any more. A mark is an HMAC with
- * a random key of the lake: it cannot be read back, but whoever has the lake can test an id or a name that he knows.
+ * The manifest's record of forgotten companies and persons: receipts without personal data, and marks of the ids by which a
+ * later load is refused, and of names that are known though no drift names them any more. A mark is an HMAC with a random
+ * key of the lake: it cannot be read back, but a person with access to the lake can test an id or a name.
  */
 
 import { createHmac } from 'node:crypto'
-import type { RefusedIds } from '../../core/refused-ids.ts'
+import type { RefusedIds } from '../../core/lines.ts'
 import { anyText, count, list, oneOf, optional, shapeOf } from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 
@@ -27,7 +27,7 @@ export interface LeftInFile {
   readonly values: number
 }
 
-/** What one forget has done. */
+/** The record of one forget. */
 export interface ForgetReceipt {
   /** The snapshot that it made: those before are gone. */
   readonly snapshot: number
@@ -40,14 +40,14 @@ export interface ForgetReceipt {
   readonly files: readonly ForgottenFiles[]
   /** Lines in the quarantine that could not be read: their text was removed. */
   readonly linesCleared: number
-  /** What is for a person to decide on; absent where there is nothing. */
+  /** Values that a person must decide on; absent where there are none. */
   readonly left?: readonly LeftInFile[] | undefined
-  /** What becomes of the same ids in a later load. */
+  /** The treatment of the same ids in a later load. */
   readonly later: 'refused' | 'allowed'
 }
 
 /** Marks of ids that a load leaves out. */
-export interface Refusals {
+interface Refusals {
   /** Random, in hex. */
   readonly key: string
   readonly companies: readonly string[]
@@ -55,13 +55,13 @@ export interface Refusals {
 }
 
 /** Marks of names that the contract does not know, of loads whose drift a forget has dropped. */
-export interface KnownNames {
+interface KnownNames {
   /** Random, in hex. */
   readonly key: string
   readonly marks: readonly string[]
 }
 
-/** What the root of a snapshot says of it; all absent of a lake that was never told to forget. */
+/** Fields of the root of a snapshot; all absent in a lake without a forget. */
 export interface Forgotten {
   readonly knownNames?: KnownNames
   readonly forgotten?: readonly ForgetReceipt[]
@@ -102,7 +102,7 @@ const markOf = (key: string, kind: Kind, id: bigint): string =>
 
 const nameMark = (key: string, name: string): string => hmacOf(key, name).slice(0, NAME_CHARACTERS)
 
-/** What is known of names when the drift that named some is dropped. @param names as `nameKey` */
+/** The known names after the drift that named some of them was dropped. @param names as `nameKey` */
 export const knownWith = (
   before: KnownNames | undefined,
   names: readonly string[],
@@ -145,7 +145,7 @@ export const nextRefusals = (
   return companies.length + persons.length === 0 ? undefined : { key, companies, persons }
 }
 
-/** What a load leaves out; `undefined`: nothing. */
+/** The ids that a load leaves out; `undefined` for none. */
 export const refusedBy = (refusals: Refusals | undefined): RefusedIds | undefined => {
   if (refusals === undefined || refusals.companies.length + refusals.persons.length === 0) return undefined
   const { key } = refusals

@@ -1,38 +1,38 @@
 /**
- * What the entries of a part have in common, as it stands beside the part's name: a reader tells by it whether it needs
- * to open the part. Pure.
+ * A summary of the entries of a part, which stands beside the part's name: a reader sees by it whether it needs to open the
+ * part. Its keys name the sources that the part may hold. Pure.
  */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
-import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
-import { observedIn, requestedIn } from './date-extremes.ts'
-import { isLoaded, knownByBytes, sourceOf } from './loaded-sources.ts'
-import { sourcesOf } from './shared-sources.ts'
-import { keysOf } from './source-keys.ts'
+import { anyText, count, type FormOf, list, objectOf, optional } from '../../support/json-form.ts'
+import { CONTENT_NAME, LEAST_AND_GREATEST, REQUESTED } from './entry-form.ts'
+import { isLoaded, knownByBytes, sourceOf, sourcesOf } from './sources.ts'
 
-/** What is absent is not there in any entry. */
-export interface PartSummary {
-  readonly entries: number
+/** Forms of the fields of a summary. A field that is absent is in no entry. */
+export const SUMMARY_FORMS = {
+  entries: count,
   /** Least and greatest id of a run. */
-  readonly runs: { readonly least: string; readonly greatest: string }
-  readonly contents?: readonly Content[]
-  readonly requested?: NonNullable<DateRange['requested']>
-  readonly observed?: NonNullable<DateRange['observed']>
+  runs: LEAST_AND_GREATEST,
+  contents: optional(list(CONTENT_NAME)),
+  requested: optional(REQUESTED),
+  observed: optional(LEAST_AND_GREATEST),
   /** Partitions with names that the contract does not know. */
-  readonly drift?: number
+  drift: optional(count),
   /** Partitions that have lines in the quarantine, or were loaded from it. */
-  readonly quarantine?: number
+  quarantine: optional(count),
   /** Sources of which another number of records may have come than was announced. */
-  readonly differing?: number
-  /** Of the companies' figures, as they were asked for; `''` for partitions of which only their rows tell. */
-  readonly currencies?: readonly string[]
+  differing: optional(count),
+  /** Currencies of companies' figures as requested; `''` for partitions of which only their rows tell. */
+  currencies: optional(list(anyText)),
   /** Services whose batch files there are. */
-  readonly services?: readonly string[]
-  /** Of the sources that are known by their bytes, in a part of entries: see `source-keys.ts`. */
-  readonly keys?: string
+  services: optional(list(anyText)),
+  /** Keys of the sources that are known by their bytes, in a part of entries: see {@link keysOf}. */
+  keys: optional(anyText),
 }
+const SUMMARY = objectOf(SUMMARY_FORMS)
+export type PartSummary = FormOf<typeof SUMMARY>
 
 const runsOf = (entries: readonly { readonly run: string }[]): PartSummary['runs'] => {
   const [first = { run: '' }] = entries
@@ -118,7 +118,7 @@ export const summaryOfPulls = (entries: readonly PullEntry[]): PartSummary => ({
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)
 
-/** Of a part that lists other parts. */
+/** The summary of a part that lists other parts. */
 export const summaryOfParts = (parts: readonly PartSummary[]): PartSummary =>
   withoutEmpty({
     entries: sum(parts.map(({ entries }) => entries)),
@@ -137,3 +137,58 @@ export const mayHoldRun =
   (run: string) =>
   ({ runs }: PartSummary): boolean =>
     runs.least <= run && run <= runs.greatest
+
+/** A source that is there is always found; one that is not leads to a wrong part in 6 of 100 lookups among a million. */
+const KEY_BYTES = 3
+
+const keyOf = (sha256: string): number => Number.parseInt(sha256.slice(0, KEY_BYTES * 2), 16)
+
+/** The first bytes of hashes, sorted, in base64. @param hashes SHA-256 of sources in hex */
+export const keysOf = (hashes: readonly string[]): string => {
+  const keys = [...new Set(hashes.map(keyOf))].sort((a, b) => a - b)
+  const bytes = Buffer.alloc(keys.length * KEY_BYTES)
+  for (const [at, key] of keys.entries()) bytes.writeUIntBE(key, at * KEY_BYTES, KEY_BYTES)
+  return bytes.toString('base64')
+}
+
+export const decodeKeys = (keys: string): Buffer => Buffer.from(keys, 'base64')
+
+/** Whether a source may be among those of decoded keys. */
+export const hasKey = (keys: Buffer, sha256: string): boolean => {
+  const sought = keyOf(sha256)
+  let [low, high] = [0, keys.length / KEY_BYTES]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const key = keys.readUIntBE(middle * KEY_BYTES, KEY_BYTES)
+    if (key === sought) return true
+    if (key < sought) low = middle + 1
+    else high = middle
+  }
+  return false
+}
+
+/** As instants first: `…05Z` is before `…05.1Z`, although not as text. */
+const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)
+
+const extremes = (times: readonly string[]): { least: string; greatest: string } | null => {
+  let [least, greatest] = [times[0], times[0]]
+  if (least === undefined || greatest === undefined) return null
+  for (const time of times) {
+    if (byTime(time, least) < 0) least = time
+    if (byTime(time, greatest) > 0) greatest = time
+  }
+  return { least, greatest }
+}
+
+/** Least and greatest date asked for; `null` where no range has a window. */
+export const requestedIn = (ranges: readonly Pick<DateRange, 'requested'>[]): DateRange['requested'] => {
+  const windows = ranges.flatMap(({ requested }) => (requested ? [requested] : []))
+  if (windows.length === 0) return null
+  const from = extremes(windows.flatMap((one) => one.from ?? []))
+  const to = extremes(windows.flatMap((one) => one.to ?? []))
+  return { ...(from && { from: from.least }), ...(to && { to: to.greatest }) }
+}
+
+/** Least and greatest value seen; `null` where none was. */
+export const observedIn = (ranges: readonly Pick<DateRange, 'observed'>[]): DateRange['observed'] =>
+  extremes(ranges.flatMap(({ observed }) => (observed ? [observed.least, observed.greatest] : [])))

@@ -5,7 +5,7 @@ import { runOfPart } from '../../lake/files/layout.ts'
 import {
   anyText,
   count,
-  type Form,
+  type FormOf,
   fits,
   form,
   list,
@@ -29,9 +29,9 @@ import {
   SOURCE,
 } from './entry-form.ts'
 import { FORGOTTEN_CHECKS, type Forgotten } from './forgotten.ts'
-import type { PartSummary } from './part-summary.ts'
-import { togetherAs } from './shared-sources.ts'
-import { TAKEN, type WithTaken } from './taken.ts'
+import { SUMMARY_FORMS } from './part-summary.ts'
+import { TAKEN, type WithTaken } from './projections.ts'
+import { togetherAs } from './sources.ts'
 import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 import type { WithVersions } from './version-numbers.ts'
 
@@ -61,31 +61,15 @@ export const lineToPartition = (value: unknown): CommittedPartition => {
   return { ...rest, source: togetherAs(shared), sources: shared }
 }
 
-/** What is known of a part without opening it; one of level 0 holds entries, of level 1 such parts, and so on. */
-export interface PartRef extends PartSummary {
-  readonly name: string
-  readonly level: number
-  readonly bytes: number
-  readonly sha256: string
-}
-
-export const PART_REF: Form<PartRef> = shapeOf<PartRef>({
+/** Facts of a part that are known without opening it; a part of level 0 holds entries, of level 1 such parts, and so on. */
+export const PART_REF = objectOf({
   name: form((value): value is string => typeof value === 'string' && runOfPart(value) !== null, 'a part'),
   level: count,
   bytes: count,
   sha256,
-  entries: count,
-  runs: LEAST_AND_GREATEST,
-  contents: optional(list(CONTENT_NAME)),
-  requested: optional(REQUESTED),
-  observed: optional(LEAST_AND_GREATEST),
-  drift: optional(count),
-  quarantine: optional(count),
-  differing: optional(count),
-  currencies: optional(list(anyText)),
-  services: optional(list(anyText)),
-  keys: optional(anyText),
+  ...SUMMARY_FORMS,
 })
+export type PartRef = FormOf<typeof PART_REF>
 
 const TOTALS = shapeOf<Totals>({
   runs: count,
@@ -106,7 +90,7 @@ const TOTALS = shapeOf<Totals>({
   tables: list(shapeOf<TableTotals>({ table: anyText, files: count, rows: count, bytes: count })),
 })
 
-/** What is written and read, no earlier one and no later one. A commit drops no field of the root before. */
+/** The format that is written and read. A commit drops no field of the root before. */
 export const FORMAT = 4
 
 /**

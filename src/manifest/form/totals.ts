@@ -1,13 +1,12 @@
 /**
- * What a snapshot holds in all: by content what was loaded (also what a compaction has merged: a company loaded twice
- * counts twice), by table the rows and files that there are. Both by name. Pure.
+ * Totals of a snapshot: by content the loaded records (a compaction changes nothing in them: a company loaded twice counts
+ * twice), by table the rows and files. Both sorted by name. Pure.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
-import { observedIn, requestedIn } from './date-extremes.ts'
-import { listedFiles } from './listed-files.ts'
-import { loadedPartitions, sourceSizes } from './loaded-sources.ts'
+import { observedIn, requestedIn } from './part-summary.ts'
+import { loadedPartitions, sourceSizes } from './sources.ts'
 
 export interface ContentTotals {
   readonly content: Content
@@ -47,7 +46,13 @@ export const NO_TOTALS: Totals = { runs: 0, contents: [], tables: [] }
 const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0)
 
-/** As counts say it: not at all where there are none. */
+/** The sums of some fields of all items. */
+const sumsOf = <Key extends string>(items: readonly Readonly<Record<Key, number>>[], keys: readonly Key[]) =>
+  Object.fromEntries(keys.map((key) => [key, sumOf(items, (item) => item[key])])) as Record<Key, number>
+
+const LINE_COUNTS = ['lines', 'records', 'quarantined'] as const
+
+/** The field `filtered` of counts, absent where it is 0. */
 export const filteredOf = (
   counts: readonly Pick<LineCounts, 'filtered'>[],
 ): { readonly filtered?: number } => {
@@ -62,26 +67,18 @@ const byName =
 
 const contentTotals = (content: Content, partitions: readonly PartitionEntry[]): ContentTotals => {
   const sizes = [...Map.groupBy(partitions, ({ run }) => run).values()].map(sourceSizes)
+  const counts = partitions.map((one) => one.counts)
   return {
     content,
     partitions: partitions.length,
     sources: sourceSizes(partitions).size,
     sourceBytes: sumOf(sizes, (ofRun) => sumOf([...ofRun.values()], (bytes) => bytes)),
-    lines: sumOf(partitions, ({ counts }) => counts.lines),
-    records: sumOf(partitions, ({ counts }) => counts.records),
-    quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),
-    ...filteredOf(partitions.map(({ counts }) => counts)),
+    ...sumsOf(counts, LINE_COUNTS),
+    ...filteredOf(counts),
     requested: requestedIn(partitions.map(({ range }) => range)),
     observed: observedIn(partitions.map(({ range }) => range)),
   }
 }
-
-const tableTotals = (table: string, files: readonly FileEntry[]): TableTotals => ({
-  table,
-  files: files.length,
-  rows: sumOf(files, ({ rows }) => rows),
-  bytes: sumOf(files, ({ bytes }) => bytes),
-})
 
 type Listed = Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>
 
@@ -94,7 +91,9 @@ export const totalsOf = (listed: Listed): Totals => {
   return {
     runs: runs.size,
     contents: contents.map(([content, some]) => contentTotals(content, some)).sort(byName('content')),
-    tables: tables.map(([table, some]) => tableTotals(table, some)).sort(byName('table')),
+    tables: tables
+      .map(([table, some]) => ({ table, files: some.length, ...sumsOf(some, ['rows', 'bytes']) }))
+      .sort(byName('table')),
   }
 }
 
@@ -107,24 +106,25 @@ export const addTotals = (a: Totals, b: Totals, common: (content: Content) => nu
     contents: [...contents]
       .map(([content, both]) => ({
         content,
-        partitions: sumOf(both, (one) => one.partitions),
+        ...sumsOf(both, ['partitions', 'sources', 'sourceBytes', ...LINE_COUNTS]),
         sources: sumOf(both, (one) => one.sources) - common(content),
-        sourceBytes: sumOf(both, (one) => one.sourceBytes),
-        lines: sumOf(both, (one) => one.lines),
-        records: sumOf(both, (one) => one.records),
-        quarantined: sumOf(both, (one) => one.quarantined),
         ...filteredOf(both),
         requested: requestedIn(both),
         observed: observedIn(both),
       }))
       .sort(byName('content')),
     tables: [...tables]
-      .map(([table, both]) => ({
-        table,
-        files: sumOf(both, (one) => one.files),
-        rows: sumOf(both, (one) => one.rows),
-        bytes: sumOf(both, (one) => one.bytes),
-      }))
+      .map(([table, both]) => ({ table, ...sumsOf(both, ['files', 'rows', 'bytes']) }))
       .sort(byName('table')),
   }
 }
+
+/** All files of a snapshot: those of its partitions, the quarantine of merged ones, and those of runs. */
+export const listedFiles = ({
+  partitions,
+  merged = [],
+  files,
+}: Pick<Snapshot, 'partitions' | 'merged' | 'files'>): readonly FileEntry[] => [
+  ...[...merged, ...partitions].flatMap((one) => one.files),
+  ...files,
+]

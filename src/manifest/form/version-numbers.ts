@@ -1,5 +1,5 @@
 /**
- * The numbers by which versions of records are told apart: each partition, and each file of a run, gets the next one when
+ * The numbers of versions of records: each partition, and each file of a run, gets the next one when
  * it is committed. Some are left free before those of each commit: a compaction that began before it takes them, so that
  * its rows count as older.
  */
@@ -56,7 +56,7 @@ export const numberCompacted = (
   return { ...numberedFrom(firstLater - LEFT_FREE, added), nextVersion: nextVersion + LEFT_FREE }
 }
 
-/** What is wrong with the numbers of entries that stand beside each other: they rise. Pure. */
+/** Why the numbers of consecutive entries do not rise; `null` where they do. */
 export const versionProblem = (entries: readonly { readonly version: number }[]): string | null => {
   let before = 0
   for (const { version } of entries) {

@@ -1,17 +1,20 @@
 /**
- * The heartbeat of a run: rewrites its owner file every hour. Where its process cannot be seen (another
- * machine works into the same bucket), the times of its files show whether it is alive, and one partition may take long.
+ * Heartbeats of runs: the times of files show whether a run is alive where its process cannot be seen, and one partition or
+ * unit may take long. The owner of a run rewrites its owner file every hour; a worker on a run that nobody owns writes a file
+ * of its own in the run's folder every five minutes.
  */
 
+import { hostname } from 'node:os'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
-import { ownerName, ownerText, type RunLease } from './run-lease.ts'
+import { isSharedRun, ownerName, ownerText, type RunLease } from './run-lease.ts'
 
 /** Far below `DAY_MS`, so that a storage that is down for hours does no harm. */
 const HEARTBEAT_MS = 3_600_000
 
-/** Whoever started it stops it before the lease is released or the run removed. */
+/** The caller stops it before the lease is released or the run removed. */
 export interface Heartbeat {
   /** When it resolves, nothing is being written. May be called again. */
   readonly stop: () => Promise<void>
@@ -27,13 +30,12 @@ export const sendHeartbeat = async (
   if (await storage.stat(path)) await storage.replace(path, ownerText(base, process))
 }
 
-/** Starts the heartbeat of a run; its timer keeps no process alive. */
-export const startHeartbeat = (lease: RunLease): Heartbeat => {
+/** Repeats a call; one that fails is made up for by the next one. The timer keeps no process alive. */
+const repeat = (everyMs: number, call: () => Promise<void>): Heartbeat => {
   let last = Promise.resolve()
   const timer = setInterval(() => {
-    // A failed heartbeat is made up for by the next one.
-    last = last.then(() => sendHeartbeat(lease).catch(() => undefined))
-  }, HEARTBEAT_MS)
+    last = last.then(() => call().catch(() => undefined))
+  }, everyMs)
   timer.unref()
   return {
     stop: async () => {
@@ -42,3 +44,23 @@ export const startHeartbeat = (lease: RunLease): Heartbeat => {
     },
   }
 }
+
+/** Starts the heartbeat of a run. */
+export const startHeartbeat = (lease: RunLease): Heartbeat => repeat(HEARTBEAT_MS, () => sendHeartbeat(lease))
+
+const BEAT_MS = 5 * 60_000
+
+/** Host and pid: names the worker for a person. */
+export const workerName = (): string => `${hostname()}-${process.pid}`
+
+/** Writes that this process works on a run, if the run still stands: a removed one must not come back. */
+export const beat = async (lake: string, run: string, at: Date): Promise<void> => {
+  if (!(await isSharedRun(lake, run))) return
+  const text = seal(JSON.stringify({ by: workerName(), at: at.toISOString() }))
+  const name = workerName().replaceAll(/[^\w.-]/g, '_')
+  await storageOf(lake).replace(`${runPath(run)}/beats/${name}.json`, `${text}\n`)
+}
+
+/** Starts the heartbeat of this process on a run that nobody owns. */
+export const startBeats = (lake: string, run: string): Heartbeat =>
+  repeat(BEAT_MS, () => beat(lake, run, new Date()))

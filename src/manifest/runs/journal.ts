@@ -1,6 +1,6 @@
 /**
- * What a run has finished so far, one line per partition, on the disk before the next step relies on it; then one line
- * with what became of every source. A commit needs nothing else: it may be another process's than the work.
+ * The journal of a run: one line per finished partition, on the disk before the next step relies on it, then one line with
+ * the result of every source. A commit needs nothing else: it may be another process's than the work.
  */
 
 import { type ErrorCode, isErrorCode, ToolkitError, writeError } from '../../core/errors.ts'
@@ -8,6 +8,7 @@ import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import {
   anyText,
   count,
@@ -19,7 +20,6 @@ import {
   oneOf,
   yesNo,
 } from '../../support/json-form.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 import { PARTITION, PULL_ENTRY } from '../form/entry-form.ts'
 import type { RunLease } from './run-lease.ts'
 
@@ -31,7 +31,7 @@ export interface JournalEntry {
   readonly unknownItems: UnknownItems
 }
 
-/** What became of one source. */
+/** The result of one source. */
 export type SourceResult =
   /** Its partitions by their ids, in their order. */
   | { readonly kind: 'loaded'; readonly source: string; readonly partitions: readonly string[] }
@@ -41,7 +41,7 @@ export type SourceResult =
 
 /** The last line of a journal: everything is worked on, and this is what the run has made. */
 export interface WorkResult {
-  /** Of each source, in the order of the run; of several that share a partition of the first one. */
+  /** The result of each source, in the order of the run; sources that share a partition have that of the first one. */
   readonly units: readonly SourceResult[]
   readonly pulls: readonly PullEntry[]
 }
@@ -117,7 +117,7 @@ export const readJournal = async (lake: string, run: string): Promise<readonly J
   entriesOf(await readWhole(lake, run))
 
 /**
- * What a run has made, once all of it is worked on; `undefined` as long as an attempt is at work, or none was to its
+ * The work of a run, once all of it is done; `undefined` as long as an attempt is at work, or none was to its
  * end. @throws as `readJournal`
  */
 export const readFinishedWork = async (lake: string, run: string): Promise<FinishedWork | undefined> => {
@@ -140,7 +140,7 @@ export interface Journal extends AsyncDisposable {
    * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`; after it the journal takes no further entry
    */
   readonly append: (entry: JournalEntry) => Promise<void>
-  /** Appends what became of every unit, as the last line of all. @throws as `append` */
+  /** Appends the results of all units, as the last line. @throws as `append` */
   readonly finish: (result: WorkResult) => Promise<void>
   readonly close: () => Promise<void>
 }

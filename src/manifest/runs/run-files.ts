@@ -3,7 +3,7 @@
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
+import { seal, unseal } from '../../support/hash.ts'
 
 /** A job of a run; several of one run keep their files apart. */
 export interface JobOfRun {
@@ -49,7 +49,7 @@ export const createRunFile = async (job: JobOfRun, { name }: RunFile, value: obj
 }
 
 /**
- * What an earlier attempt of the run wrote; `undefined` where it wrote none.
+ * The value that an earlier attempt of the run wrote; `undefined` where it wrote none.
  *
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */

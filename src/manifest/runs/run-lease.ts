@@ -6,20 +6,20 @@
 import { type Failure, failureOf, systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { memberOf } from '../../support/json-form.ts'
+import { seal, unseal } from '../../support/hash.ts'
+import { anyText, count, fits, shapeOf } from '../../support/json-form.ts'
 import {
   type Liveness,
   livenessOf,
   type ProcessIdentity,
   thisProcess,
 } from '../../support/process-identity.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
 
 /** A run and who owned it when it was looked at: nobody has taken it over as long as that is so. */
 export interface SeenRun {
   readonly lake: string
   readonly run: string
-  /** Of its owner: each that takes it over has the next one. */
+  /** Number of its owner: each that takes it over has the next one. */
   readonly number: number
   /** Newest snapshot when the run began, 0 for none: its commit can only be a later one. */
   readonly base: number
@@ -70,24 +70,20 @@ export const SHARED_OWNER: ProcessIdentity = {
 
 export const PLAN_FILE = 'plan.json'
 export const OWNER = /^owner-([1-9]\d*)\.json$/
-const TEXTS = ['host', 'boot', 'namespace', 'started'] as const
-
-const isIdentity = (value: unknown): value is ProcessIdentity => {
-  if (typeof value !== 'object' || value === null) return false
-  const fields: Readonly<Record<string, unknown>> = { ...value }
-  return Number.isSafeInteger(fields.pid) && TEXTS.every((name) => typeof fields[name] === 'string')
-}
-
-const isFailure = (value: unknown): value is Failure =>
-  typeof memberOf(value, 'code') === 'string' && typeof memberOf(value, 'message') === 'string'
+const IDENTITY = shapeOf<ProcessIdentity>({
+  ...{ host: anyText, boot: anyText, namespace: anyText, started: anyText },
+  pid: count,
+})
+const FAILURE = shapeOf<Failure>({ code: anyText, message: anyText })
 
 const parseOwner = (number: number, text: Buffer): Owner => {
   const read = unseal(text)
-  const fields: object = read.kind === 'damaged' ? {} : read.value
-  const process = 'process' in fields && isIdentity(fields.process) ? fields.process : null
-  const base = 'base' in fields && typeof fields.base === 'number' ? fields.base : 0
-  const failure = 'failure' in fields && isFailure(fields.failure) ? { failure: fields.failure } : {}
-  const released = 'process' in fields && fields.process === null
+  const fields: Partial<Record<'base' | 'process' | 'failure', unknown>> =
+    read.kind === 'damaged' ? {} : read.value
+  const process = fits(IDENTITY, fields.process) ? fields.process : null
+  const base = typeof fields.base === 'number' ? fields.base : 0
+  const failure = fits(FAILURE, fields.failure) ? { failure: fields.failure } : {}
+  const released = fields.process === null
   return { number, base, process, released, shared: process?.host === SHARED_OWNER.host, ...failure }
 }
 
@@ -159,7 +155,7 @@ export const sharedRunState = async (lake: string, run: string): Promise<'open' 
   if (owner === null) return 'none'
   const hasPlan = (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
   if (owner.shared) return hasPlan ? 'open' : 'removed'
-  // Of one that is removed file by file the owner may be gone first.
+  // While a run is removed file by file, its owner may be gone first.
   return owner.number === 0 && !hasPlan ? 'removed' : 'none'
 }
 

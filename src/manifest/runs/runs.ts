@@ -8,12 +8,11 @@ import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError 
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
-import { findCommit } from '../snapshots/find-commit.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
-import { ensureRecord, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
+import { ensureRecord, findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
 import { JOURNAL_FILE, readJournal } from './journal.ts'
 import {
   assertOwner,
@@ -26,7 +25,7 @@ import {
   runState,
 } from './run-lease.ts'
 
-export interface NewRun {
+interface NewRun {
   readonly lake: string
   /** Whatever the pipeline needs to resume later: command, options, sources. JSON, not empty. */
   readonly plan: object

@@ -1,18 +1,20 @@
 /**
- * `lake.duckdb` beside the tables of a lake in a folder: views and macros only, of the newest snapshot, for any DuckDB.
+ * `lake.duckdb` beside the tables of a lake in a folder: views, macros and facts of the newest snapshot, for any DuckDB.
  * Its SHA-256 stands beside it.
  */
 
-import { resolve } from 'node:path'
-import { writeError } from '../../core/errors.ts'
-import { type DatabaseParts, makeDatabase } from '../../lake/duckdb/make-database.ts'
+import { readdir, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { messageOf, writeError } from '../../core/errors.ts'
+import { type DatabaseParts, makeDatabase } from '../../lake/duckdb/database-files.ts'
 import { LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
-import type { Problem } from '../form/findings.ts'
-import { computedOfLake } from '../form/taken.ts'
-import { madeViews } from './made-views.ts'
+import { readCached, writeCached } from '../../support/user-cache.ts'
+import { workBase } from '../../support/work-base.ts'
+import type { Findings } from '../form/problems.ts'
+import { computedOfLake } from '../form/projections.ts'
 import { readFactsOf } from './read-facts.ts'
 import { readWithoutSources, type SnapshotRoot } from './snapshot-root.ts'
 import { newestNumber, readRoot } from './snapshots.ts'
@@ -33,8 +35,8 @@ export const readContents = async (lake: string, root: SnapshotRoot): Promise<La
   }
 }
 
-/** What became of the file. `skipped`: the lake has too many files, or is in a bucket. */
-export type LakeFileOutcome =
+/** Outcome for the file. `skipped`: the lake has too many files, or is in a bucket. */
+type LakeFileOutcome =
   | { readonly kind: 'written'; readonly snapshot: number }
   | { readonly kind: 'skipped'; readonly reason: string }
 
@@ -51,7 +53,7 @@ const NO_FILE = '0'.repeat(64)
 interface FileRecord {
   /** The hashes that the file may have: while it is replaced there are two, the new one first. */
   readonly hashes: readonly string[]
-  /** Of the first. */
+  /** Number of the first snapshot. */
   readonly snapshot: number
 }
 
@@ -76,7 +78,7 @@ const place = async (lake: string, bytes: Buffer, snapshot: number): Promise<voi
   const sha256 = sha256Of(bytes)
   const before = await readRecord(lake)
   const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
-  // Whoever is killed in between leaves a file of one of the two hashes.
+  // A process that is killed in between leaves a file with one of the two hashes.
   await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256, old], snapshot }))
   await storage.replace(LAKE_FILE, bytes)
   await storage.replace(LAKE_FILE_RECORD, recordText({ hashes: [sha256], snapshot }))
@@ -147,8 +149,6 @@ export const writeLakeFile = async (
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /**
  * Writes the file after a commit, which stands whatever becomes of it.
  *
@@ -187,32 +187,50 @@ export const refreshLakeFile = async (
 
 const MADE_AGAIN = '"firmlake views --write" makes it again'
 
-/** What is wrong with the file or its hash; a lake need have neither. */
-export const checkLakeFile = async (lake: string): Promise<Problem | null> => {
+/** Checks the file and its record, which a lake need not have. @param newest the newest snapshot, which it should show */
+export const verifyLakeFile = async (lake: string, newest: number, findings: Findings): Promise<void> => {
+  const add = (path: string, problem: 'missing' | 'changed', detail: string): void =>
+    findings.add(path, problem, `${detail}; ${MADE_AGAIN}`)
+  const note = (text: string): number => findings.notes.push(`"${LAKE_FILE}" ${text}; ${MADE_AGAIN}`)
   const record = await readRecord(lake)
-  if (record === 'damaged')
-    return { path: LAKE_FILE_RECORD, problem: 'changed', detail: `it is not what was written; ${MADE_AGAIN}` }
   const bytes = await storageOf(lake).read(LAKE_FILE)
-  if (record === 'none')
-    return (
-      bytes && { path: LAKE_FILE_RECORD, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
-    )
+  if (record === 'damaged') return add(LAKE_FILE_RECORD, 'changed', 'it is not what was written')
+  if (record === 'none') return bytes ? add(LAKE_FILE_RECORD, 'missing', 'the file is missing') : undefined
   const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
-  if (record.hashes.includes(sha256)) return null
-  if (bytes === null)
-    return { path: LAKE_FILE, problem: 'missing', detail: `the file is missing; ${MADE_AGAIN}` }
-  return {
-    path: LAKE_FILE,
-    problem: 'changed',
-    detail: `its SHA-256 is ${sha256}, expected ${record.hashes[0]}; ${MADE_AGAIN}`,
+  if (!record.hashes.includes(sha256)) {
+    if (bytes === null) add(LAKE_FILE, 'missing', 'the file is missing')
+    else add(LAKE_FILE, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
+  }
+  if (record.hashes.length > 1) note('was not replaced to the end')
+  else if (record.snapshot < newest) note(`shows snapshot ${record.snapshot}, the newest is ${newest}`)
+}
+
+const HASH_CHARACTERS = 64
+
+/** The bytes after their hash; `undefined` where they are not those that were written. */
+const unhashed = (text: Buffer | undefined): Buffer | undefined => {
+  const bytes = text?.subarray(HASH_CHARACTERS)
+  return bytes && sha256Of(bytes) === text?.toString('latin1', 0, HASH_CHARACTERS) ? bytes : undefined
+}
+
+const remember = async (path: string, bytes: Buffer): Promise<void> => {
+  try {
+    await writeCached(path, Buffer.concat([Buffer.from(sha256Of(bytes), 'latin1'), bytes]))
+    const folder = dirname(path)
+    for (const name of await readdir(folder))
+      if (name.endsWith('.duckdb') && name !== basename(path)) await rm(join(folder, name), { force: true })
+  } catch {
+    // No home, or no room: they are made again for the next lake.
   }
 }
 
-/** What a file that is whole shows instead of a snapshot, `undefined` where it shows that or a newer one. */
-export const staleLakeFile = async (lake: string, snapshot: number): Promise<string | undefined> => {
-  const record = await readRecord(lake)
-  if (typeof record === 'string') return undefined
-  if (record.hashes.length > 1) return `"${LAKE_FILE}" was not replaced to the end; ${MADE_AGAIN}`
-  if (record.snapshot >= snapshot) return undefined
-  return `"${LAKE_FILE}" shows snapshot ${record.snapshot}, the newest is ${snapshot}; ${MADE_AGAIN}`
+/** The bytes of the database, in which `MADE_OF_QUERY` gives the name of its views. */
+export const madeViews = async (env: NodeJS.ProcessEnv = process.env): Promise<Buffer> => {
+  const { name, statements } = keptViews()
+  const path = join(workBase(env), 'views', `${name.slice(0, 32)}.duckdb`)
+  const kept = unhashed(await readCached(path))
+  if (kept !== undefined) return kept
+  const bytes = await makeDatabase({ ask: MADE_OF_QUERY, name, views: statements, statements: [] })
+  await remember(path, bytes)
+  return bytes
 }

@@ -6,10 +6,10 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { LAKE_ID_PATH } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { seal, unseal } from '../../support/hash.ts'
 import { fits, form, shapeOf } from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
-import { seal, unseal } from '../../support/sealed-text.ts'
-import type { Findings } from '../form/findings.ts'
+import type { Findings } from '../form/problems.ts'
 
 const ID_BYTES = 16
 const ID = shapeOf<{ readonly id: string }>({
@@ -61,25 +61,23 @@ export const copyLakeId = async (to: string, id: string): Promise<void> => {
   )
 }
 
-/** What is wrong with a lake's id, which is there before the first snapshot. */
-export const verifyLakeId = async (lake: string, { problems }: Findings): Promise<void> => {
+/** Reports damage of a lake's id, which is there before the first snapshot. */
+export const verifyLakeId = async (lake: string, findings: Findings): Promise<void> => {
   const path = LAKE_ID_PATH
   let bytes: Buffer | null
   try {
     bytes = await storageOf(lake).read(path)
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    problems.push({ path, problem: 'unreadable', detail: 'the file cannot be read' })
+    findings.add(path, 'unreadable', 'the file cannot be read')
     return
   }
   if (bytes === null)
-    problems.push({
-      ...{ path, problem: 'missing' },
-      detail: 'the file is missing; the next commit or delivery gives the lake another id',
-    })
+    findings.add(
+      path,
+      'missing',
+      'the file is missing; the next commit or delivery gives the lake another id',
+    )
   else if (idIn(bytes) === undefined)
-    problems.push({
-      ...{ path, problem: bytes.length === 0 ? 'cut' : 'changed' },
-      detail: 'it does not match the hash in it',
-    })
+    findings.add(path, bytes.length === 0 ? 'cut' : 'changed', 'it does not match the hash in it')
 }

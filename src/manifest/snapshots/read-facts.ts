@@ -1,11 +1,11 @@
-/** What the manifest and the rates of a lake say, as rows for SQL: each kind is read when a statement asks for it. */
+/** Reads the facts of a lake, its manifest and its rates, as rows for SQL: each kind when a statement asks for it. */
 
 import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
-import type { Fact, FactName, ReadFacts } from '../../lake/views/lake-facts.ts'
+import type { Fact, FactName, ReadFacts } from '../../lake/views/fact-columns.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
-import { isLoaded, loadedPartitions } from '../form/loaded-sources.ts'
-import { entriesOf } from '../parts/parts.ts'
+import { isLoaded, loadedPartitions } from '../form/sources.ts'
+import { entriesOf } from './parts.ts'
 import { headOf, listOf, readWithoutSources, type SnapshotRoot } from './snapshot-root.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 
@@ -39,7 +39,7 @@ const factsOfSources = ({ run, content, id, counts, source, sources }: Partition
     ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
   }))
 
-/** Of each partition as it was loaded, part by part: only those of a few parts are in memory. */
+/** The sources of all partitions as they were loaded: only those of a few parts are in memory. */
 async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {
   for (const name of ['merged', 'partitions'] as const)
     for await (const { entries } of entriesOf(lake, name, lists[name]))
@@ -68,7 +68,7 @@ async function* rateFacts(lake: string): AsyncGenerator<Fact<'rates'>> {
 }
 
 /**
- * Reads what a snapshot and all before it say.
+ * Reads the facts of a snapshot and of all before it.
  *
  * @param known all that it lists but sources, where that was read
  * @throws {ToolkitError} as `listOf`; RATES_UNREADABLE

@@ -6,17 +6,17 @@
 import type { CommittedPartition, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import type { Forgotten } from '../form/forgotten.ts'
-import type { WithTaken } from '../form/taken.ts'
+import type { WithTaken } from '../form/projections.ts'
 import type { Totals } from '../form/totals.ts'
 import type { WithVersions } from '../form/version-numbers.ts'
-import { countEntries, entriesOf, type ListName, type Lists, type Part, type Wanted } from '../parts/parts.ts'
+import { countEntries, entriesOf, type ListName, type Lists, type Part, type PartFilter } from './parts.ts'
 
 export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part[] }
 }
 
-/** What a snapshot says of itself, without what it lists. */
+/** The fields of a snapshot without its entries. */
 export const headOf = ({ snapshot, parent, run, pipeline, tool, time }: SnapshotHead): SnapshotHead => ({
   snapshot,
   parent,
@@ -31,23 +31,27 @@ export const listOf = async <Name extends ListName>(
   lake: string,
   { lists }: Pick<SnapshotRoot, 'lists'>,
   name: Name,
-  wanted?: Wanted,
+  filter?: PartFilter,
 ): Promise<readonly Lists[Name][]> => {
   const entries: Lists[Name][] = []
-  for await (const some of entriesOf(lake, name, lists[name], wanted))
+  for await (const some of entriesOf(lake, name, lists[name], filter))
     for (const one of some.entries) entries.push(one)
   return entries
 }
 
-/** All that a snapshot lists, or what stands in the parts that are wanted. @throws as `listOf` */
-export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: Wanted): Promise<Snapshot> => {
+/** All that a snapshot lists, or what stands in the parts that are filter. @throws as `listOf` */
+export const readAllListed = async (
+  lake: string,
+  root: SnapshotRoot,
+  filter?: PartFilter,
+): Promise<Snapshot> => {
   const { lists } = root
   return {
     ...headOf(root),
-    partitions: await listOf(lake, root, 'partitions', wanted),
+    partitions: await listOf(lake, root, 'partitions', filter),
     files: await listOf(lake, root, 'files'),
     ...(countEntries(lists.pulls) > 0 && { pulls: await listOf(lake, root, 'pulls') }),
-    ...(countEntries(lists.merged) > 0 && { merged: await listOf(lake, root, 'merged', wanted) }),
+    ...(countEntries(lists.merged) > 0 && { merged: await listOf(lake, root, 'merged', filter) }),
   }
 }
 
@@ -89,7 +93,7 @@ export const isOfOnePartition = async (
   if (content === LISTINGS.content && filesOfTable(LISTINGS.name) > 0) return false
   const files = filesOfTable(name)
   if (content === undefined || files < 2) return files < 2
-  const holds: Wanted = ({ contents }) => contents?.includes(content) ?? false
+  const holds: PartFilter = ({ contents }) => contents?.includes(content) ?? false
   let found = 0
   for await (const { entries } of entriesOf(lake, 'partitions', lists.partitions, holds)) {
     found += entries.filter(({ counts }) => (counts.rows[name] ?? 0) > 0).length

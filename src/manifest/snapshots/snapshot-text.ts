@@ -7,9 +7,9 @@ import { snapshotName } from '../../lake/files/layout.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { isObject } from '../../support/json-form.ts'
-import { isLaterTool } from '../../support/tool-version.ts'
+import { isLaterTool } from '../../support/own-package.ts'
 import { FORMAT, isRoot, type RootDocument, rootMisfit } from '../form/root-form.ts'
-import { LIST_NAMES, storedBy } from '../parts/parts.ts'
+import { countEntries, entriesOf, LIST_NAMES, type ListName, storedBy } from './parts.ts'
 import { headOf, type SnapshotRoot } from './snapshot-root.ts'
 
 const { CLOSE_BRACE, LINE_FEED } = JSON_BYTES
@@ -19,13 +19,13 @@ const ending = (sha256: string): string => `  "sha256": "${sha256}"\n}\n`
 const ENDING_BYTES = ending('0'.repeat(64)).length
 
 /** The beginning of a document: one field a line. */
-export const fieldLines = (fields: object): string =>
+const fieldLines = (fields: object): string =>
   Object.entries(fields)
     .map(([name, value]) => `  "${name}": ${JSON.stringify(value)},\n`)
     .join('')
 
 /** An entry of a list, on a line of its own. */
-export const entryLine = (entry: unknown): string => `    ${JSON.stringify(entry)}`
+const entryLine = (entry: unknown): string => `    ${JSON.stringify(entry)}`
 
 const listLines = (name: string, entries: readonly unknown[]): string =>
   entries.length === 0
@@ -58,7 +58,7 @@ const rootOfDocument = (document: RootDocument): SnapshotRoot => {
   }
 }
 
-export type SnapshotRead =
+type SnapshotRead =
   | { readonly kind: 'snapshot'; readonly root: SnapshotRoot }
   | { readonly kind: 'damaged'; readonly cut: boolean; readonly reason: string }
   /** Whole, and of a form that no release has written. */
@@ -97,3 +97,22 @@ export const recordText = (number: number, snapshotBytes: Uint8Array | string): 
 
 /** The text of the file that says where the kept snapshots begin. */
 export const oldestText = (number: number): string => `snapshots below ${number} were removed by gc\n`
+
+async function* listText(lake: string, root: SnapshotRoot, name: ListName): AsyncGenerator<string> {
+  const length = countEntries(root.lists[name])
+  yield `,\n  "${name}": [${length === 0 ? ']' : '\n'}`
+  for await (const { place, entries } of entriesOf(lake, name, root.lists[name])) {
+    const isLast = place + entries.length === length
+    yield `${entries.map(entryLine).join(',\n')}${isLast ? '\n  ]' : ',\n'}`
+  }
+}
+
+/** @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+export async function* documentText(lake: string, root: SnapshotRoot): AsyncGenerator<string> {
+  const { forgotten } = root
+  yield `{\n${fieldLines({ format: FORMAT, ...headOf(root), ...(forgotten && { forgotten }) }).slice(0, -2)}`
+  for (const name of LIST_NAMES)
+    if (name === 'partitions' || name === 'files' || countEntries(root.lists[name]) > 0)
+      yield* listText(lake, root, name)
+  yield '\n}\n'
+}

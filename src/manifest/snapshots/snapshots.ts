@@ -16,10 +16,12 @@ import {
 } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
+import { mayHoldRun } from '../form/part-summary.ts'
+import { entriesOf, LIST_NAMES, type ListName } from './parts.ts'
 import { readAllListed, readPulls, type SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, recordText, rootToText } from './snapshot-text.ts'
 
-/** What stands in `_manifest`; numbers ascend. */
+/** Contents of `_manifest`; numbers ascend. */
 export interface ManifestListing {
   readonly snapshots: readonly number[]
   readonly records: readonly number[]
@@ -63,7 +65,7 @@ const damaged = (lake: string, number: number, reason: string, cause?: unknown):
     cause,
   )
 
-/** What a snapshot is answered with that is whole, and not of this format. */
+/** The error for a snapshot that is whole but of another format. */
 export const otherFormat = (
   number: number,
   { kind, tool }: { readonly kind: 'unreleased' | 'newer'; readonly tool: string },
@@ -145,7 +147,6 @@ export const rootIfAny = async (lake: string): Promise<SnapshotRoot | null> => {
   }
 }
 
-/** What a lake says of its pulls. */
 export type LakePulls = Awaited<ReturnType<typeof readPulls>>
 
 /** The pulls of the newest snapshot, `null` for a lake without one. @throws {ToolkitError} as `newestRoot` */
@@ -209,4 +210,59 @@ export const ensureRecord = async (lake: string, number: number): Promise<void> 
   if (await storage.stat(recordPath(number))) return
   const { bytes } = await readChecked(lake, number)
   await storage.create(recordPath(number), recordText(number, bytes))
+}
+
+const listHolds = async <Name extends ListName>(
+  lake: string,
+  { lists }: SnapshotRoot,
+  name: Name,
+  run: string,
+): Promise<boolean> => {
+  for await (const { entries } of entriesOf(lake, name, lists[name], mayHoldRun(run)))
+    if (entries.some((entry) => entry.run === run)) return true
+  return false
+}
+
+/** Whether a snapshot lists anything of a run, or says that the run has forgotten something. */
+export const holdsRun = async (lake: string, root: SnapshotRoot, run: string): Promise<boolean> => {
+  if (root.forgotten?.some((receipt) => receipt.run === run)) return true
+  for (const name of LIST_NAMES) if (await listHolds(lake, root, name, run)) return true
+  return false
+}
+
+/**
+ * The snapshot that a run's commit made. `base` is the newest snapshot from before the run: only later ones
+ * are read, from `newest` down. `null` when the run is not committed.
+ *
+ * @throws {ToolkitError} `SNAPSHOT_DAMAGED`
+ */
+export const findCommit = async (
+  lake: string,
+  run: string,
+  base: number,
+  newest: SnapshotRoot | null,
+): Promise<SnapshotRoot | null> => {
+  if (!newest || newest.run === run) return newest
+  const { oldest } = await listManifest(lake)
+  for (let number = newest.snapshot - 1; number > base && number >= oldest; number -= 1) {
+    const root = await readKnownRoot(lake, number)
+    if (root.run === run) return root
+  }
+  // Its own snapshot may have been removed by gc: then the newest one shows what it left.
+  if (oldest <= base + 1) return null
+  return (await holdsRun(lake, newest, run)) ? newest : null
+}
+
+/**
+ * The snapshot that was the newest at a moment; where all are later, the oldest. With it and those after it the lake can be read
+ * as of every moment since.
+ *
+ * @throws {ToolkitError} as `readKnownRoot`
+ */
+export const snapshotAsOf = async (lake: string, moment: Date): Promise<number> => {
+  const { oldest } = await listManifest(lake)
+  let number = await newestNumber(lake)
+  while (number > oldest && Date.parse((await readKnownRoot(lake, number)).time) > moment.getTime())
+    number -= 1
+  return number
 }

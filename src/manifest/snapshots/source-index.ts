@@ -2,11 +2,9 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
-import { knownByBytes, loadedSources, sourceKey } from '../form/loaded-sources.ts'
-import { sourcesOf } from '../form/shared-sources.ts'
-import { decodeKeys, hasKey } from '../form/source-keys.ts'
-import { differingParts } from '../parts/part-difference.ts'
-import { leavesOf, type Part, readEntries } from '../parts/parts.ts'
+import { decodeKeys, hasKey } from '../form/part-summary.ts'
+import { knownByBytes, loadedSources, sourceKey, sourcesOf } from '../form/sources.ts'
+import { differingParts, leavesOf, type Part, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 
 interface KeyedPart {
@@ -75,7 +73,7 @@ export class SourceIndex {
 
   #entriesOf(keyed: KeyedPart): Promise<readonly CommittedPartition[]> {
     const entries = this.#open.get(keyed) ?? readEntries(this.#lake, 'partitions', keyed.part)
-    // What was asked for last stays longest.
+    // The part that was used last stays longest.
     this.#open.delete(keyed)
     this.#open.set(keyed, entries)
     const [oldest] = this.#open.keys()

@@ -1,9 +1,9 @@
 /** A snapshot in a few numbers, for `status`. */
 
-import type { Snapshot, SnapshotHead } from '../../core/partition.ts'
-import { type ContentTotals, type TableTotals, type Totals, totalsOf } from '../form/totals.ts'
-import { countEntries, type Wanted } from '../parts/parts.ts'
-import { type Difference, type LatestPull, latestPulls, standingDifferences } from './latest-pulls.ts'
+import type { PartitionEntry, PullEntry, Snapshot } from '../../core/partition.ts'
+import { loadedPartitions, sourceOf } from '../form/sources.ts'
+import type { ContentTotals, TableTotals } from '../form/totals.ts'
+import { countEntries, type PartFilter } from './parts.ts'
 import { listOf, type SnapshotRoot } from './snapshot-root.ts'
 
 export interface SnapshotSummary {
@@ -23,42 +23,82 @@ export interface SnapshotSummary {
   readonly differences: readonly Difference[]
 }
 
-const summaryOf = (
-  { snapshot, run, time }: SnapshotHead,
-  { runs, contents, tables }: Totals,
-  counts: { readonly partitions: number; readonly merged: number },
-  listed: Pick<Snapshot, 'partitions' | 'merged' | 'pulls'>,
-): SnapshotSummary => ({
-  ...{ snapshot, run, time, runs },
-  partitions: counts.partitions,
-  merged: counts.merged,
-  bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
-  ...{ contents, tables },
-  pulls: latestPulls(listed),
-  differences: standingDifferences(listed),
-})
-
-/**
- * Totals by content (what was loaded, also what a compaction has merged: a company loaded twice counts twice) and by
- * table (the rows and files that there are), both by name.
- */
-export const summariseSnapshot = (snapshot: Snapshot): SnapshotSummary => {
-  const counts = { partitions: snapshot.partitions.length, merged: snapshot.merged?.length ?? 0 }
-  return summaryOf(snapshot, totalsOf(snapshot), counts, snapshot)
+/** Summarises a snapshot; opens only the parts with pulls, and those with sources of which another number came than announced. */
+export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<SnapshotSummary> => {
+  const { snapshot, run, time, lists } = root
+  const { runs, contents, tables } = root.totals
+  const differing: PartFilter = (part) => (part.differing ?? 0) > 0
+  const listed = {
+    partitions: await listOf(lake, root, 'partitions', differing),
+    merged: await listOf(lake, root, 'merged', differing),
+    pulls: await listOf(lake, root, 'pulls'),
+  }
+  return {
+    ...{ snapshot, run, time, runs },
+    partitions: countEntries(lists.partitions),
+    merged: countEntries(lists.merged),
+    bytes: tables.reduce((sum, { bytes }) => sum + bytes, 0),
+    ...{ contents, tables },
+    pulls: latestPulls(listed),
+    differences: standingDifferences(listed),
+  }
 }
 
-/** The same of a root; opens the parts with pulls, and with sources of which not all came that was announced. */
-export const summariseRoot = async (lake: string, root: SnapshotRoot): Promise<SnapshotSummary> => {
-  const { partitions, merged } = root.lists
-  const differing: Wanted = (part) => (part.differing ?? 0) > 0
-  return summaryOf(
-    root,
-    root.totals,
-    { partitions: countEntries(partitions), merged: countEntries(merged) },
-    {
-      partitions: await listOf(lake, root, 'partitions', differing),
-      merged: await listOf(lake, root, 'merged', differing),
-      pulls: await listOf(lake, root, 'pulls'),
-    },
-  )
+/** The newest pull of one search, and how often it was pulled in all. */
+export interface LatestPull extends PullEntry {
+  readonly pulls: number
+}
+
+/** A window, batch file or pull that gave another number of records than was announced. */
+export interface Difference {
+  readonly kind: 'window' | 'batch' | 'pull'
+  readonly run: string
+  /** Name of the source; of a pull its content. */
+  readonly name: string
+  readonly announced: number
+  readonly received: number
+}
+
+const searchKey = ({ content, service, search, currency }: PullEntry): string =>
+  JSON.stringify([content, service, currency, Object.entries(search).sort()])
+
+/** The newest pull of each search, in the order of commits. */
+export const latestPulls = ({ pulls = [] }: Pick<Snapshot, 'pulls'>): readonly LatestPull[] =>
+  [...Map.groupBy(pulls, searchKey).values()].flatMap((same) => {
+    const newest = same.at(-1)
+    return newest ? [{ ...newest, pulls: same.length }] : []
+  })
+
+const linesOf = (partitions: readonly PartitionEntry[]): number =>
+  partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
+
+const sourceDifference = (partitions: readonly PartitionEntry[]): Difference[] => {
+  const [first] = partitions
+  if (first === undefined) return []
+  const { run, source } = first
+  const { window, batch, name } = source
+  if (window && window.announced !== window.received)
+    return [{ kind: 'window', run, name, announced: window.announced, received: window.received }]
+  const received = linesOf(partitions)
+  if (batch?.announced !== undefined && batch.announced !== received)
+    return [{ kind: 'batch', run, name, announced: batch.announced, received }]
+  return []
+}
+
+/** Windows and batch files of which not all came that was announced, or more. */
+export const differencesOf = (partitions: readonly PartitionEntry[]): readonly Difference[] =>
+  [...Map.groupBy(partitions, (one) => `${one.run} ${sourceOf(one)}`).values()].flatMap(sourceDifference)
+
+const pullDifference = ({ run, content, announced, received }: PullEntry): Difference[] =>
+  announced === received ? [] : [{ kind: 'pull', run, name: content, announced, received }]
+
+/** Differences that still matter: of a search pulled again only those of the newest pull. */
+export const standingDifferences = (
+  snapshot: Pick<Snapshot, 'partitions' | 'merged' | 'pulls'>,
+): readonly Difference[] => {
+  const latest = latestPulls(snapshot)
+  const replaced = new Set((snapshot.pulls ?? []).map(({ run }) => run))
+  for (const { run } of latest) replaced.delete(run)
+  const sources = differencesOf(loadedPartitions(snapshot).filter(({ run }) => !replaced.has(run)))
+  return [...latest.flatMap(pullDifference), ...sources]
 }

@@ -4,13 +4,13 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { oldestPath, recordPath, runPath, snapshotName, snapshotPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { arithmeticProblems } from '../form/arithmetic-problems.ts'
-import type { Findings, Problem } from '../form/findings.ts'
+import { arithmeticProblems, type Findings, type Problem } from '../form/problems.ts'
 import { versionProblem } from '../form/version-numbers.ts'
+import type { ListedEntries } from '../snapshots/listed-entries.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { bytesToSnapshot, oldestText, recordText } from '../snapshots/snapshot-text.ts'
 import { type ManifestListing, otherFormat, readRoot } from '../snapshots/snapshots.ts'
-import { type ListedEntries, PartChecker } from './part-checker.ts'
+import { PartChecker } from './part-checker.ts'
 
 type FileRead =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
@@ -47,26 +47,22 @@ const chainProblem = (snapshot: SnapshotHead, number: number): string | null => 
 const checkSnapshot = async (
   lake: string,
   number: number,
-  { problems }: Findings,
+  findings: Findings,
 ): Promise<{ readonly bytes: Buffer; readonly root: SnapshotRoot } | null> => {
   const path = snapshotPath(number)
   const read = await readOrNot(lake, path)
   if (read.kind !== 'bytes') {
-    problems.push({ path, problem: read.kind, detail: `snapshot ${number} is ${read.kind}` })
+    findings.add(path, read.kind, `snapshot ${number} is ${read.kind}`)
     return null
   }
   const result = bytesToSnapshot(read.bytes)
   if (result.kind === 'damaged') {
-    problems.push({
-      path,
-      problem: result.cut ? 'cut' : 'changed',
-      detail: `snapshot ${number}: ${result.reason}`,
-    })
+    findings.add(path, result.cut ? 'cut' : 'changed', `snapshot ${number}: ${result.reason}`)
     return null
   }
   if (result.kind !== 'snapshot') throw otherFormat(number, result)
   const detail = chainProblem(result.root, number)
-  if (detail !== null) problems.push({ path, problem: 'listing', detail })
+  if (detail !== null) findings.add(path, 'listing', detail)
   return { bytes: read.bytes, root: result.root }
 }
 
@@ -75,20 +71,20 @@ const checkRecord = async (
   number: number,
   newest: boolean,
   found: { readonly bytes: Buffer; readonly root: SnapshotRoot } | null,
-  { problems, notes }: Findings,
+  findings: Findings,
 ): Promise<void> => {
   const path = recordPath(number)
   let read = await readOrNot(lake, path)
   if (read.kind === 'missing') {
     // A commit writes it after the snapshot and before its run's folder is removed.
     if (newest && found && (await storageOf(lake).hasFolder(runPath(found.root.run)))) {
-      notes.push(`the commit of snapshot ${number} by run "${found.root.run}" is not finished`)
+      findings.notes.push(`the commit of snapshot ${number} by run "${found.root.run}" is not finished`)
       return
     }
     read = await readOrNot(lake, path)
   }
   if (read.kind !== 'bytes') {
-    problems.push({ path, problem: read.kind, detail: `the record of commit ${number} is ${read.kind}` })
+    findings.add(path, read.kind, `the record of commit ${number} is ${read.kind}`)
     return
   }
   const text = read.bytes.toString('latin1')
@@ -96,25 +92,25 @@ const checkRecord = async (
   const expected = found ? recordText(number, found.bytes) : `${said}  ${snapshotName(number)}\n`
   const detail = `it does not fit "${snapshotPath(number)}": one of the two was changed`
   const problem = textProblem(path, read.bytes, expected, found ? detail : 'it is not a line of sha256sum')
-  if (problem) problems.push(problem)
+  if (problem) findings.problems.push(problem)
 }
 
-const checkOldest = async (lake: string, listing: ManifestListing, { problems }: Findings): Promise<void> => {
+const checkOldest = async (lake: string, listing: ManifestListing, findings: Findings): Promise<void> => {
   const { oldest, snapshots, records } = listing
   const first = Math.min(snapshots[0] ?? 1, records[0] ?? 1)
   if (oldest === 1 && first > 1)
-    problems.push({
-      path: oldestPath(first),
-      problem: 'missing',
-      detail: `snapshots below ${first} and their records are missing, and no such file says that gc removed them`,
-    })
+    findings.add(
+      oldestPath(first),
+      'missing',
+      `snapshots below ${first} and their records are missing, and no such file says that gc removed them`,
+    )
   if (oldest === 1) return
   const path = oldestPath(oldest)
   const read = await readOrNot(lake, path)
-  if (read.kind !== 'bytes') problems.push({ path, problem: read.kind, detail: `it is ${read.kind}` })
+  if (read.kind !== 'bytes') findings.add(path, read.kind, `it is ${read.kind}`)
   const problem =
     read.kind === 'bytes' && textProblem(path, read.bytes, oldestText(oldest), 'its text is not ours')
-  if (problem) problems.push(problem)
+  if (problem) findings.problems.push(problem)
 }
 
 /** @param known partitions that were reported: several parts list them, in several snapshots */
@@ -122,26 +118,22 @@ const checkCounts = (
   { list, entries }: ListedEntries,
   snapshot: number,
   known: Set<string>,
-  { problems }: Findings,
+  findings: Findings,
 ): void => {
   if (list !== 'partitions' && list !== 'merged') return
   const detail = versionProblem(entries)
-  if (detail !== null) problems.push({ path: snapshotPath(snapshot), problem: 'listing', detail })
+  if (detail !== null) findings.add(snapshotPath(snapshot), 'listing', detail)
   for (const partition of entries) {
     const found = arithmeticProblems(partition)
     const name = `${list} ${partition.run} ${partition.id}`
     if (found.length === 0 || known.has(name)) continue
     known.add(name)
     for (const detail of found)
-      problems.push({
-        path: snapshotPath(snapshot),
-        problem: 'counts',
-        detail: `partition "${partition.id}": ${detail}`,
-      })
+      findings.add(snapshotPath(snapshot), 'counts', `partition "${partition.id}": ${detail}`)
   }
 }
 
-/** What was found of the manifest. */
+/** The manifest as it was checked. */
 export interface CheckedManifest {
   readonly snapshots: number
   /** Those that can be read, oldest first. */

@@ -3,9 +3,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../../core/errors.ts'
 import { partPath, snapshotPath } from '../../lake/files/layout.ts'
-import type { Findings, ProblemKind } from '../form/findings.ts'
 import { type PartSummary, summaryOfParts } from '../form/part-summary.ts'
+import type { Findings, ProblemKind } from '../form/problems.ts'
+import { isLoaded, namedSources } from '../form/sources.ts'
 import { addTotals, NO_TOTALS, type Totals, totalsOf } from '../form/totals.ts'
+import type { ListedEntries } from '../snapshots/listed-entries.ts'
 import {
   LIST_NAMES,
   LISTS,
@@ -16,12 +18,12 @@ import {
   readPart,
   refOfLine,
   storedBy,
-} from '../parts/parts.ts'
+} from '../snapshots/parts.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 
 type Report = (path: string, problem: ProblemKind, detail: string) => void
 
-/** What is said of a part, without its file; what later releases say besides is left to them. */
+/** The summary of a part without its file and without fields of later releases. */
 const saidOf = (ref: PartSummary, known: PartSummary): object =>
   Object.fromEntries(
     [...new Set([...SUMMARY_FIELDS, ...Object.keys(known)])].flatMap((name) =>
@@ -58,11 +60,6 @@ const readChecked = async <Line>(
   }
 }
 
-/** Entries of a list that stand in one part. */
-export type ListedEntries = {
-  readonly [Name in ListName]: { readonly list: Name; readonly entries: readonly Lists[Name][] }
-}[ListName]
-
 const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][]) => ListedEntries } = {
   partitions: (entries) => ({ list: 'partitions', entries }),
   files: (entries) => ({ list: 'files', entries }),
@@ -70,10 +67,7 @@ const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][
   merged: (entries) => ({ list: 'merged', entries }),
 }
 
-const ofPart = ({ list, entries }: ListedEntries): Totals =>
-  totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
-
-/** What of totals is a sum over parts: runs and sources may stand in several of them. */
+/** The totals that are sums over parts: runs and sources may be in several parts. */
 const sumsOf = ({ contents, tables }: Totals): object => ({
   contents: contents.map(({ sources: _, sourceBytes: __, ...sums }) => sums),
   tables,
@@ -86,20 +80,20 @@ export class PartChecker {
   readonly #lake: string
   readonly #report: Report
   readonly #use: (listed: ListedEntries, snapshot: number) => void
-  /** Of each part what it and those below it hold; `null` where one is damaged. */
+  /** Totals of each part with the parts below it; `null` where one is damaged. */
   readonly #totals = new Map<string, Totals | null>()
   /** Names of all parts that a snapshot lists. */
   readonly listed = new Set<string>()
   readonly damaged = new Set<string>()
 
   /** @param use is called with the entries of each part, and the first snapshot that lists it */
-  constructor(lake: string, { problems }: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
+  constructor(lake: string, findings: Findings, use: (listed: ListedEntries, snapshot: number) => void) {
     const reported = new Set<string>()
     this.#lake = lake
     this.#use = use
     // Once, however many snapshots list it.
     this.#report = (path, problem, detail) => {
-      if (!reported.has(path)) problems.push({ path, problem, detail })
+      if (!reported.has(path)) findings.add(path, problem, detail)
       reported.add(path)
     }
   }
@@ -132,7 +126,9 @@ export class PartChecker {
       const { fromLine, summarise } = LISTS[list]
       const entries = await readChecked<Lists[Name]>(this.#lake, part, fromLine, summarise, this.#report)
       if (entries === null) this.damaged.add(part.ref.name)
-      return entries && this.#taken(ENTRIES_IN[list](entries), snapshot)
+      if (entries === null) return null
+      this.#use(ENTRIES_IN[list](entries), snapshot)
+      return totalsOf({ ...{ partitions: [], files: [] }, [list]: entries })
     }
     const below = await readChecked(this.#lake, part, refOfLine, summaryOfParts, this.#report)
     if (below === null) this.damaged.add(part.ref.name)
@@ -143,9 +139,44 @@ export class PartChecker {
     }
     return totals
   }
+}
 
-  #taken(listed: ListedEntries, snapshot: number): Totals {
-    this.#use(listed, snapshot)
-    return ofPart(listed)
+/** @returns whether it was not there */
+const addNew = (texts: Set<string>, text: string): boolean => {
+  const before = texts.size
+  return texts.add(text).size > before
+}
+
+/** Runs and sources of a snapshot: what its totals say of them is no sum over parts. */
+export class DistinctTotals {
+  readonly #runs = new Set<string>()
+  readonly #sources = new Set<string>()
+  readonly #named = new Set<string>()
+  readonly #counts = new Map<string, { sources: number; sourceBytes: number }>()
+
+  add({ list, entries }: ListedEntries): void {
+    for (const { run } of entries) this.#runs.add(run)
+    if (list !== 'partitions' && list !== 'merged') return
+    for (const partition of entries) {
+      const { run, content } = partition
+      if (!isLoaded(partition)) continue
+      const counts = this.#counts.get(content) ?? { sources: 0, sourceBytes: 0 }
+      this.#counts.set(content, counts)
+      for (const [name, { bytes }] of namedSources(partition)) {
+        if (addNew(this.#sources, `${content} ${name}`)) counts.sources += 1
+        if (addNew(this.#named, `${content} ${run} ${name}`)) counts.sourceBytes += bytes
+      }
+    }
+  }
+
+  /** Whether these are the runs and sources of a snapshot. */
+  areOf({ totals }: SnapshotRoot): boolean {
+    return (
+      totals.runs === this.#runs.size &&
+      totals.contents.every(({ content, sources, sourceBytes }) => {
+        const own = this.#counts.get(content)
+        return own?.sources === sources && own.sourceBytes === sourceBytes
+      })
+    )
   }
 }

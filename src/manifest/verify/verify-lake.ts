@@ -10,22 +10,27 @@ import {
   runOfPart,
   snapshotPath,
 } from '../../lake/files/layout.ts'
-import { readRatesFile } from '../../lake/rates/rates-file.ts'
+import { readRatesFile } from '../../lake/rates/rates-csv.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import type { Findings, Problem } from '../form/findings.ts'
+import { Findings, type Problem } from '../form/problems.ts'
+import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
 import { listRunIds } from '../runs/runs.ts'
-import { checkLakeFile, staleLakeFile } from '../snapshots/lake-file.ts'
+import { verifyLakeFile } from '../snapshots/lake-file.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
+import { filesIn, type ListedEntries, unseenEntries } from '../snapshots/listed-entries.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
-import { type CountRows, checkFile } from './check-file.ts'
+import {
+  type CountRows,
+  checkFile,
+  checkMadeFile,
+  type MadeFile,
+  madeFiles,
+  verifyPublished,
+} from './check-files.ts'
 import { type CheckedManifest, checkManifest } from './check-manifest.ts'
-import { listLoadFiles, runOfFile } from './lake-files.ts'
-import { checkMadeFile, type MadeFile, madeFiles } from './made-files.ts'
-import type { ListedEntries } from './part-checker.ts'
-import { verifyPublished } from './verify-published.ts'
+import { DistinctTotals } from './part-checker.ts'
 import { verifyRuns } from './verify-runs.ts'
-import { DistinctTotals, filesIn, unseenEntries } from './walk-listed.ts'
 
 export interface VerifyProgress {
   readonly files: number
@@ -70,15 +75,15 @@ const strayParts = async (lake: string, listed: ReadonlySet<string>): Promise<st
 
 /** The files that snapshots list, each once, and what they are together. */
 class ListedFiles {
-  /** What is said of each, by its path. */
+  /** The description of each file, by its path. */
   readonly #said = new Map<string, string>()
   readonly #passed = new Set<string>()
-  readonly #problems: Problem[]
+  readonly #findings: Findings
   bytes = 0
   rows = 0
 
-  constructor({ problems }: Findings) {
-    this.#problems = problems
+  constructor(findings: Findings) {
+    this.#findings = findings
   }
 
   get size(): number {
@@ -94,11 +99,7 @@ class ListedFiles {
         this.bytes += bytes
         this.rows += rows
       } else if (before !== said)
-        this.#problems.push({
-          path: snapshotPath(snapshot),
-          problem: 'listing',
-          detail: `other snapshots say otherwise of "${path}"`,
-        })
+        this.#findings.add(snapshotPath(snapshot), 'listing', `other snapshots say otherwise of "${path}"`)
     }
   }
 
@@ -126,14 +127,10 @@ const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> 
   ]
 }
 
-const verifyRates = async (lake: string, { problems }: Findings): Promise<void> => {
+const verifyRates = async (lake: string, findings: Findings): Promise<void> => {
   const bytes = await storageOf(lake).read(RATES_PATH)
   if (bytes !== null && readRatesFile(bytes) === null)
-    problems.push({
-      path: RATES_PATH,
-      problem: 'changed',
-      detail: 'it does not match the hash in its first line',
-    })
+    findings.add(RATES_PATH, 'changed', 'it does not match the hash in its first line')
 }
 
 /** Checks each file of the lake once, from the newest snapshot back, and what was made from snapshots. */
@@ -142,7 +139,7 @@ const checkFiles = async (
   { roots, damaged }: CheckedManifest,
   listed: ListedFiles,
   made: readonly MadeFile[],
-  { problems }: Findings,
+  findings: Findings,
 ): Promise<void> => {
   const bytesTotal = listed.bytes + made.reduce((sum, { file }) => sum + file.bytes, 0)
   const filesTotal = listed.size + made.length
@@ -163,9 +160,9 @@ const checkFiles = async (
       },
       signal,
     )
-    problems.push(...found.filter((one) => one !== null))
+    findings.problems.push(...found.filter((one) => one !== null))
   }
-  // What is damaged was reported.
+  // Damaged files were reported.
   const seen = new Set(damaged)
   for (const number of roots.toReversed()) {
     const root = await readKnownRoot(lake, number)
@@ -177,13 +174,12 @@ const checkFiles = async (
       const own: FileEntry[] = []
       for (const file of filesIn(entries))
         if (listed.pass(file)) own.push(file)
-        else if (isNewest)
-          problems.push({ path, problem: 'listing', detail: `it lists "${file.path}" twice` })
+        else if (isNewest) findings.add(path, 'listing', `it lists "${file.path}" twice`)
       if (isNewest) distinct.add(entries)
       await checkAll(own)
     }
     if (isNewest && damaged.size === 0 && !distinct.areOf(root))
-      problems.push({ path, problem: 'listing', detail: 'its runs or sources are not as many as it says' })
+      findings.add(path, 'listing', 'its runs or sources are not as many as it says')
   }
   const found = await sideBySide(
     made,
@@ -195,7 +191,7 @@ const checkFiles = async (
     },
     signal,
   )
-  problems.push(...found.flat())
+  findings.problems.push(...found.flat())
 }
 
 /**
@@ -208,7 +204,7 @@ const checkFiles = async (
 export const verifyLake = async (request: VerifyRequest): Promise<Verification> => {
   const { lake, snapshot, signal } = request
   const listing = await listManifest(lake)
-  const findings = { problems: [] as Problem[], notes: [] as string[] }
+  const findings = new Findings()
   const listed = new ListedFiles(findings)
   const use = (entries: ListedEntries, number: number): void => listed.add(entries, number)
   const manifest = await checkManifest(lake, listing, snapshot, use, findings)
@@ -230,10 +226,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
-    const views = await checkLakeFile(lake)
-    if (views !== null) findings.problems.push(views)
-    const stale = await staleLakeFile(lake, listing.snapshots.at(-1) ?? 0)
-    if (stale !== undefined) findings.notes.push(stale)
+    await verifyLakeFile(lake, listing.snapshots.at(-1) ?? 0, findings)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

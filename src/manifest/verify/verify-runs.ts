@@ -5,31 +5,30 @@ import { join } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
 import { inLake, runPath, stagedPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { crc32Of } from '../../support/hash.ts'
+import { crc32Of, unseal } from '../../support/hash.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { listFolder, listTree, statPath } from '../../support/list-files.ts'
-import { unseal } from '../../support/sealed-text.ts'
-import type { Findings } from '../form/findings.ts'
+import type { Findings } from '../form/problems.ts'
+import { below } from '../gc/lake-files.ts'
 import { JOURNAL_FILE, journalPath, parseLine } from '../runs/journal.ts'
 import { type LivenessRule, runState } from '../runs/run-lease.ts'
 import { listRunIds } from '../runs/runs.ts'
-import { below } from './lake-files.ts'
 
 const { LINE_FEED } = JSON_BYTES
 
 /** Every small JSON file of the run, wherever in its folder. */
-const checkSmallFiles = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
+const checkSmallFiles = async (lake: string, run: string, findings: Findings): Promise<void> => {
   const storage = storageOf(lake)
   for (const { path } of await storage.list(runPath(run))) {
     if (!path.endsWith('.json')) continue
     const bytes = await storage.read(path)
     if (bytes && unseal(bytes).kind === 'damaged')
-      problems.push({ path, problem: 'changed', detail: 'it is not what the run wrote' })
+      findings.add(path, 'changed', 'it is not what the run wrote')
   }
 }
 
 /** The files of windows that a pull has begun, as far as their checkpoints count them. */
-const checkWindows = async (lake: string, run: string, { problems }: Findings): Promise<void> => {
+const checkWindows = async (lake: string, run: string, findings: Findings): Promise<void> => {
   const folders = await listFolder(inLake(lake, runPath(run)))
   const windows = folders.filter(({ name }) => /^windows(-\d+)?$/.test(name))
   const files = await Promise.all(
@@ -44,26 +43,25 @@ const checkWindows = async (lake: string, run: string, { problems }: Findings): 
     const { bytes, crc32 }: { bytes?: unknown; crc32?: unknown } = read.value
     if (typeof bytes !== 'number' || typeof crc32 !== 'number') continue
     const where = below(lake, file)
-    if (found.bytes < bytes)
-      problems.push({ path: where, problem: 'cut', detail: `${found.bytes} bytes, expected ${bytes}` })
+    if (found.bytes < bytes) findings.add(where, 'cut', `${found.bytes} bytes, expected ${bytes}`)
     else if ((await crc32Of(file, bytes)) !== crc32)
-      problems.push({ path: where, problem: 'changed', detail: 'it does not match its checkpoint' })
+      findings.add(where, 'changed', 'it does not match its checkpoint')
   }
 }
 
-const checkJournal = async (lake: string, run: string, { problems, notes }: Findings): Promise<void> => {
+const checkJournal = async (lake: string, run: string, findings: Findings): Promise<void> => {
   const storage = storageOf(lake)
   const path = journalPath(run)
   const lines = (await storage.readLines(path)) ?? []
   const torn = await tornTail(lake, run)
-  if (torn === 'changed') problems.push({ path, problem: 'changed', detail: 'the end of its last line' })
-  if (torn === 'torn') notes.push(`"${path}" ends in half a line: its partition is loaded again`)
+  if (torn === 'changed') findings.add(path, 'changed', 'the end of its last line')
+  if (torn === 'torn') findings.notes.push(`"${path}" ends in half a line: its partition is loaded again`)
   for (const [at, line] of lines.entries()) {
     const parsed = parseLine(line)
     if (parsed === null) {
       // A power failure leaves zeros behind the last whole line.
       if (at === lines.length - 1 && line.every((byte) => byte === 0)) continue
-      problems.push({ path, problem: 'changed', detail: `line ${at + 1} is not what the run wrote` })
+      findings.add(path, 'changed', `line ${at + 1} is not what the run wrote`)
       continue
     }
     if (parsed.kind !== 'partition') continue
@@ -73,7 +71,7 @@ const checkJournal = async (lake: string, run: string, { problems, notes }: Find
       if (await storage.isStaged(local, file)) continue
       const there = await statPath(local)
       const detail = `it is not what line ${at + 1} of the run's journal says`
-      problems.push({ path: there ? staged : file.path, problem: there ? 'changed' : 'missing', detail })
+      findings.add(there ? staged : file.path, there ? 'changed' : 'missing', detail)
     }
   }
 }
@@ -83,7 +81,7 @@ const noJournal = (error: unknown): Buffer => {
   throw error
 }
 
-/** What stands behind the last whole line of a journal on this machine. */
+/** The kind of bytes behind the last whole line of a journal on this machine. */
 const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'changed'> => {
   const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(noJournal)
   const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/files-in-turn.ts'
+import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { mainTables, type Table } from '../../lake/tables/tables.ts'
 import type { TableInSnapshot } from '../listed-table.ts'
 import type { TableFile } from '../table-files.ts'

@@ -1,8 +1,8 @@
 /** The actions of a Delta log as lines of JSON: made here, and read back. */
 
 import { isObject, type JsonObject } from '../../support/json-form.ts'
+import { VERSION } from '../../support/own-package.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { VERSION } from '../../support/tool-version.ts'
 import type { MeasuredFile, StatisticsValue } from '../file-statistics.ts'
 import type { ShownSnapshot } from '../listed-table.ts'
 import type { TableFile } from '../table-files.ts'

@@ -1,6 +1,6 @@
 /** What the logs of both kinds of Delta tables have in common, and where they differ. */
 
-import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
+import { CURRENT_FOLDERS } from '../../lake/files/layout.ts'
 import type { JsonObject } from '../../support/json-form.ts'
 import { type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
 import { objectAt, textAt } from './json.ts'

@@ -1,6 +1,6 @@
 /** A table's columns as a Delta schema. */
 
-import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
 import { PARTITION_COLUMNS } from '../partition-columns.ts'

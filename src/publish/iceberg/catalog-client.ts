@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import { isObject } from '../../support/json-form.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 

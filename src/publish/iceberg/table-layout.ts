@@ -1,6 +1,6 @@
 /** A table of the lake as it stands in one place of Iceberg's: which rows, which folder, which name. */
 
-import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
+import { CURRENT_FOLDERS } from '../../lake/files/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { PublishedRows } from '../published-rows.ts'
 

@@ -1,6 +1,6 @@
 /** A table of the lake as Iceberg declares it: schema with field ids, partitions, the names for files without ids. */
 
-import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
+import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
 import { PARTITION_COLUMNS } from '../partition-columns.ts'
 import { partitionFieldId } from './manifest-schemas.ts'

@@ -2,7 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
-import { knownByBytes } from '../../manifest/form/loaded-sources.ts'
+import { knownByBytes } from '../../manifest/form/sources.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 
 const IN_LAKE = 'the lake holds it already (--again loads it once more)'

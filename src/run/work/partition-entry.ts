@@ -2,12 +2,12 @@
 
 import { type CheckedBlock, type CheckedPart, lineOf } from '../../check/check-block.ts'
 import type { Content } from '../../contract/objects.ts'
-import { type Block, type LinePlace, placeOf } from '../../core/block.ts'
+import { type Block, type LinePlace, placeOf } from '../../core/lines.ts'
 import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
-import { togetherAs } from '../../manifest/form/shared-sources.ts'
+import { togetherAs } from '../../manifest/form/sources.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** Where a part stands: which source, which block of it, which layer of records of that block. */

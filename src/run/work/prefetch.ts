@@ -1,6 +1,6 @@
 /** Items fetched before they are asked for, so many of them as whoever asks has room for. */
 
-import { settled } from '../../support/settled.ts'
+import { settled } from '../../support/side-by-side.ts'
 
 /** `waiting` for its fetch, being fetched, `held` until it is released. */
 export type FetchState = 'waiting' | 'fetching' | 'held' | 'released'

@@ -6,9 +6,9 @@
 import { trimLine } from '../../check/check-block.ts'
 import { detectContent } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
-import type { Block, LinePlace } from '../../core/block.ts'
+import type { Block, LinePlace } from '../../core/lines.ts'
 import type { Fingerprint, SharedPart, Source } from '../../core/source.ts'
-import { togetherAs } from '../../manifest/form/shared-sources.ts'
+import { togetherAs } from '../../manifest/form/sources.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { LoadParts } from './load-source.ts'
 

@@ -4,7 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { AREAS, type Area } from '../../contract/authorization.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import {
   anything,
   FormError,

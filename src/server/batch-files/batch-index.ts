@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BatchFileEntry } from '../../contract/listings.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { BATCHES_FOLDER, batchesPath, inLake, parseBatchesName } from '../../lake/files/layout.ts'
+import { BATCHES_FOLDER, batchesPath, inLake, parseMadeName } from '../../lake/files/layout.ts'
 import { readFileList } from '../../manifest/form/file-list.ts'
 import { sha256Of } from '../../support/hash.ts'
 import {
@@ -35,7 +35,7 @@ export const INDEX_FILE = 'index.json'
 /** Numbers of the snapshots that have a folder of batch files, the newest first. */
 export const batchSnapshots = async (lake: string): Promise<readonly number[]> => {
   const entries = await listFolder(inLake(lake, BATCHES_FOLDER))
-  return entries.flatMap(({ name }) => parseBatchesName(name) ?? []).sort((a, b) => b - a)
+  return entries.flatMap(({ name }) => parseMadeName(name) ?? []).sort((a, b) => b - a)
 }
 
 const STORED = objectOf({

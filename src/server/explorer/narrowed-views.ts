@@ -11,8 +11,7 @@ import {
   MASKED_WITHOUT_ACCESS,
 } from '../../contract/authorization.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { snakeCase } from '../../lake/tables/columns.ts'
-import { OWNERSHIP_LISTS } from '../../lake/tables/record-columns.ts'
+import { OWNERSHIP_LISTS, snakeCase } from '../../lake/tables/columns.ts'
 import type { NarrowedView } from '../../lake/views/lake-views.ts'
 import type { Areas, Caller } from '../access/caller.ts'
 

@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sha256Of } from '../../support/hash.ts'
-import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../support/own-files.ts'
+import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../support/own-package.ts'
 import { readCached, writeCached } from '../../support/user-cache.ts'
 import { workBase } from '../../support/work-base.ts'
 

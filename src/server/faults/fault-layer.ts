@@ -2,8 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { FIRST_CURSOR } from '../../contract/limits.ts'
-import { PAGINATION_HEADER } from '../../contract/pagination.ts'
+import { FIRST_CURSOR, PAGINATION_HEADER } from '../../contract/limits.ts'
 import { sendJson } from '../http/replies.ts'
 import type { SentPage } from './fault-form.ts'
 import { faultOf, isEndCursor, paginationIn } from './fault-kinds.ts'

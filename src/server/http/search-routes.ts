@@ -1,8 +1,8 @@
 /** POST /v2/companies and /v2/relations: a search's answer as HTTP. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PAGINATION_HEADER } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
-import { PAGINATION_HEADER } from '../../contract/pagination.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import type { Metrics } from './metrics.ts'
 import { sendJson, sendRefusal } from './replies.ts'

@@ -1,14 +1,14 @@
 /** The interface as an OpenAPI 3.1 document, made from the contract's declarations. */
 
+import { PAGINATION_HEADER } from '../../contract/limits.ts'
 import {
   COMPANY_MESSAGES,
   type Message,
   OTHER_STATUSES,
   RELATIONS_MESSAGES,
 } from '../../contract/messages.ts'
-import { PAGINATION_HEADER } from '../../contract/pagination.ts'
 import { OPERATIONS, type Operation } from '../../contract/requests.ts'
-import { VERSION } from '../../support/tool-version.ts'
+import { VERSION } from '../../support/own-package.ts'
 import { contractSchemas, PAGINATION_SCHEMA, type Schema, schemaRef } from './openapi-schemas.ts'
 
 const json = (name: string): Schema => ({ 'application/json': { schema: schemaRef(name) } })

@@ -2,9 +2,9 @@
 
 import { DICTIONARIES, type Dictionary } from '../../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
+import { PAGINATION_FIELDS } from '../../contract/limits.ts'
 import { BATCH_CONTENT } from '../../contract/listings.ts'
 import { CONTENT, PROTECTED_IDENTITY } from '../../contract/objects.ts'
-import { PAGINATION_FIELDS } from '../../contract/pagination.ts'
 import {
   COMPANIES_REQUEST,
   FILTER_CLASSES,

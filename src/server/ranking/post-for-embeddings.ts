@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { retryAfterMs } from '../../support/retry-after.ts'
+import { retryAfterMs } from '../../support/http-values.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 /** Clock, pauses and chance; passed in so that tests need not wait. */

@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { TOKEN_FORM } from '../access/choose-tokens.ts'

@@ -1,8 +1,7 @@
 /** POST /v2/companies: from a request body to a page of company documents, or to the messages of a refusal. */
 
 import { setImmediate } from 'node:timers/promises'
-import { LIMITS } from '../../contract/limits.ts'
-import type { Pagination } from '../../contract/pagination.ts'
+import { LIMITS, type Pagination } from '../../contract/limits.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Embedder, vectorText } from '../ranking/embedder.ts'
 import { documentPieces, newConverter } from './answer/company-documents.ts'

@@ -23,7 +23,7 @@ import {
   Utf8,
 } from 'apache-arrow'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ColumnType, NamedColumnType } from '../../core/table-rows.ts'
+import type { ColumnType, NamedColumnType } from '../../core/sink.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 
 /** Types whose values stand in DuckDB's memory as Arrow wants them, and the bytes of one. */

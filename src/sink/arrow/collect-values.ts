@@ -3,7 +3,7 @@
  * be exchanged between record batches. Costs one pass over those columns alone.
  */
 
-import type { RawColumn, TableRows } from '../../core/table-rows.ts'
+import type { RawColumn, TableRows } from '../../core/sink.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { DICTIONARY_COLUMNS } from './dictionary-columns.ts'
 

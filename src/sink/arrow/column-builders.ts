@@ -13,7 +13,7 @@ import {
   type Utf8,
   Vector,
 } from 'apache-arrow'
-import type { RawColumn } from '../../core/table-rows.ts'
+import type { RawColumn } from '../../core/sink.ts'
 import type { ArrowColumn } from './arrow-types.ts'
 import { ByteBuffer, type Memory } from './byte-buffer.ts'
 import { eachNullRun, Validity } from './validity.ts'

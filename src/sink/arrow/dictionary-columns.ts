@@ -1,13 +1,13 @@
 /** Which columns are written as dictionaries: texts of closed or small sets. Knows the lake's tables, not Arrow. */
 
-import { isNumericCode } from '../../lake/tables/columns.ts'
 import {
   COMPANY_COLUMNS,
   ENTITY_COLUMNS,
+  isNumericCode,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
   ROLE_COLUMNS,
-} from '../../lake/tables/record-columns.ts'
+} from '../../lake/tables/columns.ts'
 
 /** Columns that are no field of the contract by themselves, and codes that it has no dictionary for. */
 const OTHERS = [

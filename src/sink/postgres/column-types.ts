@@ -1,7 +1,7 @@
 /** Columns of a relation as PostgreSQL has them: the type there, and the text by which COPY takes a value. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { CopyFormat, RowColumn } from '../../core/table-rows.ts'
+import type { CopyFormat, RowColumn } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 
 /** A column of a table of PostgreSQL; `type` as `format_type` writes it. */

@@ -2,7 +2,7 @@
 
 import { writeXlsxStream, XLSX_MAX_ROWS_PER_SHEET } from 'hucre/xlsx'
 import { ToolkitError, writeError } from '../../core/errors.ts'
-import type { RowColumn, TableRows } from '../../core/table-rows.ts'
+import type { RowColumn, TableRows } from '../../core/sink.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import type { WrittenFile } from '../file-format.ts'
 import {

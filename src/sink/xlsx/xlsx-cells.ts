@@ -3,7 +3,7 @@
  * that it cannot hold, are texts. A text is a text, whatever it begins with.
  */
 
-import type { RowColumn } from '../../core/table-rows.ts'
+import type { RowColumn } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { instant, jsonValue } from '../json-values.ts'
 

@@ -1,7 +1,7 @@
 /** Where the service is, and whether a token may go there. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { isLoopback } from '../../support/is-loopback.ts'
+import { isLoopback } from '../../support/http-values.ts'
 
 export interface Address {
   /** `https://host:port`. */

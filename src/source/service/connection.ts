@@ -2,7 +2,7 @@
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { ToolkitError } from '../../core/errors.ts'
-import { VERSION } from '../../support/tool-version.ts'
+import { VERSION } from '../../support/own-package.ts'
 import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
 import { errorWithoutToken } from './own-token.ts'

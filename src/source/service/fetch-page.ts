@@ -1,7 +1,7 @@
 /** A page of a search: header and body of the same sound answer, or neither. */
 
 import { OPERATIONS } from '../../contract/requests.ts'
-import { dateOf } from '../../support/retry-after.ts'
+import { dateOf } from '../../support/http-values.ts'
 import { recordsCheck } from './check-text.ts'
 import type { ServiceConnection } from './connection.ts'
 import { ACCEPT_ENCODING } from './content-codings.ts'

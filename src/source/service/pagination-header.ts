@@ -1,6 +1,6 @@
 /** `X-Pagination`: JSON text, held to the contract's types. */
 
-import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/pagination.ts'
+import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { type AnswerHeaders, Retry } from './answer.ts'

@@ -1,7 +1,7 @@
 /** What a status means to the policy: ask again, wait, or give up with which error. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { dateOf, retryAfterMs } from '../../support/retry-after.ts'
+import { dateOf, retryAfterMs } from '../../support/http-values.ts'
 import type { AnswerHead, Call, Outcome } from './answer.ts'
 
 /** The origin of a redirect's target: its path may hold anything. */

@@ -2,15 +2,14 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import { type CompiledTake, compileTake } from '../../lake/projection/compile-take.ts'
+import { type CompiledTake, compileTake, takenRows } from '../../lake/projection/compile-projection.ts'
 import {
   type ComputedColumn,
   computedColumns,
   withComputed,
   withoutComputed,
 } from '../../lake/projection/computed-columns.ts'
-import type { KeptTake } from '../../lake/projection/declaration.ts'
-import { takenRows } from '../../lake/projection/taken-rows.ts'
+import type { KeptTake } from '../../lake/projection/projection.ts'
 import { TABLES } from '../../lake/tables/tables.ts'
 import type { Export, WhatToExport } from './plan-exports.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { refuseLines } from '../../../src/check/quarantine/refuse-lines.ts'
 import type { Content } from '../../../src/contract/objects.ts'
-import type { RefusedIds } from '../../../src/core/refused-ids.ts'
+import type { RefusedIds } from '../../../src/core/lines.ts'
 
 const REFUSED: RefusedIds = {
   isCompany: (id: bigint) => id === 7n,

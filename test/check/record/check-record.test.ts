@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RecordChecker } from '../../../src/check/record/check-record.ts'
 import { Rejection } from '../../../src/check/scan/json-scan.ts'
 import type { Content } from '../../../src/contract/objects.ts'
-import type { RejectCode } from '../../../src/core/reject.ts'
+import type { RejectCode } from '../../../src/core/lines.ts'
 import { newSeenSets } from '../../../src/rows/seen-sets.ts'
 import { isValid } from '../../load/valid-record.ts'
 

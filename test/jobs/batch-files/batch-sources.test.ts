@@ -13,8 +13,8 @@ import {
 } from '../../../src/jobs/batch-files/pull-batch-files.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
 import { createService, type ListedBatchFile } from '../../../src/source/service/service.ts'
+import { summariseSnapshot } from '../../manifest/summarise-snapshot.ts'
 import {
   companyLine,
   companyLines,

@@ -14,12 +14,12 @@ import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { readTable } from '../../../src/lake/views/current-versions.ts'
+import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
-import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
 import { restoreRecords } from '../../../src/restore/restore.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import { seededRandom } from '../../manifest/damage.ts'
+import { summariseSnapshot } from '../../manifest/summarise-snapshot.ts'
 import {
   type Bench,
   companyLine,
@@ -576,7 +576,7 @@ test('compact leaves the current views of random overlapping loads as they were'
 })
 
 test('the tables that compactLake orders by country are those of companies', async () => {
-  const { compactOrder } = await import('../../../src/lake/query/sort-rows.ts')
+  const { compactOrder } = await import('../../../src/lake/tables/sort-rows.ts')
   expect(Object.fromEntries(TABLES.map((table) => [table.name, compactOrder(table).slice(0, 3)]))).toEqual({
     companies: ['country_code', 'internal_id'],
     financials: ['country_code', 'internal_id', 'consolidation'],

@@ -7,12 +7,17 @@ import { expect, test } from 'vitest'
 import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run.ts'
 import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
-import { markCommit, unmarkCommit } from '../../../src/manifest/runs/commit-marks.ts'
-import { recordEnded } from '../../../src/manifest/runs/ended-runs.ts'
+import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs/runs.ts'
-import { createRecord, readRecord, removeRecord } from '../../../src/manifest/runs/unit-records.ts'
-import { readUnits, UNITS_FILE, unitsText } from '../../../src/manifest/runs/units.ts'
-import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
+import { markCommit, recordEnded, unmarkCommit } from '../../../src/manifest/runs/shared-commits.ts'
+import {
+  createRecord,
+  readRecord,
+  readUnits,
+  removeRecord,
+  UNITS_FILE,
+  unitsText,
+} from '../../../src/manifest/runs/units.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import {
   type Bench,

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ALLOWED_FUNCTIONS } from '../../../src/lake/duckdb/allowed-functions.ts'
-import { findWrongCall, findWrongCallInText } from '../../../src/lake/duckdb/check-calls.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
+import { findWrongCall, findWrongCallInText } from '../../../src/lake/duckdb/statement-tree.ts'
 import { REFUSED_FUNCTIONS } from './refused-functions.ts'
 
 let engine: Engine

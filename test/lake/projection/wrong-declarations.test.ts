@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { compileTake } from '../../../src/lake/projection/compile-take.ts'
-import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/projection/declaration.ts'
+import { compileTake } from '../../../src/lake/projection/compile-projection.ts'
 import { hashKeyOf, readHashKey } from '../../../src/lake/projection/hash-key.ts'
 import { hiddenColumns, PERSONAL_COLUMNS } from '../../../src/lake/projection/hidden-columns.ts'
+import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/projection/projection.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { HISTORY_COLUMNS } from '../../../src/lake/views/base-views.ts'
-import { computedOfLake } from '../../../src/manifest/form/taken.ts'
+import { computedOfLake } from '../../../src/manifest/form/projections.ts'
 
 const KEY = Buffer.from('0123456789abcdef')
 
@@ -29,9 +29,9 @@ test.each<[Take, string]>([
   [{ leaveOut: ['relations'] }, 'it says which relations there are'],
   [{ mask: { roles: 'x' } }, 'Cannot mask "roles": it is a table, expected table.column'],
   [{ leaveOut: ['line_items'] }, 'there is no such table or column'],
-  [{ leaveOut: ['companies.internal_id'] }, 'rows of "companies" cannot be told apart without it'],
-  [{ leaveOut: ['financials.line_item'] }, 'rows of "financials" cannot be told apart without it'],
-  [{ leaveOut: ['relation_entities.direction'] }, 'cannot be told apart without it'],
+  [{ leaveOut: ['companies.internal_id'] }, 'rows of "companies" cannot be identified without it'],
+  [{ leaveOut: ['financials.line_item'] }, 'rows of "financials" cannot be identified without it'],
+  [{ leaveOut: ['relation_entities.direction'] }, 'cannot be identified without it'],
   [{ hash: ['companies.score'] }, 'Cannot hash "companies.score": it is no text but DOUBLE; leave it out'],
   [{ hash: ['relation_entities.addresses'] }, 'it is no text but STRUCT'],
   [

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
-import { type ColumnTypeTree, parseColumnType } from '../../../src/lake/duckdb/parse-column-type.ts'
-import { ident, literal } from '../../../src/lake/duckdb/sql.ts'
+import { type ColumnTypeTree, ident, literal, parseColumnType } from '../../../src/lake/duckdb/sql.ts'
 import { fieldId, fieldIds, fieldPaths } from '../../../src/lake/tables/field-ids.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { sha256Of } from '../../../src/support/hash.ts'

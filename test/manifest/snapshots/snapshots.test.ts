@@ -12,8 +12,7 @@ import {
 } from '../../../src/lake/files/layout.ts'
 import { FORMAT } from '../../../src/manifest/form/root-form.ts'
 import { makeLake } from '../../../src/manifest/runs/runs.ts'
-import { documentText } from '../../../src/manifest/snapshots/print-document.ts'
-import { bytesToSnapshot } from '../../../src/manifest/snapshots/snapshot-text.ts'
+import { bytesToSnapshot, documentText } from '../../../src/manifest/snapshots/snapshot-text.ts'
 import {
   listSnapshots,
   newestSnapshot,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { inLake, partPath } from '../../../src/lake/files/layout.ts'
-import { decodeKeys, hasKey, keysOf } from '../../../src/manifest/form/source-keys.ts'
+import { decodeKeys, hasKey, keysOf } from '../../../src/manifest/form/part-summary.ts'
 import { readRoot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../../../src/manifest/snapshots/source-index.ts'
 import { sha256Of } from '../../../src/support/hash.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { loadSources } from '../small-lake.ts'
+import { summariseSnapshot } from '../summarise-snapshot.ts'
 
 test('summariseSnapshot adds up contents and tables over all runs', async () => {
   const lake = await temporaryFolder()

@@ -2,10 +2,10 @@ import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, LAKE_ID_PATH, recordPath, snapshotPath } from '../../../src/lake/files/layout.ts'
-import type { Problem } from '../../../src/manifest/form/findings.ts'
+import type { Problem } from '../../../src/manifest/form/problems.ts'
+import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { removeRun } from '../../../src/manifest/runs/runs.ts'
 import { ensureRecord, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
 import {
   type Verification,
   type VerifyProgress,

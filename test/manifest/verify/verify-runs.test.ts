@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { RATES_PATH, runPath } from '../../../src/lake/files/layout.ts'
-import { ratesFileText } from '../../../src/lake/rates/rates-file.ts'
+import { ratesFileText } from '../../../src/lake/rates/rates-csv.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { storageOf } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

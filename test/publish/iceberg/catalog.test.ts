@@ -156,7 +156,7 @@ test('publish removes expired snapshots from a catalog', async () => {
   const target = { catalog: { url: url(), namespace } }
   await publishIceberg(lake, target)
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(1) }))
-  const { removeGarbage } = await import('../../../src/manifest/verify/remove-garbage.ts')
+  const { removeGarbage } = await import('../../../src/manifest/gc/remove-garbage.ts')
   await removeGarbage({ lake, keep: 1, now: new Date() })
   await publishIceberg(lake, target)
   const metadata = await tableOf(namespace, 'companies_history')

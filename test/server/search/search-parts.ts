@@ -1,7 +1,7 @@
 /** Parts of a search for tests: callers, small rates, a small embedder, and copies of small lakes. */
 
 import { AREAS, type Area } from '../../../src/contract/authorization.ts'
-import { ratesOf } from '../../../src/lake/rates/rate-table.ts'
+import { ratesOf } from '../../../src/lake/rates/rates.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import type { Answer, SearchParts } from '../../../src/server/search/shared/answer.ts'

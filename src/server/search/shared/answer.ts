@@ -1,6 +1,6 @@
 /** The answer of a search to the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
 
-import type { Pagination } from '../../../contract/pagination.ts'
+import type { Pagination } from '../../../contract/limits.ts'
 import type { Rates } from '../../../lake/rates/rates.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import type { ServingIndex } from '../../serving-index/session-pool.ts'

@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { isErrorCode, ToolkitError } from '../../../core/errors.ts'
-import { ownCode } from '../../../support/own-files.ts'
+import { ownCode } from '../../../support/own-package.ts'
 import type { BuildAnswer, BuildTask } from './build-request.ts'
 
 const CODE = ownCode('server/serving-index/build/build-process')

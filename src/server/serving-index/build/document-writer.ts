@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { constants, crc32, createZstdCompress } from 'node:zlib'
-import { ByteWriter } from '../../../support/byte-writer.ts'
+import { ByteWriter } from '../../../support/buffers.ts'
 import { PRIVATE_FILE } from '../../../support/file-modes.ts'
 import type { DocumentPlace } from '../index-form.ts'
 

@@ -8,9 +8,8 @@ import type { Field } from '../../../contract/fields.ts'
 import { MINIFIED_INFO } from '../../../contract/objects.ts'
 import type { Session } from '../../../lake/duckdb/engine.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
-import type { FieldColumn } from '../../../lake/tables/columns.ts'
-import { jsonMember, objectText, valueText } from '../../../lake/tables/json-text.ts'
-import { COMPANY_COLUMNS } from '../../../lake/tables/record-columns.ts'
+import { COMPANY_COLUMNS, type FieldColumn } from '../../../lake/tables/columns.ts'
+import { jsonMember, objectText, valueText } from '../../../lake/tables/value-sql.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
 import {
   type CompanyPieces,

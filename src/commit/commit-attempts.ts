@@ -1,0 +1,159 @@
+/** Steps of every commit: check its partitions, create the next snapshot, and retry when another run commits first. */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import { ToolkitError, writeError } from '../core/errors.ts'
+import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import { forgottenBefore } from '../manifest/form/forgotten.ts'
+import { arithmeticProblems } from '../manifest/form/problems.ts'
+import type { RunLease, SeenRun } from '../manifest/runs/run-lease.ts'
+import { removeRunFolder } from '../manifest/runs/runs.ts'
+import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import {
+  createSnapshot,
+  ensureRecord,
+  listManifest,
+  newestRoot,
+  readKnownRoot,
+} from '../manifest/snapshots/snapshots.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import { PartWriter } from './extend-list.ts'
+import { confirmFiles, discardLoaded } from './files-of-run.ts'
+
+const LONGEST_PAUSE_MS = 25
+
+/** @throws {RangeError} when the counts of a partition do not add up */
+export const checkSums = (partition: PartitionEntry): void => {
+  const [problem] = arithmeticProblems(partition)
+  if (problem !== undefined) throw new RangeError(`Cannot commit partition "${partition.id}": ${problem}`)
+}
+
+/** @throws {RangeError} when the counts of a partition do not add up or it is another run's */
+export const checkPartitions = (
+  { run }: Pick<SeenRun, 'run'>,
+  partitions: readonly PartitionEntry[],
+): void => {
+  for (const partition of partitions) {
+    checkSums(partition)
+    if (partition.run !== run)
+      throw new RangeError(`Cannot commit partition "${partition.id}": it is of run "${partition.run}"`)
+  }
+}
+
+export interface CommitAttempts {
+  readonly lease: SeenRun
+  readonly random: RandomBytes
+  /** Attempts when other runs commit first. @default 100 (each lost attempt is another run's commit) */
+  readonly maxAttempts?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Whether an attempt failed because gc removed the snapshot that it builds on: others have committed since. */
+export const isRemovedBase = async (
+  lake: string,
+  { snapshot }: Pick<SnapshotHead, 'snapshot'>,
+  error: unknown,
+): Promise<boolean> =>
+  error instanceof ToolkitError &&
+  error.code === 'SNAPSHOT_DAMAGED' &&
+  (await listManifest(lake)).oldest > snapshot
+
+/**
+ * Retries a commit until no other run commits first.
+ *
+ * @param what its name in messages: `run`
+ * @param commitOnto one attempt on a snapshot. @param from where the search for an earlier commit of the run begins.
+ *   @returns `null` when another run was first
+ * @throws {ToolkitError} `COMMIT_CONFLICT` after the last attempt, and what an attempt throws
+ */
+export const commitWithRetries = async <Outcome extends object>(
+  what: string,
+  { lease: { lake, run, base }, random, maxAttempts = 100, signal }: CommitAttempts,
+  commitOnto: (newest: SnapshotRoot | null, from: number) => Promise<Outcome | null>,
+): Promise<Outcome> => {
+  let from = base
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    signal?.throwIfAborted()
+    try {
+      const newest = await newestRoot(lake)
+      const outcome = await commitOnto(newest, from).catch(async (error: unknown) => {
+        if (newest && (await isRemovedBase(lake, newest, error))) return undefined
+        throw error
+      })
+      if (outcome) return outcome
+      if (outcome === null) from = newest?.snapshot ?? 0
+    } catch (error) {
+      throw writeError(`Cannot commit ${what} "${run}"`, error)
+    }
+    await pause((LONGEST_PAUSE_MS * (random(1)[0] ?? 0)) / 255, undefined, signal && { signal })
+  }
+  throw new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit ${what} "${run}": gave up after ${maxAttempts} attempts, each time another run had committed first`,
+    { run, tries: maxAttempts },
+  )
+}
+
+interface NextCommit extends Pick<CommitAttempts, 'random'> {
+  readonly lease: Pick<RunLease, 'lake' | 'run'>
+  readonly newest: SnapshotRoot | null
+  /** Files that it lists and {@link newest} does not: they are checked first. */
+  readonly files: readonly FileEntry[]
+  readonly write: (writer: PartWriter) => Promise<SnapshotRoot>
+}
+
+/**
+ * The last step of every commit: creates the next snapshot if its number is free. The parts of an attempt that failed are
+ * removed.
+ *
+ * @returns `null` when another run was first
+ */
+export const createNext = async ({
+  lease,
+  random,
+  newest,
+  files,
+  write,
+}: NextCommit): Promise<SnapshotRoot | null> => {
+  await confirmFiles(lease.lake, files)
+  // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
+  if (newest) await ensureRecord(lease.lake, newest.snapshot)
+  const writer = new PartWriter(lease, random)
+  let root: SnapshotRoot
+  try {
+    root = await write(writer)
+  } catch (error) {
+    await writer.discard()
+    throw error
+  }
+  await ensureLakeId(lease.lake, random)
+  if (await createSnapshot(lease.lake, root)) {
+    await ensureRecord(lease.lake, root.snapshot)
+    return root
+  }
+  // A bucket may have created it although its answer was lost: then it is of this very run.
+  const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)
+  if (first !== null && first.run !== root.run) await writer.discard()
+  return null
+}
+
+/**
+ * Removes a run that began before a forget, with all that it has loaded: it may hold what was forgotten.
+ *
+ * @param newest the snapshot that it would be committed on
+ * @throws {ToolkitError} `COMMIT_CONFLICT` of such a run
+ */
+export const refuseForgotten = async (
+  { lake, run, base }: SeenRun,
+  newest: SnapshotRoot | null,
+): Promise<void> => {
+  const snapshot = newest === null ? 0 : forgottenBefore(newest)
+  if (snapshot <= base) return
+  await discardLoaded(lake, run)
+  await removeRunFolder(lake, run)
+  throw new ToolkitError(
+    'COMMIT_CONFLICT',
+    `Cannot commit run "${run}": it began before snapshot ${snapshot}, which has forgotten companies or persons, and may hold them; run the same command again`,
+    { run, snapshot },
+  )
+}

@@ -1,0 +1,134 @@
+/**
+ * Reads the tree that `json_serialize_sql` makes of a statement: which functions it calls, before DuckDB binds it and some have
+ * their effect, and which tables it reads.
+ */
+
+import { isObject, type JsonObject } from '../../support/json-form.ts'
+import { nearestName } from '../../support/nearest-name.ts'
+import { ALLOWED_FUNCTIONS } from './allowed-functions.ts'
+import type { Session } from './engine.ts'
+
+/** Why a statement is not run. */
+export interface WrongCall {
+  /** `unknown`: there is no such function. */
+  readonly kind: 'refused' | 'unknown'
+  readonly reason: string
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** The function that reads the rows of a statement which stands in a text. */
+const QUERY = 'query'
+const QUERY_REASON = '"query" takes a statement that stands there as a text, expected one SELECT in quotes'
+
+const refused = (name: string): WrongCall => ({
+  kind: 'refused',
+  reason: `function "${name}" is not allowed, expected functions that compute or read and have no effect`,
+})
+
+const knownFunctions = async (session: Session): Promise<readonly string[]> => {
+  const rows = await session.rows('SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()')
+  return rows.map(({ name }) => String(name))
+}
+
+const wrongName = async (session: Session, name: string, own: ReadonlySet<string>): Promise<WrongCall> => {
+  if ((await knownFunctions(session)).includes(name)) return refused(name)
+  const nearest = nearestName(name, [...own, ...ALLOWED_FUNCTIONS])
+  const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
+  return { kind: 'unknown', reason: `there is no function "${name}"${hint}` }
+}
+
+/** The text of a node that is a constant. */
+const constantText = (node: unknown): string | undefined => {
+  for (const { class: kind, value } of nodesOf(node)) {
+    if (kind !== 'CONSTANT') return undefined
+    const text = typeof value === 'object' && value !== null && 'value' in value ? value.value : undefined
+    return typeof text === 'string' ? text : undefined
+  }
+  return undefined
+}
+
+/**
+ * Finds a call that is not allowed.
+ *
+ * @param tree of statements, as `Session.parse` gives it
+ * @param own names of macros, in lower case, that may be called too
+ */
+export const findWrongCall = async (
+  session: Session,
+  tree: unknown,
+  own: ReadonlySet<string> = NO_NAMES,
+): Promise<WrongCall | undefined> => {
+  for (const { function_name: called, children } of nodesOf(tree)) {
+    if (typeof called !== 'string') continue
+    const name = called.toLowerCase()
+    if (!ALLOWED_FUNCTIONS.has(name) && !own.has(name)) return wrongName(session, name, own)
+    if (name !== QUERY) continue
+    const text = Array.isArray(children) && children.length === 1 ? constantText(children[0]) : undefined
+    const parsed = text === undefined ? undefined : await session.parse(text)
+    if (parsed?.kind !== 'selects') return { kind: 'refused', reason: QUERY_REASON }
+    const within = await findWrongCall(session, parsed.statements, own)
+    if (within !== undefined) return within
+  }
+  return undefined
+}
+
+/** White space and comments, which may hold comments, between a name and its bracket. */
+const BETWEEN = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*\*/)*`
+
+/**
+ * Finds such a call in a statement of which DuckDB has no tree. Fails closed: a name that stands before a bracket in a text or a
+ * comment counts too.
+ */
+export const findWrongCallInText = async (session: Session, sql: string): Promise<WrongCall | undefined> => {
+  const names = (await knownFunctions(session)).filter(
+    // An operator is called without a bracket, and all are allowed.
+    (name) => /^\w+$/.test(name) && (!ALLOWED_FUNCTIONS.has(name) || name === QUERY),
+  )
+  const [, found] = new RegExp(`(?<!\\w)(${names.join('|')})"?${BETWEEN}\\(`, 'i').exec(sql) ?? []
+  return found === undefined ? undefined : refused(found.toLowerCase())
+}
+
+/** All objects of a tree. @param isPassedOver objects that are left out with all that is in them @default none */
+export function* nodesOf(
+  tree: unknown,
+  isPassedOver: (node: JsonObject) => boolean = () => false,
+): Generator<JsonObject> {
+  const left = [tree]
+  while (left.length > 0) {
+    const one = left.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (isObject(one)) {
+      if (isPassedOver(one)) continue
+      yield one
+    }
+    for (const part of Object.values(one)) left.push(part)
+  }
+}
+
+/** Functions that read tables whose names only they know. */
+const READING_FUNCTIONS = new Set(['query', 'query_table'])
+
+/** DESCRIBE lists columns, of a table or a query, and reads no row. SUMMARIZE reads rows. */
+const isDescribe = ({ type, show_type: shown }: JsonObject): boolean =>
+  type === 'SHOW_REF' && shown !== 'SUMMARY'
+
+/**
+ * Names of the tables and views whose rows a statement reads, in lower case, of its own `WITH` too, and of the functions
+ * that it calls: a macro reads tables; `null` where that cannot be determined.
+ */
+export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
+  const names = new Set<string>()
+  for (const { type, table_name: table, function_name: called } of nodesOf(tree, isDescribe)) {
+    if (typeof called === 'string' && READING_FUNCTIONS.has(called.toLowerCase())) return null
+    if (typeof called === 'string') names.add(called.toLowerCase())
+    if (type === 'BASE_TABLE' && typeof table === 'string') names.add(table.toLowerCase())
+  }
+  return names
+}
+
+/** All words of a statement in lower case: whatever it reads is among them. `null` where that cannot be determined. */
+export const mentionedTables = (sql: string): ReadonlySet<string> | null => {
+  const words = new Set(sql.toLowerCase().match(/\w+/g))
+  return [...READING_FUNCTIONS].some((name) => words.has(name)) ? null : words
+}

@@ -1,0 +1,108 @@
+/**
+ * SQL between values of the service and values of the lake. A date-time is the instant in UTC (no offset means UTC) in
+ * microseconds; a text that cannot be restored from it (an offset, a `Z`, a seventh digit, no date at all) is kept beside it.
+ * In JSON text a member without a value is left out and an object without members is NULL, which the contract calls omitted.
+ */
+
+import { FIGURE_SCALE } from '../../contract/dictionaries.ts'
+import type { Field, ObjectType } from '../../contract/fields.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import { type FieldColumn, snakeCase } from './columns.ts'
+
+/** The service's default date-time, which counts as absent. */
+const isDefault = (text: string): string =>
+  `(starts_with(${text}, '0001-01-01T00:00:00') AND regexp_full_match(${text}, '.{19}(\\.0+)?(Z|[+-]00:00)?'))`
+
+/** The instant of a text; NULL for the default date-time and for what is none. */
+const instantOf = (text: string): string =>
+  // Most have no offset: a cast to TIMESTAMP costs a fifth of one that asks for the zone.
+  `CASE WHEN ${isDefault(text)} THEN NULL
+    WHEN regexp_full_match(${text}, ${NO_ZONE}) THEN make_timestamptz(epoch_us(try_cast(${text} AS TIMESTAMP)))
+    WHEN ${text}[5] = '-' THEN try_cast(${text} AS TIMESTAMPTZ) END`
+/** To a cast that asks for the zone, DuckDB gives a text without one the zone that a text before it has named. */
+const NO_ZONE = "'\\d{4}-\\d\\d?-\\d\\d?([T ]\\d\\d?:\\d\\d?(:\\d\\d?(\\.\\d*)?)?)?\\s*'"
+
+/** The text of an instant: `2020-01-02T03:04:05`, with a fraction only where there is one, no offset. */
+const textOfInstant = (instant: string): string =>
+  `replace(CAST(CAST(${instant} AS TIMESTAMP) AS VARCHAR), ' ', 'T')`
+
+/** A text that can be restored from the instant: a year from 1, no offset, at most six digits, none of them a last zero. */
+const PLAIN =
+  "'(\\d{3}[1-9]|\\d{2}[1-9]0|\\d[1-9]00|[1-9]000)-\\d\\d-\\d\\dT([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{0,5}[1-9])?'"
+
+/** Whether the text cannot be restored from its instant. */
+const isUnlike = (text: string, instant: string): string =>
+  `(NOT regexp_full_match(${text}, ${PLAIN}) OR ${instant} IS NULL) AND NOT ${isDefault(text)}`
+
+/** A list of texts as a list of instants. One lambda for all: planning eleven long expressions takes longer. */
+export const instantsOf = (texts: string): string => `list_transform(${texts}, lambda t : ${instantOf('t')})`
+
+/**
+ * JSON object of the texts that cannot be restored from their instants, NULL where all can.
+ *
+ * @param names of the members, in the order of the lists `texts` and `instants`
+ */
+export const unlikeInstants = (names: readonly string[], texts: string, instants: string): string => {
+  const zipped = `list_zip([${names.map(literal).join(', ')}], ${texts}, ${instants})`
+  const unlike = `list_filter(${zipped}, lambda d : ${isUnlike('d[2]', 'd[3]')})`
+  const members = `list_transform(${unlike}, lambda d : to_json(d[1])::VARCHAR || ':' || to_json(d[2])::VARCHAR)`
+  return `'{' || nullif(array_to_string(${members}, ','), '') || '}'`
+}
+
+const SCALED = Object.entries(FIGURE_SCALE).filter(([, factor]) => factor !== 1)
+
+/** The factor of a scale's text; a record without one is absolute (`None` is the default). */
+export const factorOf = (scale: string): string =>
+  `CASE ${scale} ${SCALED.map(([name, factor]) => `WHEN ${literal(name)} THEN ${factor}::DOUBLE`).join(' ')} ELSE 1 END`
+
+/** `"Name":value` of a column, NULL where the column is. */
+export const jsonMember = (name: string, valueText: string): string =>
+  `${literal(`"${name}":`)} || ${valueText}`
+
+/** An object of members that may be NULL; NULL where all are. */
+export const objectText = (members: readonly string[]): string =>
+  `'{' || nullif(concat_ws(',', ${members.join(', ')}), '') || '}'`
+
+/** JSON text of a value of the lake in a column of the field's type. */
+export const valueText = (field: Field, value: string): string => {
+  switch (field.kind) {
+    case 'date-time':
+      return `to_json(${textOfInstant(value)})::VARCHAR`
+    case 'number':
+      return numberText(value)
+    case 'object':
+      return objectText(structMembers(field.of, value))
+    case 'objects': {
+      const item = `coalesce(${objectText(structMembers(field.of, 'item'))}, '{}')`
+      return `'[' || array_to_string(list_transform(${value}, lambda item : ${item}), ',') || ']'`
+    }
+    default:
+      return `to_json(${value})::VARCHAR`
+  }
+}
+
+/** A double as JSON: whole numbers without a fraction up to 2^53. */
+export const numberText = (value: string): string =>
+  `CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 9007199254740992 AND NOT (${value} = 0 AND signbit(${value})) ` +
+  `THEN CAST(CAST(${value} AS BIGINT) AS VARCHAR) ELSE to_json(${value})::VARCHAR END`
+
+const structMembers = (object: ObjectType, struct: string): string[] =>
+  Object.entries(object.fields).map(([name, field]) =>
+    jsonMember(name, valueText(field, `${struct}.${ident(snakeCase(name))}`)),
+  )
+
+/** The text of a record with the members of `patch` (JSON or NULL) set in it, object by object. */
+export const merged = (text: string, patch: string): string =>
+  `CASE WHEN ${patch} IS NULL THEN ${text} ELSE json_merge_patch(coalesce(${text}, '{}'), ${patch})::VARCHAR END`
+
+/** Members of an object from flattened columns; nested objects are put together again. */
+export const nested = (columns: readonly FieldColumn[], level: number): string[] => {
+  const names = [...new Set(columns.map(({ path }) => path[level] ?? ''))]
+  return names.map((name) => {
+    const below = columns.filter(({ path }) => path[level] === name)
+    const [leaf] = below
+    return leaf !== undefined && leaf.path.length === level + 1
+      ? jsonMember(name, valueText(leaf.field, ident(leaf.name)))
+      : jsonMember(name, objectText(nested(below, level + 1)))
+  })
+}

@@ -1,0 +1,68 @@
+/** The projections of a lake, each from the first run on that was loaded with it. */
+
+import type { SnapshotHead } from '../../core/partition.ts'
+import { checkExpressions } from '../../lake/projection/check-sql.ts'
+import { type ComputedColumn, computedColumns } from '../../lake/projection/computed-columns.ts'
+import {
+  hidesNothing,
+  isSameTake,
+  KEPT_TAKE,
+  type KeptTake,
+  takesAll,
+  takeText,
+} from '../../lake/projection/projection.ts'
+import { anyText, count, list, shapeOf } from '../../support/json-form.ts'
+
+export interface Taken {
+  /** The first run that was loaded so, and the snapshot that shows it. */
+  readonly run: string
+  readonly snapshot: number
+  readonly take: KeptTake
+}
+
+/** Behind each other, oldest first; before the first one everything was taken. */
+export interface WithTaken {
+  readonly taken?: readonly Taken[] | undefined
+}
+
+export const TAKEN = list(shapeOf<Taken>({ run: anyText, snapshot: count, take: KEPT_TAKE }))
+
+/** The declaration that the newest load of a lake had; empty where everything is taken. */
+export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(-1)?.take ?? {}
+
+/**
+ * The further columns that a lake's tables have, also of rows that were loaded before these were declared. Checked as when they
+ * were: a lake may come from others, and its SQL stands in statements of this process.
+ *
+ * @throws {ToolkitError} TAKE_WRONG
+ */
+export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
+  const computed = computedColumns(newestTake(root).compute)
+  await checkExpressions(computed)
+  return computed
+}
+
+/** The projections of a lake and of a target of it in words; `undefined` without any. */
+export const takenText = (root: WithTaken | null, own: KeptTake): string | undefined => {
+  const parts = [
+    ...(root?.taken ?? []).flatMap(({ take }) => (takesAll(take) ? [] : [`the lake: ${takeText(take)}`])),
+    ...(takesAll(own) ? [] : [`this target: ${takeText(own)}`]),
+  ]
+  return parts.length === 0 ? undefined : parts.join('. ')
+}
+
+/** The field of the next snapshot. */
+export const takenWith = (
+  root: WithTaken | null,
+  { run, snapshot }: Pick<SnapshotHead, 'run' | 'snapshot'>,
+  take: KeptTake,
+): WithTaken => {
+  const { taken = [] } = root ?? {}
+  const isNew = !isSameTake(newestTake(root), take)
+  const all = isNew ? [...taken, { run, snapshot, take }] : taken
+  return all.length > 0 ? { taken: all } : {}
+}
+
+/** The declarations by which rows of a lake may lack something, each once. */
+export const lackingTakes = (root: WithTaken | null): readonly KeptTake[] =>
+  (root?.taken ?? []).flatMap(({ take }) => (hidesNothing(take) ? [] : [take]))

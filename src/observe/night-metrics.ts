@@ -1,0 +1,110 @@
+/** The totals of a nightly run, and its metrics as a text file of Prometheus for the textfile collector of a node exporter. */
+
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import type { CommittedWork } from '../core/stages.ts'
+
+interface EndedNight {
+  readonly lake: string
+  readonly exitCode: number
+  readonly started: Date
+  readonly ended: Date
+  readonly totals: NightTotals
+}
+
+/** A label's value, as the text format quotes it. */
+const quoted = (value: string): string =>
+  `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
+
+const secondsOf = (time: Date): number => time.getTime() / 1000
+
+const LAST_SUCCESS = 'firmlake_night_last_success_timestamp_seconds'
+
+/** The last night that ended well, as the file of the night before says. */
+const lastSuccess = (before: string): number | undefined => {
+  const [, value] = new RegExp(`^${LAST_SUCCESS}\\{.*\\} ([\\d.e+]+)$`, 'm').exec(before) ?? []
+  return value === undefined ? undefined : Number(value)
+}
+
+/** @param before the file of the night before, empty for none */
+const metricsText = (night: EndedNight, before: string): string => {
+  const { lake, exitCode, started, ended, totals } = night
+  const done = exitCode === 0
+  const succeeded = done ? secondsOf(ended) : lastSuccess(before)
+  const one = (value: number | undefined) => (value === undefined ? [] : [['', value] as const])
+  const by = (label: string, sums: ReadonlyMap<string, number>) =>
+    [...sums].map(([name, value]) => [`,${label}=${quoted(name)}`, value] as const)
+  const metrics = [
+    ['firmlake_night_success', 'Whether the last night ended with exit code 0.', one(done ? 1 : 0)],
+    ['firmlake_night_exit_code', 'Exit code of the last night.', one(exitCode)],
+    ['firmlake_night_end_timestamp_seconds', 'When the last night ended.', one(secondsOf(ended))],
+    [LAST_SUCCESS, 'When a night last ended with exit code 0.', one(succeeded)],
+    [
+      'firmlake_night_duration_seconds',
+      'How long the last night took.',
+      one(secondsOf(ended) - secondsOf(started)),
+    ],
+    ['firmlake_night_snapshot', 'Snapshot that the last night made; absent for none.', one(totals.snapshot)],
+    ['firmlake_night_records', 'Records that the last night committed.', by('content', totals.records)],
+    [
+      'firmlake_night_quarantined',
+      'Bad lines of what the last night committed.',
+      by('content', totals.quarantined),
+    ],
+    ['firmlake_night_rows', 'Rows that the last night committed.', by('table', totals.rows)],
+    ['firmlake_night_bytes', 'Bytes of the files that the last night committed.', by('table', totals.bytes)],
+  ] as const
+  return metrics
+    .filter(([, , values]) => values.length > 0)
+    .map(
+      ([name, help, values]) =>
+        `# HELP ${name} ${help}\n# TYPE ${name} gauge\n` +
+        values.map(([labels, value]) => `${name}{lake=${quoted(lake)}${labels}} ${value}\n`).join(''),
+    )
+    .join('')
+}
+
+/** Writes the file whole and readable by others: a collector may come at any time, as a user of its own. */
+export const writeMetricsFile = async (path: string, night: EndedNight): Promise<void> => {
+  const before = await readFile(path, 'utf8').catch(() => '')
+  // Collectors read what ends in .prom.
+  const temporary = `${path}.${process.pid}.tmp`
+  try {
+    await writeFile(temporary, metricsText(night, before))
+    await chmod(temporary, 0o644)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+type Sums = Map<string, number>
+
+const add = (sums: Sums, name: string, value: number): void => {
+  sums.set(name, (sums.get(name) ?? 0) + value)
+}
+
+export class NightTotals {
+  readonly records: Sums = new Map()
+  readonly quarantined: Sums = new Map()
+  readonly rows: Sums = new Map()
+  readonly bytes: Sums = new Map()
+  /** The last one; absent where nothing came. */
+  snapshot: number | undefined
+
+  add({ snapshot, partitions }: CommittedWork): void {
+    if (snapshot === undefined) return
+    this.snapshot = snapshot.snapshot
+    // A compaction brings nothing new.
+    for (const { content, counts, files } of partitions.filter(
+      ({ source }) => source.kind !== 'compaction',
+    )) {
+      add(this.records, content, counts.records)
+      add(this.quarantined, content, counts.quarantined)
+      for (const { table, rows, bytes } of files) {
+        add(this.rows, table, rows)
+        add(this.bytes, table, bytes)
+      }
+    }
+  }
+}

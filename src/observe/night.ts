@@ -1,0 +1,154 @@
+/**
+ * Watches a nightly run: writes a metrics file when it has ended, and alarms by a command or a web hook when it failed. An alarm
+ * holds no data, token or path; nothing here changes the exit code.
+ */
+
+import { spawn } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
+import { ERROR_CODES, failureOf, isErrorCode } from '../core/errors.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { listenToStages } from '../core/stages.ts'
+import { isLoopback } from '../support/http-values.ts'
+import { verifiedFetch } from '../support/verified-fetch.ts'
+import { NightTotals, writeMetricsFile } from './night-metrics.ts'
+
+export interface NightOptions {
+  readonly lake: string
+  /** Its program and arguments, run where the night failed. @default none */
+  readonly command?: readonly string[] | undefined
+  /** Address of a web hook that is posted to then. @default none */
+  readonly webhook?: string | undefined
+  /** Path of the metrics file. @default none */
+  readonly metricsFile?: string | undefined
+  readonly warn: (text: string) => void
+}
+
+const STOPPED: ReadonlySet<number> = new Set([EXIT.interrupted, EXIT.terminated])
+
+const alarmOf = (exitCode: number, error: unknown, ended: Date, seconds: number): Alarm => {
+  const outcome = exitCode === EXIT.busy ? 'later' : exitCode === EXIT.leftOut ? 'partial' : 'failed'
+  const code = error === undefined ? undefined : failureOf(error)?.code
+  const remedy = isErrorCode(code) ? ERROR_CODES[code] : undefined
+  const text = `firmlake: the night ended with exit code ${exitCode}${code ? `, ${code}` : ''}${remedy ? `: ${remedy}` : ''}`
+  return {
+    ...{ text, outcome, exitCode },
+    ...(code !== undefined && { code }),
+    ...(remedy !== undefined && { remedy }),
+    ...{ ended: ended.toISOString(), seconds },
+  }
+}
+
+/** @returns what is called when the night has ended, with what it failed with where that is known */
+export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightOptions) => {
+  const started = new Date()
+  const totals = new NightTotals()
+  let failure: unknown
+  const stop = listenToStages(({ stage }) => ({ committed }, error) => {
+    if (committed) totals.add(committed)
+    if (stage === 'program') failure = error
+  })
+  return async (exitCode: number, error: unknown): Promise<void> => {
+    stop()
+    const ended = new Date()
+    if (metricsFile !== undefined)
+      await writeMetricsFile(metricsFile, { lake, exitCode, started, ended, totals }).catch(
+        ({ message }: Error) => warn(`the metrics file could not be written: ${message}`),
+      )
+    if (exitCode === EXIT.done || STOPPED.has(exitCode)) return
+    const seconds = Math.round(ended.getTime() - started.getTime()) / 1000
+    const alarm = alarmOf(exitCode, error ?? failure, ended, seconds)
+    const tell = async (what: string, told: Promise<string | undefined>): Promise<void> => {
+      const reason = await told
+      if (reason !== undefined)
+        warn(`${what} of [hooks] could not be notified of the failed night: ${reason}`)
+    }
+    await Promise.all([
+      ...(command ? [tell('the command', runAlarmCommand(command, alarm, process.env))] : []),
+      ...(webhook ? [tell('the web hook', postAlarm(webhook, alarm))] : []),
+    ])
+  }
+}
+
+/** The alarm as JSON: on standard input of the command, as the body of the web hook. */
+interface Alarm {
+  /** One line for people; chat systems show a field of this name. */
+  readonly text: string
+  readonly outcome: 'failed' | 'partial' | 'later'
+  readonly exitCode: number
+  /** A code of docs/reference/codes.md; absent where there is none. */
+  readonly code?: string
+  /** The action to take. */
+  readonly remedy?: string
+  /** ISO 8601, UTC. */
+  readonly ended: string
+  readonly seconds: number
+}
+
+/** Pauses before another attempt, in milliseconds. */
+const PAUSES_MS = [1000, 4000] as const
+const COMMAND_LIMIT_MS = 60_000
+const HOOK_LIMIT_MS = 10_000
+
+/** Variables that a command needs; others may be secret. */
+const PASSED =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/
+
+/** @returns why it failed; `final`: again it would fail the same */
+type Attempt = () => Promise<{ readonly reason: string; readonly final?: boolean } | undefined>
+
+const withRetries = async (attempt: Attempt): Promise<string | undefined> => {
+  for (let number = 0; ; number++) {
+    const failed = await attempt()
+    const pauseMs = PAUSES_MS[number]
+    if (failed === undefined) return undefined
+    if (failed.final || pauseMs === undefined) return failed.reason
+    await delay(pauseMs)
+  }
+}
+
+/** Runs a command without a shell, at most a minute. @returns why it failed, after three attempts */
+const runAlarmCommand = (
+  [command = '', ...args]: readonly string[],
+  alarm: Alarm,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> =>
+  withRetries(
+    () =>
+      new Promise((resolve) => {
+        const child = spawn(command, args, {
+          env: Object.fromEntries(Object.entries(env).filter(([name]) => PASSED.test(name))),
+          stdio: ['pipe', 'ignore', 'inherit'],
+          signal: AbortSignal.timeout(COMMAND_LIMIT_MS),
+          killSignal: 'SIGKILL',
+        })
+        child.on('error', ({ message }) => resolve({ reason: message, final: true }))
+        child.on('close', (code, signal) =>
+          resolve(code === 0 ? undefined : { reason: `it ended with ${code ?? signal}` }),
+        )
+        // It need not read it.
+        child.stdin.on('error', () => undefined)
+        child.stdin.end(`${JSON.stringify(alarm)}\n`)
+      }),
+  )
+
+/** Posts to a web hook. @param url may hold a secret: messages do not show it @returns as `runAlarmCommand` */
+const postAlarm = async (url: string, alarm: Alarm): Promise<string | undefined> => {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address?.protocol !== 'https:' && !(address?.protocol === 'http:' && isLoopback(address.hostname)))
+    return 'its variable holds no https address'
+  return withRetries(async () => {
+    try {
+      const { ok, status, body } = await verifiedFetch(address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(alarm),
+        signal: AbortSignal.timeout(HOOK_LIMIT_MS),
+      })
+      await body?.cancel()
+      if (ok) return undefined
+      return { reason: `it answers with ${status}`, final: status < 500 && status !== 408 && status !== 429 }
+    } catch {
+      return { reason: 'it does not answer' }
+    }
+  })
+}

@@ -1,0 +1,238 @@
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { compact } from '../../../src/jobs/compact/compact.ts'
+import { convert } from '../../../src/jobs/convert/convert.ts'
+import { query } from '../../../src/jobs/query/query.ts'
+import { verify } from '../../../src/jobs/verify/verify.ts'
+import { viewsSql } from '../../../src/jobs/views/views.ts'
+import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
+import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
+import { madeViews, writeLakeFile } from '../../../src/manifest/snapshots/lake-file.ts'
+import { fromRecords } from '../../../src/source/from-records.ts'
+import { sha256Of } from '../../../src/support/hash.ts'
+import { exportTables } from '../../../src/targets/export/export-tables.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const company = (InternalId: number, NetSales: number): object => ({
+  BasicDetails: { InternalId, CountryCode: 'SE' },
+  Financials: { ProfitAndLoss: { NetSales: { 2023: NetSales } } },
+  MetaData: { CurrentCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+})
+
+const load = (lake: string, ...records: readonly object[]) =>
+  convert({ from: fromRecords('crm', records), lake, again: true })
+
+/** Two companies, one of them restated by a second run. */
+const restatedLake = async (): Promise<string> => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await load(lake, company(1, 5), company(2, 6))
+  await load(lake, company(1, 7))
+  return lake
+}
+
+const inDuckDB = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  try {
+    return await use(await engine.connect())
+  } finally {
+    engine.close()
+  }
+}
+
+const ask = (lake: string, ...statements: readonly string[]): Promise<Row[]> =>
+  inDuckDB(async (session) => {
+    await session.run(`ATTACH '${join(lake, 'lake.duckdb')}' AS lake (READ_ONLY); USE lake`)
+    for (const one of statements.slice(0, -1)) await session.run(one)
+    return session.rows(statements.at(-1) ?? '')
+  })
+
+const SALES = 'SELECT internal_id::INTEGER AS id, value FROM financials ORDER BY 1'
+const HISTORY =
+  'SELECT internal_id::INTEGER AS id, value, snapshot, version::INTEGER AS version, is_current FROM financials_history ORDER BY ALL'
+const RESTATED = [
+  { id: 1, value: 5, snapshot: 1, version: 1, is_current: false },
+  { id: 1, value: 7, snapshot: 2, version: 7, is_current: true },
+  { id: 2, value: 6, snapshot: 1, version: 1, is_current: true },
+]
+
+test.each([
+  ['anew', true],
+  ['from the one before', false],
+])('lake.duckdb is made %s without a look into the files of rows', async (_how, anew) => {
+  const lake = await restatedLake()
+  const [folder, away] = [join(lake, 'companies'), join(lake, 'away')]
+  if (anew) await rm(join(lake, 'lake.duckdb'))
+  await rename(folder, away)
+  expect(await writeLakeFile(lake)).toEqual({ kind: 'written', snapshot: 2 })
+  await rename(away, folder)
+  expect(await ask(lake, HISTORY)).toEqual(RESTATED)
+})
+
+test('each commit leaves a lake.duckdb that shows the newest snapshot, compactions too', async () => {
+  const lake = await restatedLake()
+  const current = [
+    { id: 1, value: 7 },
+    { id: 2, value: 6 },
+  ]
+  expect(await ask(lake, SALES)).toEqual(current)
+  expect(await ask(lake, HISTORY)).toEqual(RESTATED)
+  expect(await query({ lake, sql: HISTORY })).toEqual(RESTATED)
+  await compact({ lake })
+  expect(await ask(lake, SALES)).toEqual(current)
+  expect((await ask(lake, HISTORY)).map(({ snapshot }) => snapshot)).toEqual([3, 3])
+})
+
+test('lake.duckdb holds no table but the many facts of the rates, and views name no file', async () => {
+  const lake = await restatedLake()
+  const tables = await ask(lake, "FROM duckdb_tables() WHERE database_name = 'lake'")
+  expect(tables.map(({ table_name: name }) => name)).toEqual(['facts_of_rates'])
+  expect(
+    await ask(
+      lake,
+      "SELECT count(*)::INTEGER AS n FROM duckdb_views() WHERE database_name = 'lake' AND NOT internal AND sql LIKE '%.parquet%'",
+    ),
+  ).toEqual([{ n: 0 }])
+})
+
+test('views as SQL give the same rows, also of an earlier snapshot and of a lake that was moved', async () => {
+  const lake = await restatedLake()
+  const run = (sql: string, last: string) =>
+    inDuckDB(async (session) => {
+      await session.run(sql)
+      return session.rows(last)
+    })
+  expect(await run(await viewsSql(lake), HISTORY)).toEqual(RESTATED)
+  const first = await viewsSql(lake, 1)
+  expect(await run(first, SALES)).toEqual([
+    { id: 1, value: 5 },
+    { id: 2, value: 6 },
+  ])
+  expect(first.split(lake)).toHaveLength(2)
+  const moved = `${lake}-moved`
+  await rename(lake, moved)
+  expect(await run(first.replace(lake, moved), SALES)).toHaveLength(2)
+  await expect(ask(moved, SALES)).rejects.toThrow('No files found')
+  await writeLakeFile(moved)
+  expect(await ask(moved, SALES)).toHaveLength(2)
+})
+
+test('verify names a lake.duckdb that is changed, cut or missing; writing it again repairs it', async () => {
+  const lake = await restatedLake()
+  const file = join(lake, 'lake.duckdb')
+  const whole = await readFile(file)
+  const flipped = Buffer.from(whole)
+  flipped[whole.length >> 1] = (flipped[whole.length >> 1] ?? 0) ^ 1
+  for (const bytes of [flipped, whole.subarray(0, -1), Buffer.alloc(0)]) {
+    await writeFile(file, bytes)
+    expect((await verify({ lake })).problems).toMatchObject([{ path: 'lake.duckdb', problem: 'changed' }])
+  }
+  await rm(file)
+  expect((await verify({ lake })).problems).toMatchObject([{ path: 'lake.duckdb', problem: 'missing' }])
+  await writeFile(`${file}.sha256`, 'x')
+  expect((await verify({ lake })).problems).toMatchObject([
+    { path: 'lake.duckdb.sha256', problem: 'changed' },
+  ])
+  expect(await writeLakeFile(lake)).toEqual({ kind: 'written', snapshot: 2 })
+  expect((await verify({ lake })).problems).toEqual([])
+  expect(await ask(lake, SALES)).toHaveLength(2)
+})
+
+test('a file between its two hashes, as a kill leaves it, is no damage', async () => {
+  const lake = await restatedLake()
+  const record = join(lake, 'lake.duckdb.sha256')
+  const [line = ''] = (await readFile(record, 'utf8')).split('\n')
+  const lines = `${line.replace(/^./, (digit) => (digit === '0' ? '1' : '0'))}\n${line}\n# snapshot 2\n`
+  await writeFile(record, `${lines}# ${sha256Of(lines)}\n`)
+  expect(await verify({ lake })).toMatchObject({
+    problems: [],
+    notes: [expect.stringContaining('was not replaced to the end')],
+  })
+})
+
+test('views of an older snapshot are noted, and the next work on the lake writes them again', async () => {
+  const lake = await restatedLake()
+  const names = ['lake.duckdb', 'lake.duckdb.sha256'].map((name) => join(lake, name))
+  const older = await Promise.all(names.map((name) => readFile(name)))
+  const work: readonly (() => Promise<unknown>)[] = [
+    () => convert({ from: fromRecords('crm', [company(9, 9)]), lake }),
+    () => removeGarbage({ lake, now: new Date() }),
+    () => compact({ lake }),
+  ]
+  await load(lake, company(9, 9))
+  await compact({ lake })
+  const stale = '"lake.duckdb" shows snapshot 2, the newest is 4; "firmlake views --write" makes it again'
+  for (const one of work) {
+    await Promise.all(names.map((name, at) => writeFile(name, older[at] ?? '')))
+    expect(await verify({ lake })).toMatchObject({ problems: [], notes: [stale] })
+    await one()
+    expect(await ask(lake, 'SELECT count(*)::INTEGER AS n FROM companies')).toEqual([{ n: 3 }])
+    expect(await verify({ lake })).toMatchObject({ problems: [], notes: [], snapshots: 4 })
+  }
+})
+
+test('of several commits at once the newest is shown', async () => {
+  const lake = await restatedLake()
+  await Promise.all([3, 4, 5].map((id) => load(lake, company(id, id))))
+  expect(await ask(lake, 'SELECT count(*)::INTEGER AS n FROM companies')).toEqual([{ n: 5 }])
+  expect((await verify({ lake })).problems).toEqual([])
+})
+
+test('a commit stands where lake.duckdb cannot be written, and says so', async () => {
+  const lake = await restatedLake()
+  await rm(join(lake, 'lake.duckdb'))
+  await mkdir(join(lake, 'lake.duckdb', 'in the way'), { recursive: true })
+  const { snapshot, noViews } = await load(lake, company(3, 3))
+  expect(snapshot).toBe(3)
+  expect(noViews).toMatch(/^Cannot write "lake.duckdb" of/)
+})
+
+test('above a number of files there is no lake.duckdb, rather than one of an older snapshot', async () => {
+  const lake = await restatedLake()
+  expect(await writeLakeFile(lake, { mostFiles: 7 })).toEqual({
+    kind: 'skipped',
+    reason: 'the lake has 8 files, more than 7; "firmlake compact" puts them together',
+  })
+  await expect(readFile(join(lake, 'lake.duckdb'))).rejects.toMatchObject({ code: 'ENOENT' })
+  expect((await verify({ lake })).problems).toEqual([])
+})
+
+test("an export and a sink refuse the lake's own lake.duckdb", async () => {
+  const lake = await restatedLake()
+  const to = join(lake, 'lake.duckdb')
+  await expect(exportTables({ lake, to })).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
+  const sinks = [`duckdb:${join(lake, '..', 'lake', 'lake.duckdb')}`]
+  await expect(convert({ from: fromRecords('crm', [company(9, 9)]), lake, sinks })).rejects.toMatchObject({
+    code: 'TARGET_REFUSED',
+  })
+})
+
+test('views are made once, and again where what was kept is damaged or may be of another user', async () => {
+  const work = await temporaryFolder()
+  const env = { FIRMLAKE_WORK_DIR: work }
+  const folder = join(work, 'views')
+  const made = await madeViews(env)
+  const [name = ''] = await readdir(folder)
+  const file = join(folder, name)
+  const kept = await readFile(file)
+  const writtenAt = async (): Promise<number> => (await stat(file)).mtimeMs
+  const first = await writtenAt()
+  expect(await madeViews(env)).toEqual(made)
+  expect(await writtenAt()).toBe(first)
+  const flipped = Buffer.from(kept)
+  flipped[kept.length - 1] = (flipped[kept.length - 1] ?? 0) ^ 1
+  for (const damaged of [flipped, kept.subarray(0, 70), Buffer.alloc(0)]) {
+    await writeFile(file, damaged)
+    expect((await madeViews(env)).length).toBe(made.length)
+    expect((await readFile(file)).length).toBe(kept.length)
+  }
+  await chmod(file, 0o666)
+  expect(await madeViews(env)).not.toEqual(Buffer.alloc(0))
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+test('a folder that cannot be written costs time only', async () => {
+  const file = join(await temporaryFolder(), 'a file')
+  await writeFile(file, '')
+  expect((await madeViews({ FIRMLAKE_WORK_DIR: file })).length).toBeGreaterThan(0)
+})

@@ -1,6 +1,12 @@
-/** What a database has to do to be a target: one object of this, and one line in `targets.ts`. */
+/**
+ * What a database has to do to be a target: one object of this, and one line in `targets.ts`; and the settings its
+ * sink works with.
+ */
 
-import type { DeliverySink } from '../core/sink.ts'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DeliverySink, SinkContext } from '../core/sink.ts'
+import { temporaryName } from '../support/process-identity.ts'
 
 export interface DatabaseTarget {
   /** How its addresses look, for messages. */
@@ -20,3 +26,17 @@ export interface DatabaseTarget {
    */
   readonly probe?: (at: string, limitMs: number) => Promise<string>
 }
+
+export interface SinkSettings extends SinkContext {
+  readonly staging: string
+}
+
+/** Without a folder from either the rows wait in a new one for temporary files. */
+export const sinkSettings = (own: SinkContext, lent: SinkContext = {}): SinkSettings => ({
+  staging: own.staging ?? lent.staging ?? join(tmpdir(), temporaryName()),
+  memoryBytes: own.memoryBytes ?? lent.memoryBytes,
+  signal: own.signal ?? lent.signal,
+  what: own.what ?? lent.what,
+  taken: own.taken ?? lent.taken,
+  layer: own.layer ?? lent.layer,
+})

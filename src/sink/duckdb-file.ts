@@ -10,8 +10,7 @@ import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../core/sink.t
 import { loadPath } from '../lake/files/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { statPath } from '../support/list-files.ts'
-import type { DatabaseTarget } from './database-target.ts'
-import { sinkSettings } from './sink-settings.ts'
+import { type DatabaseTarget, sinkSettings } from './database-target.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
 
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2

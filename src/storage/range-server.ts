@@ -8,10 +8,9 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { ToolkitError } from '../core/errors.ts'
-import type { ObjectStore } from './object-store.ts'
-import { RangedObject } from './ranged-object.ts'
+import { nameOf, type ObjectStore } from './object-store.ts'
+import { RangedObject } from './read-object.ts'
 import type { FileFacts, RangeServer } from './storage.ts'
-import { nameOf } from './store-paths.ts'
 
 /** Of files that never change: a reader may keep what it knows of them. */
 const UNCHANGED = new Date(0).toUTCString()

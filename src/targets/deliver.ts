@@ -11,6 +11,7 @@ import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
+import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { compileTake } from '../lake/projection/compile-take.ts'
 import { computedColumns } from '../lake/projection/computed-columns.ts'
 import type { Take } from '../lake/projection/declaration.ts'
@@ -20,10 +21,9 @@ import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { SINK_TABLES } from '../sink/current-rows.ts'
 import { discard } from '../support/durable-files.ts'
-import { orNotComputed, type RowsToDeliver, rowsFor } from './delivered-rows.ts'
-import { layerOnTarget } from './layer-on-target.ts'
+import { temporaryName } from '../support/process-identity.ts'
 import { openSinks } from './open-sink.ts'
-import { stagingFolder } from './staging-folder.ts'
+import { layerOnTarget, orNotComputed, type RowsToDeliver, rowsFor } from './target-rows.ts'
 
 export interface DeliverProgress {
   readonly sink: string
@@ -272,7 +272,8 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const ofLake = (await computedOfLake(root)).filter((one) => !own.some(({ what }) => what === one.what))
   const layer = layerOnTarget(lake, root)
   const taken = takenText(root, take?.declared ?? options.take ?? {})
-  const staging = stagingFolder(lake)
+  // For sinks that load databases. A killed process leaves it there, and gc removes it.
+  const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const lakeId = await ensureLakeId(lake, randomBytes)
   const engine = await Engine.open({ memoryBytes })
   try {

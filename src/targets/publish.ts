@@ -9,17 +9,17 @@ import type { SnapshotHead } from '../core/partition.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
-import { mainOf } from '../publish/current/superseded-rows.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import type { FilesOfTable, ShownSnapshot } from '../publish/listed-table.ts'
-import type {
-  PublishContext,
-  SnapshotToPublish,
-  TableChange,
-  TablePublication,
+import {
+  PUBLISHED_ROWS,
+  type PublishContext,
+  type PublishedRows,
+  type SnapshotToPublish,
+  type TableChange,
+  type TablePublication,
 } from '../publish/publication.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../publish/published-rows.ts'
-import { publishedTables } from '../publish/table-files.ts'
+import { mainOf } from '../publish/superseded-rows.ts'
+import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
 import { FORMATS, type TableFormatName } from './table-formats.ts'

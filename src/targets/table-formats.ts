@@ -1,8 +1,7 @@
 /** The formats in which tables are published, each loaded only where it is used. */
 
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import type { PublishFormat } from '../publish/publication.ts'
-import type { PublishedRows } from '../publish/published-rows.ts'
+import type { PublishedRows, PublishFormat } from '../publish/publication.ts'
 import { publishedTables } from '../publish/table-files.ts'
 
 export const FORMATS = {

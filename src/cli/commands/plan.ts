@@ -8,7 +8,7 @@ import type { PlanEstimate } from '../../jobs/pull/estimate-plan.ts'
 import type { PullPlan } from '../../jobs/pull/pull-plan.ts'
 import { recordedSearch } from '../../manifest/form/recorded-search.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
-import { searchLabel } from '../../source/service/request-label.ts'
+import { searchLabel } from '../../source/service/page-request.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import {

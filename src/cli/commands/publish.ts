@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
 import type { TableFormatName } from '../../targets/table-formats.ts'

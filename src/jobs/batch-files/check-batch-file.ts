@@ -3,7 +3,7 @@
 import type { Block } from '../../core/block.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
-import { openSourceFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-sources.ts'
 import { isSpace, JSON_BYTES } from '../../support/json-bytes.ts'
 
 const { LINE_FEED } = JSON_BYTES

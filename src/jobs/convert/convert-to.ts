@@ -2,9 +2,8 @@
 
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import { checkExport } from '../../targets/export/check-export.ts'
 import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
-import { exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
+import { checkExport, exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
 import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'

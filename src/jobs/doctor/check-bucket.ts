@@ -2,10 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ObjectStore } from '../../storage/object-store.ts'
+import { nameOf, type ObjectStore } from '../../storage/object-store.ts'
 import { openStore } from '../../storage/open-storage.ts'
 import { readWhole } from '../../storage/read-object.ts'
-import { nameOf } from '../../storage/store-paths.ts'
 import { type MachineFinding, withinTime } from './finding.ts'
 
 const ATTEMPTS = 2

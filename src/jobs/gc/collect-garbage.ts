@@ -5,7 +5,7 @@ import { listManifest, newestNumber } from '../../manifest/snapshots/snapshots.t
 import { snapshotAsOf } from '../../manifest/snapshots/snapshots-by-age.ts'
 import { type Garbage, removeGarbage } from '../../manifest/verify/remove-garbage.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS } from '../../publish/published-rows.ts'
+import { PUBLISHED_ROWS } from '../../publish/publication.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'

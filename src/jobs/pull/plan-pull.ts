@@ -16,7 +16,7 @@ import {
   runFileText,
 } from '../../manifest/runs/run-files.ts'
 import { makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
-import { searchLabel } from '../../source/service/request-label.ts'
+import { searchLabel } from '../../source/service/page-request.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { type Brought, closeGap, closingWindows } from './close-gap.ts'
 import { searchesByIds } from './exact-search.ts'

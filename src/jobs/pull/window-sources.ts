@@ -7,7 +7,7 @@ import type { DateRange, WindowEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { recordedSearch } from '../../manifest/form/recorded-search.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
-import { openSourceFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-sources.ts'
 import {
   type Checkpoint,
   fingerprintOf,

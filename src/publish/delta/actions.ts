@@ -4,10 +4,16 @@ import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import type { MeasuredFile, StatisticsValue } from '../file-statistics.ts'
-import type { ShownSnapshot } from '../listed-table.ts'
-import type { TableFile } from '../table-files.ts'
-import { numberAt, objectAt, textAt } from './json.ts'
-import { type LogForm, type LoggedFile, loggedPlace, partitionValues } from './log-form.ts'
+import type { ShownSnapshot, TableFile } from '../table-files.ts'
+import {
+  type LogForm,
+  type LoggedFile,
+  loggedPlace,
+  numberAt,
+  objectAt,
+  partitionValues,
+  textAt,
+} from './log-form.ts'
 
 const ENGINE = 'firmlake/'
 

@@ -1,9 +1,23 @@
-/** What the logs of both kinds of Delta tables have in common, and where they differ. */
+/** What the logs of both kinds of Delta tables have in common, where they differ, and how their JSON is read. */
 
 import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
-import type { JsonObject } from '../../support/json-form.ts'
-import { type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
-import { objectAt, textAt } from './json.ts'
+import { isObject, type JsonObject } from '../../support/json-form.ts'
+import { type FilePlace, PARTITION_COLUMNS } from '../table-files.ts'
+
+export const objectAt = (value: JsonObject, name: string): JsonObject | undefined => {
+  const found = value[name]
+  return isObject(found) ? found : undefined
+}
+
+export const textAt = (value: JsonObject, name: string): string | undefined => {
+  const found = value[name]
+  return typeof found === 'string' ? found : undefined
+}
+
+export const numberAt = (value: JsonObject, name: string): number | undefined => {
+  const found = value[name]
+  return typeof found === 'number' ? found : undefined
+}
 
 /** A file as the log knows it. Of a table of current rows `version` is 0: it has no versions. */
 export interface LoggedFile extends FilePlace {

@@ -11,8 +11,7 @@ import {
   openCatalog,
   PAUSES_MS,
 } from './catalog-client.ts'
-import { absolutePath } from './lake-paths.ts'
-import { currentLayout, historyLayout, historyName, type TableLayout } from './table-layout.ts'
+import { absolutePath, currentLayout, historyLayout, historyName, type TableLayout } from './table-layout.ts'
 import {
   conflict,
   currentSnapshot,

@@ -4,7 +4,6 @@ import type { Storage } from '../../storage/storage.ts'
 import type { FileStatistics, MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'
 import { boundOf } from './bounds.ts'
-import { absolutePath } from './lake-paths.ts'
 import type { LiveFile, LiveFiles } from './live-files.ts'
 import {
   type DataFileRecord,
@@ -13,7 +12,7 @@ import {
   NO_PARTITION,
   type PartitionRecord,
 } from './manifest-schemas.ts'
-import type { TableLayout } from './table-layout.ts'
+import { absolutePath, type TableLayout } from './table-layout.ts'
 import { schemaFields } from './table-schema.ts'
 
 export interface DataFilesRequest {

@@ -4,7 +4,7 @@
  * Source: Apache Iceberg, table specification, version 2, "Manifests", "Manifest Lists".
  */
 
-import type { AvroField, AvroSchema, FieldType } from './avro-files.ts'
+import type { AvroField, AvroSchema, FieldType } from './manifests.ts'
 
 const field = (id: number, name: string, type: FieldType): AvroField => ({ name, type, 'field-id': id })
 /** A field that may be absent. */

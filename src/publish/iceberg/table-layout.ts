@@ -1,8 +1,21 @@
-/** A table of the lake as it stands in one place of Iceberg's: which rows, which folder, which name. */
+/**
+ * A table of the lake as Iceberg has it: which rows, which folder, which name; and the lake's paths as Iceberg's
+ * readers get them: absolute, below the address of the storage.
+ */
 
 import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import type { PublishedRows } from '../published-rows.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { PublishedRows } from '../publication.ts'
+
+/** Folder of a table's metadata in the lake. @param root the table's own folder */
+export const metadataFolder = (root: string): string => `${root}/metadata`
+
+export const absolutePath = (storage: Storage, path: string): string => `${storage.uri}/${path}`
+
+/** Path in the lake of an absolute one; `undefined` for a path outside. */
+export const pathInLake = (storage: Storage, absolute: string): string | undefined =>
+  absolute.startsWith(`${storage.uri}/`) ? absolute.slice(storage.uri.length + 1) : undefined
 
 export interface TableLayout {
   readonly table: Table

@@ -2,7 +2,7 @@
 
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/parse-column-type.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
-import { PARTITION_COLUMNS } from '../partition-columns.ts'
+import { PARTITION_COLUMNS } from '../table-files.ts'
 import { partitionFieldId } from './manifest-schemas.ts'
 import type { TableLayout } from './table-layout.ts'
 

@@ -15,8 +15,7 @@ import {
 } from 'apache-arrow'
 import type { RawColumn } from '../../core/table-rows.ts'
 import type { ArrowColumn } from './arrow-types.ts'
-import { ByteBuffer, type Memory } from './byte-buffer.ts'
-import { eachNullRun, Validity } from './validity.ts'
+import { ByteBuffer, eachNullRun, type Memory, Validity } from './validity.ts'
 
 /** Rows of one column; `finish` gives them and starts again. */
 export interface ColumnBuilder {

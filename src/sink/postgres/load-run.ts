@@ -1,8 +1,11 @@
 /**
  * Loads the staged files of a run in one transaction: of each record brought the rows of its last partition take the
- * place of what the database has. What needs no comparing is copied straight into its table.
+ * place of what the database has. Rows that need no comparing are copied straight into their table.
  */
 
+import { createReadStream } from 'node:fs'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
@@ -24,10 +27,49 @@ import {
   selectNewest,
   stagedTables,
 } from '../current-rows.ts'
-import { isToMark, LAKE_TABLE } from '../lake-claim.ts'
-import type { TargetColumn } from './column-types.ts'
-import { copyFile } from './copy-file.ts'
+import { isToMark, LAKE_TABLE } from '../with-loaded.ts'
+import type { TargetColumn } from './staged-columns.ts'
 import { addKey, hasLoads, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+
+const CHUNK_BYTES = 256 * 1024
+const REPLACEMENT = Buffer.from('\ufffd').toString('latin1')
+
+/** Replaces each byte 0, which in UTF-8 is U+0000 and nothing else, by U+FFFD, and counts them. */
+const replaceNuls = (): { readonly stream: Transform; readonly count: () => number } => {
+  let count = 0
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (!chunk.includes(0)) return done(null, chunk)
+      const parts = chunk.toString('latin1').split('\0')
+      count += parts.length - 1
+      done(null, Buffer.from(parts.join(REPLACEMENT), 'latin1'))
+    },
+  })
+  return { stream, count: () => count }
+}
+
+/**
+ * Copies a file whose columns are those named. NULL is nothing between commas, an empty text is `""`.
+ *
+ * @param target the table, quoted
+ * @returns how many characters U+0000 were replaced by U+FFFD: text of PostgreSQL cannot hold them
+ */
+export const copyFile = async (
+  client: Client,
+  path: string,
+  target: string,
+  columns: readonly string[],
+): Promise<number> => {
+  const { from } = await import('pg-copy-streams')
+  const copy = client.query(
+    from(
+      `COPY ${target} (${columns.map(ident).join(', ')}) FROM STDIN (FORMAT csv, NULL '', ENCODING 'UTF8')`,
+    ),
+  )
+  const nuls = replaceNuls()
+  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), nuls.stream, copy)
+  return nuls.count()
+}
 
 export interface RunToLoad {
   readonly schema: string

@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { ABOUT_TAKEN, commentStatements, LOADS_TABLE } from '../current-rows.ts'
-import { checkNameLength, type TargetColumn } from './column-types.ts'
+import { checkNameLength, type TargetColumn } from './staged-columns.ts'
 
 /** A table that rows go to. */
 export interface TargetTable {

@@ -4,8 +4,8 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
 import type { ServiceConnection } from './connection.ts'
-import { holdsToken } from './own-token.ts'
 import { PartFile, type PartVersion } from './part-file.ts'
+import { holdsToken } from './token.ts'
 
 export interface DownloadOptions {
   readonly signal?: AbortSignal

@@ -2,8 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { ToolkitError } from '../../core/errors.ts'
-import type { StoreAddress } from '../object-store.ts'
-import { checkPath, hasBadSegment, notOfLake } from '../store-paths.ts'
+import { checkPath, hasBadSegment, notOfLake, type StoreAddress } from '../object-store.ts'
 
 /** A place in a bucket. */
 export interface S3Address extends StoreAddress {

@@ -23,19 +23,19 @@ import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
-import { layerOnTarget } from '../layer-on-target.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
-import { byRanges } from './by-ranges.ts'
-import { checkExport, isDatabaseFile } from './check-export.ts'
+import { layerOnTarget } from '../target-rows.ts'
+import { byRanges, takenExports } from './export-rows.ts'
 import {
+  checkExport,
   type Export,
   exportsOf,
   exportWorkFolder,
+  isDatabaseFile,
   type OutFile,
   onlyOne,
   type WhatToExport,
 } from './plan-exports.ts'
-import { takenExports } from './taken-exports.ts'
 import { openWorkshop, type Workshop } from './write-rows.ts'
 
 export type ExportTarget =

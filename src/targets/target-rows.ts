@@ -1,13 +1,19 @@
-/** The rows of a table as the sinks of a delivery take them. */
+/** The rows, views and macros that the sinks of a delivery take. */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import type { SinkContext } from '../core/sink.ts'
 import { inLake } from '../lake/files/layout.ts'
 import type { CompiledTake } from '../lake/projection/compile-take.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
 import { takenRows } from '../lake/projection/taken-rows.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
+import type { Facts } from '../lake/views/lake-facts.ts'
+import { layerOnTables } from '../lake/views/lake-sql.ts'
+import { fitsIntoFile } from '../manifest/snapshots/lake-file.ts'
+import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { SINK_TABLES } from '../sink/current-rows.ts'
 
 export interface RowsToDeliver {
@@ -56,5 +62,28 @@ export const orNotComputed = async <T>(
       { table: table.name },
       error,
     )
+  }
+}
+
+const readAll = async (lake: string, root: SnapshotRoot): Promise<Partial<Facts>> => {
+  const read = readFactsOf(lake, root)
+  const rates = await read('rates')
+  if (!fitsIntoFile(root)) return { rates }
+  return {
+    rates,
+    snapshots: await read('snapshots'),
+    partitions: await read('partitions'),
+    sources: await read('sources'),
+    drift: await read('drift'),
+    pulls: await read('pulls'),
+  }
+}
+
+/** @param root the snapshot whose rates and manifest the file shows; read when a target asks for them, once */
+export const layerOnTarget = (lake: string, root: SnapshotRoot): NonNullable<SinkContext['layer']> => {
+  let facts: Promise<Partial<Facts>> | undefined
+  return async (names) => {
+    facts ??= readAll(lake, root)
+    return layerOnTables(await facts, names)
   }
 }

@@ -1,14 +1,7 @@
 /** What `status` reports of a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import type {
-  BatchEntry,
-  DateRange,
-  Drift,
-  LineCounts,
-  PartitionEntry,
-  SnapshotHead,
-  WindowEntry,
-} from '../core/partition.ts'
+import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import { factsOf, type SourceFacts } from '../core/source-kinds.ts'
 import { mergeDrift } from '../jobs/common/run-report.ts'
 import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
 import { loadedPartitions } from '../manifest/form/loaded-sources.ts'
@@ -25,7 +18,7 @@ export interface SourceStatus extends LineCounts {
   readonly source: string
 }
 
-export interface PartitionStatus {
+export interface PartitionStatus extends SourceFacts {
   readonly id: string
   readonly run: string
   readonly content: string
@@ -41,9 +34,6 @@ export interface PartitionStatus {
   readonly filtered?: number
   readonly requested: DateRange['requested']
   readonly observed: DateRange['observed']
-  /** Of a search and of a batch file of a service: what was asked for and announced. */
-  readonly window?: WindowEntry
-  readonly batch?: BatchEntry
   readonly files: number
   readonly bytes: number
 }
@@ -87,8 +77,7 @@ const partitionStatus = ({
   ...filteredOf([counts]),
   requested: range.requested,
   observed: range.observed,
-  ...(source.window && { window: source.window }),
-  ...(source.batch && { batch: source.batch }),
+  ...factsOf(source),
   files: files.length,
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
+import { isCompaction } from '../core/source-kinds.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
@@ -97,7 +98,7 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
       })),
       { partition: 'line_items', files: files.filter((file) => file.run === run && isTable(file.table)) },
     ],
-    merged: entries.some(({ source }) => source.kind === 'compaction') ? merged.map((one) => one.run) : [],
+    merged: entries.some(({ source }) => isCompaction(source)) ? merged.map((one) => one.run) : [],
   }))
 }
 

@@ -1,6 +1,7 @@
 /** What the drift says when records are gone. Which names only they had is not worked out. Pure. */
 
 import type { CommittedPartition, Drift, Snapshot } from '../../core/partition.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { moreDrift, nameKey } from '../../core/unknown-names.ts'
 import { firstLayerOf } from '../../run/work/partition-entry.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -22,7 +23,7 @@ type DriftLists = Required<Pick<Snapshot, 'partitions' | 'merged'>>
 /** The drift of a block stands at its first layer. */
 const blockOf = ({ run, id }: CommittedPartition): string => `${run} ${firstLayerOf(id)}`
 
-const isCompacted = ({ source }: CommittedPartition): boolean => source.kind === 'compaction'
+const isCompacted = ({ source }: CommittedPartition): boolean => isCompaction(source)
 
 export interface DroppedDrift extends DriftLists {
   /** What stood there, as `nameKey`, but for names that tell of the forgotten. */

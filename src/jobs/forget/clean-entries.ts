@@ -2,6 +2,7 @@
 
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, SourceEntry } from '../../core/partition.ts'
+import { withSearch } from '../../core/source-kinds.ts'
 import { type Identifiers, stripped } from './identifiers.ts'
 
 /** Stands in place of a value. */
@@ -37,15 +38,11 @@ const cleanName = (name: string, identifiers: Identifiers): string =>
   identifiers.standIn(name) || identifiers.idStandsIn(name, LEAST_DIGITS) ? FORGOTTEN : name
 
 export const cleanSource = <Source extends SourceEntry>(source: Source, identifiers: Identifiers): Source => {
-  const { window } = source
-  const search = window && cleanSearch(window.search, identifiers)
-  const isSame = JSON.stringify(search) === JSON.stringify(window?.search)
-  return {
-    ...source,
-    // The name of a window says what it searches for.
-    name: isSame ? cleanName(source.name, identifiers) : `${FORGOTTEN} ${source.sha256.slice(0, 8)}`,
-    ...(window && search && { window: { ...window, search } }),
-  }
+  const cleaned = withSearch(source, (search) => cleanSearch(search, identifiers))
+  const isSame = JSON.stringify(cleaned) === JSON.stringify(source)
+  // The name of a window says what it searches for.
+  const name = isSame ? cleanName(source.name, identifiers) : `${FORGOTTEN} ${source.sha256.slice(0, 8)}`
+  return { ...cleaned, name }
 }
 
 export const cleanPull = (pull: PullEntry, identifiers: Identifiers): PullEntry => ({

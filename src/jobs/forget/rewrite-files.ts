@@ -3,6 +3,7 @@
 import { basename } from 'node:path'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { Receipt, SinkRun } from '../../core/sink.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { compactOrder } from '../../lake/query/sort-rows.ts'
 import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
@@ -112,9 +113,7 @@ export const rewriteFiles = async (
         : ''
     // Files of a compaction stand in an order that readers rely on, and what goes does not disturb.
     const order =
-      source.kind === 'compaction' && again !== ''
-        ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}`
-        : ''
+      isCompaction(source) && again !== '' ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}` : ''
     const receipt = await withLakeFiles(work, [file], (placeOf) => {
       const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
       const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${touchedOf(table)})`

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { observedOf } from '../../load/loader.ts'
 import { discard } from '../../support/durable-files.ts'
 import { filteredFrom, withoutRecords } from './clean-counts.ts'
@@ -66,7 +67,7 @@ export const rewritePartition = async (
   const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
   const places = placesOf(content, files, held)
   const observed = observedOf(content, [...receipts.values()])
-  const isRanged = source.kind !== 'compaction' && receipts.size > 0 && places.length + changed.size > 0
+  const isRanged = !isCompaction(source) && receipts.size > 0 && places.length + changed.size > 0
   return {
     written: [...receipts.values()].flatMap((receipt) => receipt.files),
     partition: {

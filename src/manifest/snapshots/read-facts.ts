@@ -1,6 +1,7 @@
 /** What the manifest and the rates of a lake say, as rows for SQL: each kind is read when a statement asks for it. */
 
 import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
+import { announcementOf } from '../../core/source-kinds.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import type { Fact, Facts, ReadFacts } from '../../lake/views/lake-facts.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
@@ -32,14 +33,16 @@ const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'
 }
 
 const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
-  (sources ?? [{ ...source, counts }]).map(({ counts: own, window, batch, last, ...rest }) => ({
-    ...{ run, content, partition: id, is_last: last },
-    ...{ kind: rest.kind, name: rest.name, bytes: rest.bytes, sha256: rest.sha256, block: rest.block },
-    ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
-    filtered: own.filtered ?? 0,
-    ...{ service: window?.service ?? batch?.service, currency: window?.currency },
-    ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
-  }))
+  (sources ?? [{ ...source, counts }]).map((one) => {
+    const { kind, name, bytes, sha256, block, last, counts: own } = one
+    const { service, currency, announced, received } = announcementOf(one) ?? {}
+    return {
+      ...{ run, content, partition: id, is_last: last, kind, name, bytes, sha256, block },
+      ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
+      filtered: own.filtered ?? 0,
+      ...{ service, currency, announced, received },
+    }
+  })
 
 const driftFacts = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>
   drift.map(({ kind, name, records }) => ({ run, content, partition: id, kind, name, records }))

@@ -2,7 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
-import { knownByBytes, loadedSources, sourceKey } from '../form/loaded-sources.ts'
+import { isLoaded, knownByBytes, loadedSources, sourceKey } from '../form/loaded-sources.ts'
 import { sourcesOf } from '../form/shared-sources.ts'
 import { decodeKeys, hasKey } from '../form/source-keys.ts'
 import { differingParts } from '../parts/part-difference.ts'
@@ -44,8 +44,7 @@ export class SourceIndex {
     for (const keyed of await this.#parts) {
       if (![...hashes].some((sha256) => hasKey(keyed.keys, sha256))) continue
       for (const partition of await this.#entriesOf(keyed)) {
-        const { kind } = partition.source
-        if (kind === 'compaction' || !knownByBytes({ kind })) continue
+        if (!isLoaded(partition) || !knownByBytes(partition.source)) continue
         if (sourcesOf(partition).some(({ sha256 }) => hashes.has(sha256))) found.push(partition)
       }
     }

@@ -1,5 +1,6 @@
 /** What a night has made visible, summed over its commits. */
 
+import { isCompaction } from '../../core/source-kinds.ts'
 import type { CommittedWork } from '../../core/stages.ts'
 
 type Sums = Map<string, number>
@@ -20,9 +21,7 @@ export class NightTotals {
     if (snapshot === undefined) return
     this.snapshot = snapshot.snapshot
     // A compaction brings nothing new.
-    for (const { content, counts, files } of partitions.filter(
-      ({ source }) => source.kind !== 'compaction',
-    )) {
+    for (const { content, counts, files } of partitions.filter(({ source }) => !isCompaction(source))) {
       add(this.records, content, counts.records)
       add(this.quarantined, content, counts.quarantined)
       for (const { table, rows, bytes } of files) {

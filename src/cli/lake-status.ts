@@ -1,7 +1,7 @@
 /** What `status` reports of a lake: its newest snapshot in numbers and the runs that are not finished. */
 
 import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../core/partition.ts'
-import { factsOf, type SourceFacts } from '../core/source-kinds.ts'
+import { recordedFacts, type SourceFacts } from '../core/source-kinds.ts'
 import { mergeDrift } from '../jobs/common/run-report.ts'
 import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
 import { loadedPartitions } from '../manifest/form/loaded-sources.ts'
@@ -77,7 +77,7 @@ const partitionStatus = ({
   ...filteredOf([counts]),
   requested: range.requested,
   observed: range.observed,
-  ...factsOf(source),
+  ...recordedFacts(source),
   files: files.length,
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })

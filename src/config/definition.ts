@@ -3,6 +3,7 @@
  * of the commands follow from it.
  */
 
+import { BUCKET_FORM } from '../core/lake-address.ts'
 import { required, type Settings, setting, table, tables } from './fields.ts'
 import {
   choiceOf,
@@ -67,7 +68,7 @@ const LOADS = [
 
 /** Sections and keys, in the order of the reference. */
 export const DEFINITION = {
-  lake: setting(lakeAddress, 'folder of the lake, or `s3://bucket/prefix`', {
+  lake: setting(lakeAddress, `folder of the lake, or \`${BUCKET_FORM}\``, {
     option: '--lake',
     variable: 'FIRMLAKE_LAKE',
   }),

@@ -178,7 +178,7 @@ export const isAskedAgain = (source: OfKind): boolean => {
 }
 
 /** The facts of a source, for reports. */
-export const factsOf = ({ window, batch }: SourceFacts): SourceFacts => ({
+export const recordedFacts = ({ window, batch }: SourceFacts): SourceFacts => ({
   ...(window && { window }),
   ...(batch && { batch }),
 })

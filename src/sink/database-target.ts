@@ -5,6 +5,7 @@
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { OptionalPartName } from '../core/optional-parts.ts'
 import type { DeliverySink, SinkContext } from '../core/sink.ts'
 import { temporaryName } from '../support/process-identity.ts'
 
@@ -13,6 +14,8 @@ export interface DatabaseTarget {
   readonly form: string
   /** What the name of its file ends with, for messages; absent of a server. */
   readonly suffix?: string
+  /** The optional part that its packages are. @default none */
+  readonly part?: OptionalPartName
   /** Where the database is, by an address of a person; `undefined` where the address is none of its own. */
   readonly read: (address: string) => string | undefined
   readonly sink: (at: string) => DeliverySink

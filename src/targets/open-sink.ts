@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
+import { isBucket } from '../core/lake-address.ts'
 import type { DeliverySink, Sink } from '../core/sink.ts'
 import { LAKE_FILE } from '../lake/files/layout.ts'
 import type { DatabaseTarget } from '../sink/database-target.ts'
@@ -43,7 +44,7 @@ const formatOfFile = (path: string): FileFormatName | undefined =>
  */
 export const readAddress = (address: string): TargetAddress => {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9.]+):(.+)$/is.exec(address) ?? []
-  if (isFileFormat(scheme) && (!rest.includes('://') || /^s3:\/\//i.test(rest)))
+  if (isFileFormat(scheme) && (!rest.includes('://') || isBucket(rest)))
     return { kind: 'folder', format: scheme, directory: rest }
   for (const database of DATABASE_NAMES) {
     const at = DATABASES[database].read(address)

@@ -3,6 +3,7 @@
 import { stat } from 'node:fs/promises'
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { isBucket } from '../../core/lake-address.ts'
 import { note } from '../output/print.ts'
 
 export interface ModeOption {
@@ -32,7 +33,7 @@ const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 /** Warns where the mode cannot be set. @throws {ToolkitError} USAGE for a bucket */
 export const checkMode = async ({ lake, mode }: ModeOption & { readonly lake: string }): Promise<void> => {
   if (mode === undefined) return
-  if (lake.startsWith('s3://'))
+  if (isBucket(lake))
     throw new ToolkitError('USAGE', `Cannot use --mode for "${lake}": expected a folder as the lake`)
   const found = await stat(lake).catch(() => null)
   const bits = (found?.mode ?? mode) & 0o7777

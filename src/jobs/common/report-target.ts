@@ -1,8 +1,9 @@
 /** Where a report goes: a file of this machine, or an object of a bucket. Written whole or not at all. */
 
 import { readdir, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { folderOf, isBucket } from '../../core/lake-address.ts'
 import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
@@ -14,8 +15,6 @@ export interface ReportTarget {
   /** @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`; an earlier page stays then */
   readonly write: (page: Uint8Array) => Promise<void>
 }
-
-const IN_BUCKET = /^(s3:\/\/.+)\/([^/]+)$/i
 
 /** Removes unfinished files that killed processes left beside the page; what cannot be removed stays. */
 const removeLeftovers = async (folder: string): Promise<void> => {
@@ -32,9 +31,8 @@ export const reportTarget = (to: string): ReportTarget => {
       'TARGET_REFUSED',
       `Cannot write the report "${to}": expected a file that ends in .html`,
     )
-  const [, folder, name] = IN_BUCKET.exec(to) ?? []
-  if (folder !== undefined && name !== undefined) {
-    const storage = openStorage(folder)
+  if (isBucket(to)) {
+    const [storage, name] = [openStorage(folderOf(to)), posix.basename(to)]
     return { path: `${storage.uri}/${name}`, write: (page) => storage.replace(name, page) }
   }
   const path = resolve(to)

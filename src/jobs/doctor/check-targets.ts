@@ -1,6 +1,7 @@
 /** What the lake is delivered to, by the addresses that are configured: which folders, buckets, servers and parts that takes. */
 
 import { dirname } from 'node:path'
+import { bucketScheme, isBucket } from '../../core/lake-address.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
 import type { DatabaseTarget } from '../../sink/database-target.ts'
 import { DATABASES } from '../../sink/targets.ts'
@@ -19,17 +20,16 @@ export interface Needs {
 
 interface Server {
   readonly at: string
+  readonly part: DatabaseTarget['part']
   readonly probe: NonNullable<DatabaseTarget['probe']>
 }
-
-const isBucket = (address: string): boolean => /^s3:\/\//i.test(address)
 
 /** Folders and buckets that an address names, and the server. */
 const placesOf = (address: TargetAddress): { readonly place?: string; readonly server?: Server } => {
   if (address.kind === 'folder') return { place: address.directory }
   if (address.kind === 'file') return { place: dirname(address.path) }
-  const { probe }: DatabaseTarget = DATABASES[address.database]
-  return probe ? { server: { at: address.at, probe } } : { place: dirname(address.at) }
+  const { probe, part }: DatabaseTarget = DATABASES[address.database]
+  return probe ? { server: { at: address.at, probe, part } } : { place: dirname(address.at) }
 }
 
 /** @param sinks addresses as `--sink` takes them */
@@ -51,8 +51,8 @@ export const needsOf = async (lake: string | undefined, sinks: readonly string[]
     folders: places.filter((place) => !isBucket(place)),
     ...{ buckets, servers, findings },
     parts: new Set([
-      ...(buckets.length > 0 ? (['s3'] as const) : []),
-      ...(servers.length > 0 ? (['postgres'] as const) : []),
+      ...buckets.flatMap((address) => bucketScheme(address) ?? []),
+      ...servers.flatMap(({ part }) => part ?? []),
     ]),
   }
 }

@@ -1,6 +1,7 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
+import { bucketScheme } from '../../core/lake-address.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -98,10 +99,10 @@ const askAll = async (
   env: NodeJS.ProcessEnv,
   limitMs: number,
 ): Promise<readonly MachineFinding[]> => {
-  const isThere = (about: string): boolean =>
+  const isThere = (about: string | undefined): boolean =>
     found.every((one) => one.about !== about || one.state === 'well')
-  const buckets = isThere('s3') ? needs.buckets : []
-  const servers = isThere('postgres') ? needs.servers : []
+  const buckets = needs.buckets.filter((address) => isThere(bucketScheme(address)))
+  const servers = needs.servers.filter(({ part }) => isThere(part))
   const asked = [
     service && isThere('service') ? askService(service, env, limitMs) : [],
     ...buckets.map((address) => checkBucket(address, limitMs)),

@@ -3,8 +3,8 @@
  * from the lake, so that whoever attaches to a run late reports the same.
  */
 
-import { resolve } from 'node:path'
 import type { QuarantineLimit } from '../../commit/quarantine-limit.ts'
+import { absoluteAddress } from '../../core/lake-address.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
@@ -82,7 +82,7 @@ const handOver = async <Done>(
 ): Promise<Handed> => {
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads, mode, signal, changeCurrency = false } = options
   const { maxUnknownPerRecord, maxUnknownNames, take, hashKey, changeTaken } = options
-  const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
+  const lake = absoluteAddress(options.lake)
   const common = { lake, memoryBytes, threads, mode, signal, changeCurrency }
   const planned = await planRun({
     ...{ take, hashKey, changeTaken },

@@ -1,9 +1,11 @@
 /** What a run has read and written, as OpenLineage names datasets: by the folder or the service it stands in. */
 
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { folderOf, splitBucket } from '../../core/lake-address.ts'
 import type { PartitionEntry, SourceEntry } from '../../core/partition.ts'
+import { kindOf } from '../../core/source-kinds.ts'
 import type { CommittedWork } from '../../core/stages.ts'
-import { QUARANTINE, TABLES } from '../../lake/tables/tables.ts'
+import { TABLES } from '../../lake/tables/tables.ts'
 import { facet } from './facet.ts'
 
 /** Name and namespace of a dataset. */
@@ -14,19 +16,24 @@ export interface DatasetName {
 
 /** `s3://bucket/lake` → the bucket and `lake/companies`; a folder → `file` and its absolute path. */
 export const datasetIn = (place: string, below = ''): DatasetName => {
-  const [, bucket, prefix = ''] = /^(s3:\/\/[^/]+)\/?(.*?)\/*$/.exec(place) ?? []
-  if (bucket) return { namespace: bucket, name: [prefix, below].filter(Boolean).join('/') || '/' }
+  const split = splitBucket(place)
+  if (split) return { namespace: split.bucket, name: [split.prefix, below].filter(Boolean).join('/') || '/' }
   return { namespace: 'file', name: resolve(place, below) }
 }
 
 /** Files are named by their folder, what a service gave by the service and the kind of records. */
-const sourceName = ({ kind, name, window, batch }: SourceEntry, entry: PartitionEntry, lake: string) => {
-  if (window) return { namespace: window.service, name: entry.content }
-  if (batch) return { namespace: batch.service, name: `batches/${entry.content}` }
-  if (kind === 'quarantine') return datasetIn(lake, QUARANTINE.name)
-  if (kind === 'compaction') return datasetIn(lake, entry.content)
-  if (kind !== 'file') return { namespace: 'file', name: kind }
-  return datasetIn(/^s3:/.test(name) ? name.replace(/\/[^/]*$/, '') : dirname(name))
+const sourceName = (source: SourceEntry, { content }: PartitionEntry, lake: string): DatasetName => {
+  const origin = kindOf(source).origin(source, content)
+  switch (origin.at) {
+    case 'path':
+      return datasetIn(folderOf(origin.path))
+    case 'service':
+      return { namespace: origin.service, name: origin.name }
+    case 'lake':
+      return datasetIn(lake, origin.table ?? content)
+    case 'process':
+      return { namespace: 'file', name: source.kind }
+  }
 }
 
 interface Sum {

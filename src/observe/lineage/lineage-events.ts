@@ -1,8 +1,9 @@
 /** Events of OpenLineage for the attempts at a run. Pure. Source: openlineage.io/spec/2-0-2. */
 
 import { createHash } from 'node:crypto'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { failureOf } from '../../core/errors.ts'
+import { absoluteAddress } from '../../core/lake-address.ts'
 import type { CommittedWork, RunStage } from '../../core/stages.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import { inputDatasets, outputDatasets } from './datasets.ts'
@@ -21,8 +22,9 @@ const timeOf = (run: string): number => {
 
 /** A UUID of version 7 with the run's time; the same in every process that speaks of the attempt. */
 export const lineageRunId = ({ lake, run, attempt }: RunAttempt): string => {
-  const place = /^s3:/.test(lake) ? lake : resolve(lake)
-  const hash = createHash('sha256').update(`${place}\n${run}\n${attempt}`).digest()
+  const hash = createHash('sha256')
+    .update(`${absoluteAddress(lake)}\n${run}\n${attempt}`)
+    .digest()
   hash.writeUIntBE(timeOf(run), 0, 6)
   hash.writeUInt8(0x70 | (hash.readUInt8(6) & 0x0f), 6)
   hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8)

@@ -4,7 +4,24 @@
  * Source: Apache Iceberg, table specification, version 2, "Manifests", "Manifest Lists".
  */
 
-import type { AvroField, AvroSchema, FieldType } from './manifests.ts'
+import type { schema } from 'avsc'
+
+type FieldType = schema.DefinedType
+
+/** A field of a record, with Iceberg's id. */
+interface AvroField {
+  readonly name: string
+  readonly type: schema.AvroSchema
+  readonly default?: null
+  readonly 'field-id': number
+}
+
+/** An Avro schema of a record as JSON. */
+export interface AvroSchema {
+  readonly type: 'record'
+  readonly name: string
+  readonly fields: AvroField[]
+}
 
 const field = (id: number, name: string, type: FieldType): AvroField => ({ name, type, 'field-id': id })
 /** A field that may be absent. */

@@ -6,9 +6,9 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { schema } from 'avsc'
 import { boundOf } from './bounds.ts'
 import {
+  type AvroSchema,
   FILE_CONTENT,
   type FieldSummary,
   MANIFEST_LIST_SCHEMA,
@@ -22,23 +22,6 @@ import {
   STATUS,
 } from './manifest-schemas.ts'
 import type { IcebergSchema, PartitionSpec } from './table-schema.ts'
-
-export type FieldType = schema.DefinedType
-
-/** A field of a record, with Iceberg's id. */
-export interface AvroField {
-  readonly name: string
-  readonly type: schema.AvroSchema
-  readonly default?: null
-  readonly 'field-id': number
-}
-
-/** An Avro schema of a record as JSON. */
-export interface AvroSchema {
-  readonly type: 'record'
-  readonly name: string
-  readonly fields: AvroField[]
-}
 
 // avsc takes long to load, and only who publishes needs it.
 const avsc = () => import('avsc')

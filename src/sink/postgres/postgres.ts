@@ -127,6 +127,7 @@ const replacedText = (table: string, count: number): string =>
 
 export const postgresTarget: DatabaseTarget = {
   form: 'postgres://…',
+  part: 'postgres',
   read: (address) => (/^postgres(ql)?:\/\//i.test(address) ? address : undefined),
   sink: (url) => postgres(url),
   isFile: false,

@@ -4,6 +4,7 @@
  */
 
 import { BUCKET_FORM } from '../core/lake-address.ts'
+import { TABLE_FORMAT_NAMES } from '../core/table-formats.ts'
 import { required, type Settings, setting, table, tables } from './fields.ts'
 import {
   choiceOf,
@@ -159,7 +160,7 @@ export const DEFINITION = {
     taken(() => undefined),
   ),
   targets: table('What is kept in step with the lake, after every command that commits.', {
-    publish: setting(manyOf(choiceOf('delta', 'iceberg')), 'table formats to publish', {
+    publish: setting(manyOf(choiceOf(...TABLE_FORMAT_NAMES)), 'table formats to publish', {
       option: '--publish',
     }),
     sinks: setting(manyOf(target), 'folders and databases to deliver to', {

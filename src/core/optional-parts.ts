@@ -23,6 +23,8 @@ export interface OptionalPart {
   /** The error where the packages are missing. */
   readonly code: Extract<ErrorCode, 'ENGINE_MISSING' | 'PACKAGE_MISSING'>
   readonly packages: readonly OptionalPackage[]
+  /** Variables of the environment that hold its credentials. @default none */
+  readonly credentials?: readonly string[]
   /** Whether it opens buckets, whose addresses begin with its name. @default false */
   readonly isBucket?: true
 }
@@ -39,6 +41,7 @@ const PARTS = {
       { name: '@aws-sdk/client-s3', ...AWS },
       { name: '@aws-sdk/lib-storage', ...AWS },
     ],
+    credentials: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_PROFILE'],
     isBucket: true,
   },
   postgres: {
@@ -49,6 +52,7 @@ const PARTS = {
       { name: 'pg', range: '^8.23.1', tested: '8.23.1' },
       { name: 'pg-copy-streams', range: '^7.0.0', tested: '7.0.0' },
     ],
+    credentials: ['PGPASSWORD'],
   },
   temporal: {
     title: 'Temporal',

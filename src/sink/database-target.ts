@@ -14,13 +14,20 @@ export interface DatabaseTarget {
   readonly form: string
   /** What the name of its file ends with, for messages; absent of a server. */
   readonly suffix?: string
+  /** Whether it is a file of this machine: it is loaded in this process, within the same memory. */
+  readonly isFile: boolean
   /** The optional part that its packages are. @default none */
   readonly part?: OptionalPartName
   /** Where the database is, by an address of a person; `undefined` where the address is none of its own. */
   readonly read: (address: string) => string | undefined
+  /** Whether an address holds a password, and the variable that should hold it; absent where there is none. */
+  readonly password?: { readonly isIn: (address: string) => boolean; readonly variable: string }
+  readonly load: () => Promise<DatabaseSink>
+}
+
+/** What a database does, by the address or path that was read. */
+export interface DatabaseSink {
   readonly sink: (at: string) => DeliverySink
-  /** Whether it is a file of this machine: it is loaded in this process, within the same memory. */
-  readonly isFile: boolean
   /**
    * Asks a server whether a delivery could begin, and changes nothing; absent of a file.
    *

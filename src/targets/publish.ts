@@ -6,6 +6,7 @@
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import type { SnapshotHead } from '../core/partition.ts'
+import type { TableFormatName } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
@@ -22,7 +23,7 @@ import { mainOf } from '../publish/superseded-rows.ts'
 import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
-import { FORMATS, type TableFormatName } from './table-formats.ts'
+import { FORMATS } from './table-formats.ts'
 
 /** What publishing changed in one table. */
 export interface PublishedTable {

@@ -5,13 +5,13 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink } from '../core/sink.ts'
+import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import { compileTake } from '../lake/projection/compile-take.ts'
 import type { Take } from '../lake/projection/declaration.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
-import { TABLE_FORMAT_NAMES, type TableFormatName } from './table-formats.ts'
 
 /** What is kept up to date with a lake. */
 export interface TargetOptions {

@@ -8,8 +8,10 @@ import {
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { TARGET_FORMS } from '../../sink/targets.ts'
 import { parseSize } from '../../support/parse-size.ts'
 import { wholeNumber } from './options.ts'
 
@@ -25,17 +27,21 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
   value,
 ]
 
-export const sinkOption = (about: string): Option => new Option('--sink <url>', about).argParser(listed)
+const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
+
+export const sinkOption = (about: string): Option =>
+  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(listed)
 
 export const adoptOption = (): Option =>
   new Option('--adopt', 'hand targets that hold the rows of another lake over to this one')
 
 export const targetOptions = (): Option[] => [
-  sinkOption(
-    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
-  ),
+  sinkOption('deliver runs there too'),
   adoptOption(),
-  new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
+  new Option(
+    '--publish <format>',
+    `publish the tables too: ${TABLE_FORMAT_NAMES.join(' or ')} (repeatable)`,
+  ).argParser(listed),
 ]
 
 export interface LoadFlags extends TargetFlags {

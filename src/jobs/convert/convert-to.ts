@@ -64,7 +64,7 @@ export const convertTo = async ({
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
     if (address.kind === 'database')
-      await chooseSink(address).loaded({
+      await (await chooseSink(address)).loaded({
         ...{ staging: join(workshop.folder, 'staging'), signal },
         claim: { lake: null, adopt, marks: false },
       })

@@ -3,8 +3,8 @@
 import { dirname } from 'node:path'
 import { bucketScheme, isBucket } from '../../core/lake-address.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
-import type { DatabaseTarget } from '../../sink/database-target.ts'
-import { DATABASES } from '../../sink/targets.ts'
+import type { DatabaseSink, DatabaseTarget } from '../../sink/database-target.ts'
+import { DATABASES, type DatabaseName } from '../../sink/targets.ts'
 import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
@@ -21,15 +21,16 @@ export interface Needs {
 interface Server {
   readonly at: string
   readonly part: DatabaseTarget['part']
-  readonly probe: NonNullable<DatabaseTarget['probe']>
+  readonly database: DatabaseName
 }
 
 /** Folders and buckets that an address names, and the server. */
 const placesOf = (address: TargetAddress): { readonly place?: string; readonly server?: Server } => {
   if (address.kind === 'folder') return { place: address.directory }
   if (address.kind === 'file') return { place: dirname(address.path) }
-  const { probe, part }: DatabaseTarget = DATABASES[address.database]
-  return probe ? { server: { at: address.at, probe, part } } : { place: dirname(address.at) }
+  const { at, database } = address
+  const { isFile, part }: DatabaseTarget = DATABASES[database]
+  return isFile ? { place: dirname(at) } : { server: { at, part, database } }
 }
 
 /** @param sinks addresses as `--sink` takes them */
@@ -58,5 +59,8 @@ export const needsOf = async (lake: string | undefined, sinks: readonly string[]
 }
 
 /** Connects, and changes nothing. */
-export const askServer = ({ at, probe }: Server, limitMs: number): Promise<MachineFinding> =>
-  withinTime('database', limitMs, () => probe(at, limitMs * 0.8))
+export const askServer = ({ at, database }: Server, limitMs: number): Promise<MachineFinding> =>
+  withinTime('database', limitMs, async () => {
+    const { probe }: DatabaseSink = await DATABASES[database].load()
+    return (await probe?.(at, limitMs * 0.8)) ?? ''
+  })

@@ -2,7 +2,7 @@
 
 import { tmpdir } from 'node:os'
 import { bucketScheme } from '../../core/lake-address.ts'
-import type { OptionalPartName } from '../../core/optional-parts.ts'
+import { OPTIONAL_PART_NAMES, OPTIONAL_PARTS, type OptionalPartName } from '../../core/optional-parts.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { workBase } from '../../support/work-base.ts'
@@ -58,14 +58,10 @@ const LIMIT_MS = 15_000
 
 /** Their values are never shown. */
 const VARIABLES = [
-  ...(['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'] as const),
-  ...([
-    'FIRMLAKE_CATALOG_CREDENTIAL',
-    'AWS_ACCESS_KEY_ID',
-    'AWS_SECRET_ACCESS_KEY',
-    'AWS_SESSION_TOKEN',
-  ] as const),
-  ...(['AWS_PROFILE', 'PGPASSWORD', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const),
+  ...['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'],
+  'FIRMLAKE_CATALOG_CREDENTIAL',
+  ...OPTIONAL_PART_NAMES.flatMap((part) => OPTIONAL_PARTS[part].credentials ?? []),
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'],
 ]
 
 const serviceOf = (

@@ -54,8 +54,8 @@ const publishFirst = async ({
     const inLake = await publishedFormats(lake, rows)
     if (inLake.length > 0) summaries.push(await publish({ ...request, formats: inLake }))
     // A catalog in the environment may be meant for other lakes.
-    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
-      summaries.push(await publish({ ...request, formats: ['iceberg'], catalog }))
+    const formats = catalog === undefined ? [] : await publishedFormats(lake, rows, catalog)
+    if (formats.length > 0) summaries.push(await publish({ ...request, formats, catalog }))
   }
   return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
 }

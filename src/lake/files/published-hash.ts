@@ -1,17 +1,15 @@
 /** The hashes of published files: one small file for each, sealed, so that damage to it is distinguished from damage to its file. */
 
+import { TABLE_FORMAT_NAMES, TABLE_FORMATS, type TableFormatName } from '../../core/table-formats.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { seal, unseal } from '../../support/sealed-text.ts'
 
 /** Folders of a table where logs of table formats are published. */
-export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
+export const PUBLISHED_IN_TABLE = TABLE_FORMAT_NAMES.map((name) => TABLE_FORMATS[name].logFolder)
 
 /** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
 export const PUBLISHED_FOLDER = 'published'
-export const CURRENT_FOLDERS = {
-  delta: `${PUBLISHED_FOLDER}/delta`,
-  iceberg: `${PUBLISHED_FOLDER}/iceberg`,
-} as const
+export const currentFolder = (format: TableFormatName): string => `${PUBLISHED_FOLDER}/${format}`
 
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
 export const HASHES_FOLDER = '_hashes'

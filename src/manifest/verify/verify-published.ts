@@ -1,7 +1,8 @@
 /** Checks what is published of a lake's tables: every file that was made once against the hash that stands for it. */
 
+import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import {
-  CURRENT_FOLDERS,
+  currentFolder,
   PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
   publishedHashPath,
@@ -92,7 +93,7 @@ export const publishedFolders = async (lake: string): Promise<readonly string[]>
     (await storage.entries(folder))
       .filter(({ name, kind }) => kind === 'folder' && !/^[._]/.test(name))
       .map(({ name }) => (folder === '' ? name : `${folder}/${name}`))
-  const current = await Promise.all(Object.values(CURRENT_FOLDERS).map(below))
+  const current = await Promise.all(TABLE_FORMAT_NAMES.map(currentFolder).map(below))
   const tables = (await below('')).filter((name) => name !== PUBLISHED_FOLDER)
   return [
     ...tables.flatMap((table) => PUBLISHED_IN_TABLE.map((folder) => `${table}/${folder}`)),

@@ -1,6 +1,6 @@
 /** What the logs of both kinds of Delta tables have in common, where they differ, and how their JSON is read. */
 
-import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
+import { currentFolder } from '../../lake/files/published-hash.ts'
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { type FilePlace, PARTITION_COLUMNS } from '../table-files.ts'
 
@@ -48,7 +48,7 @@ export const historyForm = (table: string): LogForm => ({
 
 /** The current rows, in files of their own: `<run>/<file of the lake>-<64 random bits>.parquet`. */
 export const currentForm = (table: string): LogForm => ({
-  root: `${CURRENT_FOLDERS.delta}/${table}`,
+  root: `${currentFolder('delta')}/${table}`,
   partitionColumns: [],
   fileName: '[^/]+/[^/]+-[0-9a-f]{16}[.]parquet',
   configuration: STATISTICS,

@@ -3,13 +3,14 @@
  * readers get them: absolute, below the address of the storage.
  */
 
-import { CURRENT_FOLDERS } from '../../lake/files/published-hash.ts'
+import { TABLE_FORMATS } from '../../core/table-formats.ts'
+import { currentFolder } from '../../lake/files/published-hash.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { PublishedRows } from '../publication.ts'
 
 /** Folder of a table's metadata in the lake. @param root the table's own folder */
-export const metadataFolder = (root: string): string => `${root}/metadata`
+export const metadataFolder = (root: string): string => `${root}/${TABLE_FORMATS.iceberg.logFolder}`
 
 export const absolutePath = (storage: Storage, path: string): string => `${storage.uri}/${path}`
 
@@ -45,7 +46,7 @@ export const historyName = ({ name }: Table): string => `${name}_history`
 
 /** The current rows: without partitions, its data files are those of the lake. */
 export const currentLayout = (table: Table, keeper: MetadataKeeper): TableLayout => {
-  const root = `${CURRENT_FOLDERS.iceberg}/${table.name}`
+  const root = `${currentFolder('iceberg')}/${table.name}`
   // Who does not ask the catalog must not take its files for garbage.
   const deletes = `${root}/${keeper === 'lake' ? 'deletes' : 'catalog-deletes'}`
   return { table, rows: 'current', root, name: table.name, deletes }

@@ -8,7 +8,7 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { RowColumn, TableRows } from '../../core/table-rows.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
-import type { WrittenFile } from '../file-format.ts'
+import type { FileFormat, WrittenFile } from '../file-format.ts'
 import { instant, jsonValue } from '../json-lines.ts'
 
 /** What a cell holds; times are UTC. */
@@ -189,3 +189,8 @@ export const writeXlsx = async (
   }
   return { rows: counts.rows, bytes, warnings: warningsOf(table, counts, sheetRows) }
 }
+
+/** One sheet with titles; numbers and times as such where a spreadsheet can hold them, else as texts. */
+export const xlsxFormat = {
+  write: (path, rows, { name }) => writeXlsx(path, rows, { name }),
+} as const satisfies FileFormat

@@ -147,7 +147,7 @@ const toFiles = async (
     const { name, sql, table } = file.export
     const onBytes = (bytes: number): void => report({ table: name, done, bytes })
     onBytes(0)
-    const { write }: FileFormat = FILE_FORMATS[file.format]
+    const { write }: FileFormat = await FILE_FORMATS[file.format].load()
     const written = await whileWriting(workshop, onBytes, async () =>
       write(staged(file), await query.relation(await byRanges(query, sql)), { neutralise, table, name }),
     )
@@ -164,7 +164,8 @@ const toDatabase = async (
   workshop: Workshop,
   { lake, snapshot, query, exports, memoryBytes, signal, report, declared, adopt = false }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
-  const sink = DATABASES[to.database].sink(to.at)
+  const { sink: open } = await DATABASES[to.database].load()
+  const sink = open(to.at)
   const root = await readRoot(lake, snapshot)
   const layer = layerOnTarget(lake, root)
   const taken = takenText(root, declared)
@@ -202,7 +203,8 @@ const toStream = async (
   { query, exports, neutralise, signal, onProgress }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const { name, sql, table } = onlyOne(exports)
-  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(await byRanges(query, sql)), {
+  const { stream: write } = await FILE_FORMATS[format].load()
+  const rows = await write(stream, await query.relation(await byRanges(query, sql)), {
     neutralise,
     table,
     signal,

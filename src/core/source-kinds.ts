@@ -42,11 +42,11 @@ export interface BatchEntry {
   readonly announced?: number
 }
 
-/** What an entry records of a source of some kinds besides its name and bytes, each under a name of its own. */
+/** Facts that an entry records of a source besides its name and bytes, each under a name of its own. */
 export interface SourceFacts {
-  /** Of a search: what was asked for, announced and received. */
+  /** The window of a search: what was asked for, announced and received. */
   readonly window?: WindowEntry
-  /** Of a batch file of the service. */
+  /** The batch file of the service. */
   readonly batch?: BatchEntry
 }
 
@@ -76,9 +76,9 @@ export const SOURCE_FACTS: FieldForms<SourceFacts> = {
   ),
 }
 
-/** What a service said of a source that it gave. */
+/** Numbers that a service announced for a source that it gave. */
 export interface Announcement {
-  /** What messages call such a source. */
+  /** Word of messages for such a source. */
   readonly what: 'window' | 'batch'
   readonly service: string
   readonly currency?: string | undefined
@@ -161,7 +161,7 @@ interface OfKind {
 
 export const kindOf = ({ kind }: OfKind): SourceKind => SOURCE_KINDS[kind]
 
-/** What the service said of a source; `undefined` where it came from none. */
+/** The announcement for a source; `undefined` where it came from no service. */
 export const announcementOf = (source: OfKind & SourceFacts): Announcement | undefined =>
   kindOf(source).announcement?.(source)
 

@@ -5,7 +5,7 @@
 
 interface TableFormat {
   readonly title: string
-  /** What publishing does, for the help of the command. */
+  /** Help of the command that publishes in it. */
   readonly about: string
   /** Folder of a table, beside its files, where its log stands. */
   readonly logFolder: string

@@ -6,7 +6,7 @@ import type { Table } from '../lake/tables/tables.ts'
 import type { SupersededRows } from './superseded-rows.ts'
 import type { ShownSnapshot, TableInSnapshot } from './table-files.ts'
 
-/** What one snapshot changed in a published table, in files. */
+/** Numbers of files that one snapshot changed in a published table. */
 export interface TableChange {
   readonly added: number
   readonly removed: number

@@ -16,7 +16,7 @@ import type { FileChanges, ShownSnapshot, TableFile, TableInSnapshot } from './t
 export const mainOf = (table: Table): Table =>
   mainTables().find(({ content }) => content === table.content) ?? table
 
-/** What identifies a record in its rows: its owner, of a dictionary the key. */
+/** Columns that identify a record in its rows: its owner, of a dictionary the key. */
 const recordKey = ({ owner, key }: Table): readonly string[] => (owner === undefined ? key : [owner])
 
 const typeOf = ({ columns }: Table, name: string): string =>
@@ -47,7 +47,7 @@ export interface CountedFile {
   readonly positions: (of: 'all' | 'fresh') => string
 }
 
-/** What it works with. */
+/** Session and folders of the work. */
 export interface SupersededContext {
   readonly lake: string
   readonly session: Session

@@ -20,10 +20,10 @@ export const PARTITION_COLUMNS: readonly Column[] = [
   ...['version', 'snapshot', 'run', 'loaded_at'].map(historyColumn),
 ]
 
-/** What the partition columns say of a file. */
+/** A file by its partition columns. */
 export interface FilePlace {
   readonly run: string
-  /** Of the file's partition, as in the manifest. */
+  /** Version of the file's partition, as in the manifest. */
   readonly version: number
   /** Absent of a file of current rows. */
   readonly committed?: Commit | undefined
@@ -36,7 +36,7 @@ export interface TableFile extends FileEntry, FilePlace {
   readonly committed: Commit
 }
 
-/** What differs between two sets of files of a table. */
+/** Difference between two sets of files of a table. */
 export interface FileChanges {
   /** In their order. */
   readonly added: readonly TableFile[]

@@ -1,5 +1,5 @@
 /**
- * What a database has to do to be a target: one object of this, and one line in `targets.ts`; and the settings its
+ * A database as a target is one object of this in `targets.ts`, which loads its sink; and the settings its
  * sink works with.
  */
 
@@ -12,7 +12,7 @@ import { temporaryName } from '../support/process-identity.ts'
 export interface DatabaseTarget {
   /** How its addresses look, for messages. */
   readonly form: string
-  /** What the name of its file ends with, for messages; absent of a server. */
+  /** End of the name of its file, for messages; absent of a server. */
   readonly suffix?: string
   /** Whether it is a file of this machine: it is loaded in this process, within the same memory. */
   readonly isFile: boolean
@@ -25,7 +25,7 @@ export interface DatabaseTarget {
   readonly load: () => Promise<DatabaseSink>
 }
 
-/** What a database does, by the address or path that was read. */
+/** The sink of a database, by the address or path that was read. */
 export interface DatabaseSink {
   readonly sink: (at: string) => DeliverySink
   /**

@@ -280,7 +280,7 @@ const refuseDoubles = async (
   )
 }
 
-/** How ours are told from views of others. */
+/** Comment by which our views are distinguished from those of others. */
 const MARK = 'View of firmlake.'
 
 const names = async (session: Session, sql: string): Promise<readonly string[]> =>

@@ -1,5 +1,5 @@
 /**
- * What a format of files has to do to be a target: one object of this, and one line in `targets.ts`; and how rows
+ * A format of files as a target is one object of this, and one line in `targets.ts`; and how rows
  * become a file or a stream of text.
  */
 
@@ -11,13 +11,13 @@ import { writeError } from '../core/errors.ts'
 import type { Sink } from '../core/sink.ts'
 import type { RawChunk, TableRows } from '../core/table-rows.ts'
 
-/** What a person may ask of files, whatever their format: a format takes what means something to it. */
+/** Options of files, whatever their format: a format uses those that mean something to it. */
 export interface FormatOptions {
   /** Makes texts harmless that a spreadsheet would take for formulas. @default true */
   readonly neutralise?: boolean | undefined
   /** Table of the lake whose rows these are; absent for those of a statement. */
   readonly table?: string | undefined
-  /** What the rows are called, where a file says so inside. */
+  /** Name of the rows, where a file says so inside. */
   readonly name?: string | undefined
 }
 
@@ -30,7 +30,7 @@ export interface StreamOptions extends FormatOptions {
 export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
-  /** What a person should know, such as texts that the format has no room for. @default none */
+  /** Warnings for a person, such as texts that the format has no room for. @default none */
   readonly warnings?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ export interface FileFormat {
   readonly stream?: (target: Writable, rows: TableRows, options: StreamOptions) => Promise<number>
 }
 
-/** What a file has that the engine wrote. @throws {ToolkitError} WRITE_FAILED */
+/** Rows and bytes of a file that the engine wrote. @throws {ToolkitError} WRITE_FAILED */
 export const writtenFile = async (path: string, rows: number): Promise<WrittenFile> => {
   const { size } = await stat(path).catch((error: unknown) => {
     throw writeError(`Cannot write "${basename(path)}"`, error)

@@ -26,7 +26,7 @@ const asJson = (value: string, type: ColumnTypeTree, depth: number): string => {
     case 'list': {
       const element = `element_${depth}`
       const inner = asJson(element, type.element, depth + 1)
-      // What stays as it is costs nothing.
+      // A value that stays as it is costs nothing.
       return inner === element ? value : `list_transform(${value}, lambda ${element} : ${inner})`
     }
     case 'struct': {

@@ -50,7 +50,7 @@ const declaredIds = (table: string): string | undefined => {
 const withIds = (format: CopyFormat, ids: string | undefined): CopyFormat =>
   format.kind === 'parquet' && ids !== undefined ? { ...format, fieldIds: ids } : format
 
-/** What DuckDB says, before it begins, of ids for columns that the rows do not have. */
+/** Whether DuckDB refused, before it began, ids for columns that the rows do not have. */
 const lacksColumns = (error: unknown): boolean =>
   error instanceof Error && /^Binder Error.*FIELD_IDS/s.test(error.message)
 

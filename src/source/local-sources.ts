@@ -15,7 +15,7 @@ import { hashFile, sha256Of } from '../support/hash.ts'
 /** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
 const READ_BYTES = 1024 * 1024
 
-/** What a person writes for standard input. */
+/** Stands for standard input among the inputs. */
 const STDIN = '-'
 
 interface LocalFile {
@@ -26,7 +26,7 @@ interface LocalFile {
   readonly path: string
   /** Length in bytes; absent where only reading shows it (a pipe). */
   readonly bytes?: number
-  /** Whether it lies in a lake or in a folder that a lake delivers to. */
+  /** Whether it is in a lake or in a folder that a lake delivers to. */
   readonly isOwn?: true
 }
 
@@ -306,7 +306,7 @@ export const localSources = async (
       ...fileSource(source, cwd),
       ...(below && { found: true }),
       ...(source.isOwn && {
-        notice: 'it lies in a lake, or where a lake delivers to; it is loaded since it was named',
+        notice: 'it is in a lake, or where a lake delivers to; it is loaded since it was named',
       }),
     }
   })

@@ -185,7 +185,7 @@ export const copiesOf = (store: ObjectStore, folder: string, cache = folder): Co
     return files.filter((_, at) => !has[at])
   }
 
-  /** Fetches what is missing, and again what vanished meanwhile. @returns whether something was fetched */
+  /** Fetches files that are missing, and again those that were deleted meanwhile. @returns whether something was fetched */
   const bringMissing = async (
     files: readonly FileFacts[],
     makeSpace: () => Promise<void>,

@@ -19,7 +19,7 @@ export const CONDITIONS_PATH = '.conditional-writes'
 /** Objects that are no files. */
 const isMarker = (path: string): boolean => path === '' || path.endsWith('/') || path === CONDITIONS_PATH
 
-/** What all paths below a folder begin with; `''` is the whole lake. */
+/** Beginning of all paths below a folder; `''` is the whole lake. */
 const below = ({ address }: ObjectStore, folder: string): string => {
   if (folder === '') return ''
   checkPath(address, folder)
@@ -43,7 +43,7 @@ export const listBeginning = async (store: ObjectStore, start: string): Promise<
 export const listFiles = async (store: ObjectStore, folder: string): Promise<StoredFile[]> =>
   (await listAllOf(store, below(store, folder))).filter(({ path }) => !isMarker(path))
 
-/** What makes a folder: its files, and the markers of it and of folders in it, the innermost first. */
+/** Objects that make a folder: its files, and the markers of it and of folders in it, the innermost first. */
 export const listAll = async (
   store: ObjectStore,
   folder: string,
@@ -210,7 +210,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
     read: (path) => readWhole(store, path),
     create: (path, data) => store.putIfAbsent(path, bytesOf(data)),
     createFolder: async (folder, files) => {
-      // Whoever creates the first file creates the rest; it is removed before the others.
+      // The process that creates the first file creates the rest; it is removed before the others.
       for (const [name, text] of files)
         if (!(await store.putIfAbsent(`${folder}/${name}`, bytesOf(text)))) return false
       return true
@@ -231,7 +231,7 @@ export const bucketStorage = (address: string, store: ObjectStore): Storage => {
 
     stage: (from, to) => uploading(() => upload(from, to)),
     isStaged: async (from, to, signal) =>
-      // What stands in the bucket was compared when it was sent.
+      // Objects in the bucket were compared when they were sent.
       (await statPath(from)) ? isWhole(from, to, signal) : (await store.head(to.path))?.bytes === to.bytes,
     publish: async (placements) => {
       await sideBySide(placements, LOOKS_AT_ONCE, async ({ to }) => {

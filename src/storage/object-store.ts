@@ -1,5 +1,5 @@
 /**
- * What a lake needs of a bucket, in eight calls: another object storage is one implementation of this. Paths are below
+ * The object store that a lake needs, in eight calls: another object storage is one implementation of this. Paths are below
  * the lake's prefix, with `/`.
  */
 
@@ -99,6 +99,6 @@ export const checkPath = (address: StoreAddress, path: string): void => {
 export const nameOf = ({ address }: { readonly address: StoreAddress }, path: string): string =>
   `${address.uri}/${path}`
 
-/** Of an object that is read in several requests. @param name as `nameOf` gives it */
+/** The error for an object that is read in several requests. @param name as `nameOf` gives it */
 export const replacedObject = (name: string, path: string): ToolkitError =>
   new ToolkitError('LAKE_DAMAGED', `Cannot read "${name}": it was replaced while it was read`, { path })

@@ -58,7 +58,7 @@ const isBelow = (folder: string, path: string): boolean => {
 }
 
 /**
- * Whether a lake is one of these places or lies in one, links followed.
+ * Whether a lake is one of these places or below one, links followed.
  *
  * @param places folders, or `s3://bucket/prefix`, of which a prefix ends at a slash
  */
@@ -73,7 +73,7 @@ export const liesIn = async (lake: string, places: readonly string[]): Promise<b
     try {
       if (isBelow(await realpath(place), await realpath(lake))) return true
     } catch {
-      // No lake lies in a folder that is not there.
+      // A folder that is not there holds no lake.
     }
   }
   return false

@@ -12,7 +12,7 @@ import { nameOf, type ObjectStore } from './object-store.ts'
 import { RangedObject } from './read-object.ts'
 import type { FileFacts, RangeServer } from './storage.ts'
 
-/** Of files that never change: a reader may keep what it knows of them. */
+/** The files never change: a reader may keep what it knows of them. */
 const UNCHANGED = new Date(0).toUTCString()
 
 const RANGE = /^bytes=(\d+)-(\d*)$/

@@ -10,7 +10,7 @@ import type { FileFacts } from './storage.ts'
 
 export const READ_ATTEMPTS = 4
 
-/** Of bytes that stopped coming each time. @param name as `nameOf` gives it */
+/** The error where bytes stopped coming each time. @param name as `nameOf` gives it */
 export const brokenRead = (name: string, error: unknown): ToolkitError => {
   const reason = error instanceof Error ? error.message || error.name : String(error)
   return new ToolkitError('STORAGE_FAILED', `Cannot read "${name}": ${reason}`, {}, new Error(reason))

@@ -44,9 +44,9 @@ export interface DeliverOptions {
   readonly lake: string
   /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
   readonly sinks: readonly (DeliverySink | string)[]
-  /** What of the lake's rows they receive, and what is computed for them; columns that are left out are NULL. @default everything */
+  /** Rows of the lake that they receive, and columns that are computed for them; columns that are left out are NULL. @default everything */
   readonly take?: Take | undefined
-  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
@@ -57,12 +57,12 @@ export interface DeliverOptions {
   readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
 }
 
-/** What one sink received. */
+/** Runs and rows that one sink received. */
 export interface Delivery {
   readonly sink: string
   readonly runs: readonly string[]
   readonly rows: number
-  /** What a person should know, such as characters that the target cannot hold. */
+  /** Warnings for a person, such as characters that the target cannot hold. */
   readonly warnings: readonly string[]
 }
 
@@ -103,7 +103,7 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
 }
 
 /**
- * What a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
+ * Runs that a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
  * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
  * not come after them.
  */
@@ -122,7 +122,7 @@ const lackingOf = async (
 interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
   readonly lakeId: string
   readonly session: Session
-  /** What every run of a sink is opened with. */
+  /** Settings that every run of a sink is opened with. */
   readonly lent: SinkContext
 }
 
@@ -163,7 +163,7 @@ const deliverRun = async (
     await target.commit(written)
     return target.warnings ?? []
   } catch (error) {
-    // What is left of it the next attempt writes over; the first error is the one to report.
+    // The next attempt writes over its leftovers; the first error is the one to report.
     await target.abort().catch(() => undefined)
     throw error
   }

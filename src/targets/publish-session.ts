@@ -1,4 +1,4 @@
-/** What publishing works with: DuckDB with the memory that it may use, and a folder that goes away with the work. */
+/** The session of publishing: DuckDB with the memory that it may use, and a folder that is removed after the work. */
 
 import { rm } from 'node:fs/promises'
 import { Engine } from '../lake/duckdb/engine.ts'

@@ -25,7 +25,7 @@ import { type PublishSessionOptions, withPublishContext } from './publish-sessio
 import { tableChanges, tableFilesOf } from './table-changes.ts'
 import { FORMATS } from './table-formats.ts'
 
-/** What publishing changed in one table. */
+/** Changes that publishing made in one table. */
 export interface PublishedTable {
   readonly format: TableFormatName
   readonly table: string
@@ -40,7 +40,7 @@ export interface PublishedTable {
   readonly moved: boolean
 }
 
-/** What is published now. */
+/** The snapshot and the tables that are published now. */
 export interface PublishSummary {
   /** The newest snapshot, which the tables show now; 0 for a lake without one. */
   readonly snapshot: number
@@ -151,7 +151,7 @@ const NO_FILES: FilesOfTable = {
   changesSince: async () => ({ added: [], removed: [] }),
 }
 
-/** What is read of a lake while it is published. */
+/** The lake as it is read while it is published. */
 interface Reading {
   readonly lake: string
   /** The snapshots that it had when publishing began. */
@@ -159,7 +159,7 @@ interface Reading {
   readonly rootOf: (number: number) => Promise<SnapshotRoot>
 }
 
-/** What a step is given of a snapshot. */
+/** The part of a snapshot that a step is given. */
 const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRoot): SnapshotToPublish => {
   const listed = (table: Table): FilesOfTable => ({
     files: () => tableFilesOf(lake, root, table),

@@ -53,7 +53,7 @@ const listOwn = async (lake: string, folder: string): Promise<readonly StoredFil
   return files.filter(({ path }) => !path.slice(folder.length).includes('/_'))
 }
 
-/** Another name of a file gives back no room. */
+/** Bytes that removing a file frees: none where it has another name. */
 const roomOf = async (lake: string, { path, bytes }: StoredFile): Promise<number> =>
   ((await statPath(inLake(lake, path)))?.names ?? 1) > 1 ? 0 : bytes
 

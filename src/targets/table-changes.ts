@@ -59,7 +59,7 @@ export const tableChanges = async (
   after: SnapshotRoot,
   table: TableName,
 ): Promise<FileChanges> => {
-  // Of these there is one for each run.
+  // There is one dictionary for each run.
   if (table.content === undefined)
     return changesBetween(await tableFilesOf(lake, before, table), await tableFilesOf(lake, after, table))
   if (!hasTable(before, table) && !hasTable(after, table)) return { added: [], removed: [] }

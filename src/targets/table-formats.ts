@@ -1,4 +1,4 @@
-/** What writes the formats in which tables are published, each loaded only where it is used. */
+/** Writers of the formats in which tables are published, each loaded only where it is used. */
 
 import { hasCatalog, TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'

@@ -13,7 +13,7 @@ import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
 
-/** What is kept up to date with a lake. */
+/** Targets that are kept up to date with a lake. */
 export interface TargetOptions {
   /** Formats in which the tables are published, in place, for other engines. @default none */
   readonly publish?: readonly TableFormatName[] | undefined
@@ -21,7 +21,7 @@ export interface TargetOptions {
   readonly catalog?: CatalogOptions | undefined
   /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
-  /** What of the lake's rows the sinks receive. @default everything */
+  /** Rows of the lake that the sinks receive. @default everything */
   readonly sinkTake?: Take | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
@@ -62,11 +62,11 @@ export interface UpdateTargetsOptions extends TargetOptions {
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What the targets received. */
+/** Publications and deliveries of an update. */
 export interface TargetsSummary {
   /** Absent where nothing was to be published. */
   readonly published?: PublishSummary
-  /** What each sink received, in their order. */
+  /** The delivery to each sink, in their order. */
   readonly delivered: readonly Delivery[]
 }
 

@@ -24,7 +24,7 @@ interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
   readonly localBytes?: number
   readonly rows?: PublishedRows
-  /** Of a format that has a catalog. */
+  /** Only where the format has a catalog. */
   readonly catalog?: string
   readonly warehouse?: string
   readonly namespace?: string

@@ -1,4 +1,4 @@
-/** What is said of an address given as an argument. */
+/** The warning about a password in an address that is given as an argument. */
 
 import { passwordVariable } from '../../sink/targets.ts'
 import { note } from './print.ts'

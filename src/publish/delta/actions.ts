@@ -94,7 +94,7 @@ export const addLine = (form: LogForm, { file, statistics }: AddedFile, writtenM
     },
   })
 
-// What is removed is superseded or merged: readers that follow changes have to see it, so it is a data change.
+// Removed files are superseded or merged: readers that follow changes have to see it, so it is a data change.
 export const removeLine = (form: LogForm, name: string, file: LoggedFile, nowMs: number): string =>
   JSON.stringify({
     remove: {
@@ -157,7 +157,7 @@ export type Action =
   | { readonly kind: 'engine'; readonly engine: string }
   /** Nothing that changes what the table holds. */
   | { readonly kind: 'other' }
-  /** What this tool never writes. */
+  /** An action that this tool never writes. */
   | { readonly kind: 'strange'; readonly what: string }
 
 const parseAdd = (add: JsonObject, form: LogForm): Action => {

@@ -1,4 +1,4 @@
-/** What the logs of both kinds of Delta tables have in common, where they differ, and how their JSON is read. */
+/** The logs of both kinds of Delta tables: their common form, where they differ, and how their JSON is read. */
 
 import { currentFolder } from '../../lake/files/published-hash.ts'
 import { isObject, type JsonObject } from '../../support/json-form.ts'
@@ -54,7 +54,7 @@ export const currentForm = (table: string): LogForm => ({
   configuration: STATISTICS,
 })
 
-/** What the log says of a file's rows; `undefined` where firmlake does not write such a file. */
+/** Run and version of a file's rows, by the log; `undefined` where firmlake does not write such a file. */
 export const loggedPlace = (
   { partitionColumns, fileName }: LogForm,
   add: JsonObject,

@@ -1,5 +1,5 @@
 /**
- * What a snapshot of the lake changes in a Delta table.
+ * The changes that a snapshot of the lake makes in a Delta table.
  *
  * In a table of all versions: files, each of them whole. In a table of current rows: copies of the lake's files
  * without the superseded rows; a copy is written again when its file lost rows, and a file without a current row has
@@ -95,7 +95,7 @@ const ENDING = '.parquet'
 export const copySource = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
   `${run}/${name.slice(name.lastIndexOf('/') + 1, -ENDING.length)}`
 
-/** What a copy's name begins with. */
+/** The part of a copy's name that names its source. */
 export const sourceOfCopy = (name: string): string => name.slice(0, -`-${'0'.repeat(16)}${ENDING}`.length)
 
 /** The file as a whole. Its bytes are there already: another name is enough. */

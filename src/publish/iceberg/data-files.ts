@@ -21,7 +21,7 @@ export interface DataFilesRequest {
   readonly measure: (files: readonly TableFile[]) => Promise<readonly MeasuredFile[]>
 }
 
-/** What a snapshot adds and removes. */
+/** Files that a snapshot adds and removes. */
 export interface FileDifference {
   readonly added: readonly TableFile[]
   readonly removed: readonly LiveFile[]

@@ -32,7 +32,7 @@ const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
   return summary && snapshot > 0 ? { snapshot, run: summary[SUMMARY.run] ?? '' } : null
 }
 
-/** What was read of the table is kept from snapshot to snapshot. */
+/** One published table. Its manifests are kept in memory from snapshot to snapshot. */
 export class IcebergTable implements TablePublication {
   readonly #context: PublishContext
   readonly #storage: Storage

@@ -94,7 +94,7 @@ const manifestSchema = (partition: AvroField[]): AvroSchema => ({
 /** It reads every manifest: what has no such partition field has NULL there. */
 export const MANIFEST_SCHEMA = manifestSchema([...PARTITION_FIELDS])
 
-/** Of manifests whose partitions have some of the fields. @param names of these */
+/** The schema of manifests whose partitions have some of the fields. @param names of these */
 export const manifestSchemaOf = (names: readonly string[]): AvroSchema =>
   manifestSchema(PARTITION_FIELDS.filter(({ name }) => names.includes(name)))
 
@@ -137,7 +137,7 @@ export interface KeyValue<T> {
   readonly value: T
 }
 
-/** What a manifest lists: files of rows, or files that say which rows of those are deleted. One or the other. */
+/** A manifest lists files of rows, or files that say which rows of those are deleted: one or the other. */
 export const FILE_CONTENT = { data: 0, deletes: 1 } as const
 export type ManifestContent = keyof typeof FILE_CONTENT
 

@@ -74,7 +74,7 @@ export interface WrittenFor {
   readonly sequenceNumber: number
 }
 
-/** What a manifest is written of. */
+/** Content, schema and partition spec of a manifest. */
 export interface ManifestForm {
   readonly content: ManifestContent
   readonly schema: IcebergSchema
@@ -165,7 +165,7 @@ const summaryOf = (entries: readonly ManifestEntryRecord[], field: PartitionFiel
   }
 }
 
-/** What a manifest list says of the partitions in a manifest, so that readers can leave it out as a whole. */
+/** Summaries of the partitions in a manifest, by which readers leave it out as a whole. */
 const partitionSummaries = (
   entries: readonly ManifestEntryRecord[],
   { fields }: PartitionSpec,

@@ -62,7 +62,7 @@ export const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
   bytes: a.bytes + b.bytes,
 })
 
-/** What a snapshot adds to a table and removes from it. */
+/** Counts of the files that a snapshot adds to a table and removes from it. */
 export interface CountedChange {
   readonly added: FileCounts
   readonly removed: FileCounts

@@ -1,5 +1,5 @@
 /**
- * What a snapshot of the lake changes in an Iceberg table.
+ * The changes that a snapshot of the lake makes in an Iceberg table.
  *
  * In a table of all versions: files, each of them whole. In a table of current rows: the data files are the lake's,
  * and files of deleted positions say which of their rows are superseded; a file without a current row is not in the
@@ -162,12 +162,12 @@ export const historyChanges: FindChanges = async (state, snapshot) => {
 /** So many files of deletes of one data file become one: whoever reads the file opens each of them. */
 const MOST_DELETE_FILES = 7
 
-/** Of one manifest. */
+/** The records of one manifest, none where there are no deletes. */
 const together = function* (deletes: readonly WrittenDeletes[]): Generator<readonly DataFileRecord[]> {
   if (deletes.length > 0) yield deletes.map(({ record }) => record)
 }
 
-/** What changes, as it is gathered file by file. */
+/** Changes, as they are gathered file by file. */
 class Gathered {
   readonly added: TableFile[] = []
   readonly removed: LiveFile[] = []

@@ -23,7 +23,7 @@ export interface TableLayout {
   readonly rows: PublishedRows
   /** Folder below the lake: the table's location. */
   readonly root: string
-  /** What a catalog calls it. */
+  /** Its name in a catalog. */
   readonly name: string
   /** Folder below the lake of its files of deletes. */
   readonly deletes: string
@@ -41,7 +41,7 @@ export const historyLayout = (table: Table, name = table.name): TableLayout => (
   deletes: '',
 })
 
-/** What a catalog calls a table of all versions, beside the one of current rows. */
+/** Name of a table of all versions in a catalog, beside the one of current rows. */
 export const historyName = ({ name }: Table): string => `${name}_history`
 
 /** The current rows: without partitions, its data files are those of the lake. */

@@ -100,7 +100,7 @@ export interface PartitionSpec {
   }[]
 }
 
-/** What a table is partitioned by, by each column as it is. */
+/** The fields that a table is partitioned by: each partition column as it is. */
 export const partitionFields = (layout: TableLayout): PartitionSpec['fields'] =>
   partitionColumns(layout).map(({ name }) => ({
     name,

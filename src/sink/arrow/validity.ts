@@ -9,7 +9,7 @@ const eightFrom = (bits: Uint8Array, row: number): number => {
   return shift === 0 ? first : ((first >> shift) | ((bits[at + 1] ?? 0) << (8 - shift))) & 0xff
 }
 
-/** Of each byte how many bits are not set. */
+/** How many bits of each byte are not set. */
 const ZEROS = Uint8Array.from({ length: 256 }, (_, byte) => {
   let zeros = 8
   for (let rest = byte; rest > 0; rest >>= 1) zeros -= rest & 1

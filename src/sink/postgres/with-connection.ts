@@ -6,7 +6,7 @@
 import type { Client, ClientConfig } from 'pg'
 import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
 
-/** What was done, to what. */
+/** The action of a failed attempt, and its server. */
 export interface Attempt {
   /** `load table "companies"` */
   readonly action: string
@@ -68,7 +68,7 @@ export const targetError = ({ action, server }: Attempt, error: unknown): Toolki
   const refused =
     ADDRESS_CODES.test(state) ||
     /server does not support SSL|must be a string|no pg_hba|certificate/i.test(error.message)
-  // Of several addresses of one name each has its own failure, and the whole has no message.
+  // Where a name has several addresses, each has its own failure and the whole has no message.
   const reason = error.message || state
   return new ToolkitError(refused ? 'TARGET_REFUSED' : 'TARGET_FAILED', `${start}: ${reason}`, {}, error)
 }

@@ -11,7 +11,7 @@ import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import type { FileFormat, WrittenFile } from '../file-format.ts'
 import { instant, jsonValue } from '../json-lines.ts'
 
-/** What a cell holds; times are UTC. */
+/** The value of a cell; times are UTC. */
 export type Cell = string | number | boolean | Date | null
 
 /** The most characters (UTF-16) of a cell. */
@@ -62,7 +62,7 @@ const ofTime = (text: string): Cell => {
   return time.getTime() >= FIRST_DAY && time.getTime() < AFTER_LAST_DAY ? time : text
 }
 
-/** What a reader of sheets takes for a character's code (`_x000D_`), and what XML has no sign for. */
+/** Text that a reader of sheets takes for a character's code (`_x000D_`), and characters that XML does not have. */
 const CODE_LIKE = /_(?=x[0-9A-Fa-f]{4}_)/g
 const NO_XML = /[\ufffe\uffff]/g
 
@@ -103,7 +103,7 @@ const sheetName = (table: string): string => {
   return name === '' || name.toLowerCase() === 'history' ? `_${name}` : name
 }
 
-/** What was written so far, and what a person should know of it. */
+/** Rows written so far, and texts that were cut. */
 interface Counts {
   rows: number
   shortened: number

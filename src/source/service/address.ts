@@ -6,7 +6,7 @@ import { isLoopback } from '../../support/is-loopback.ts'
 export interface Address {
   /** `https://host:port`. */
   readonly origin: string
-  /** What stands before the operations' paths, without a slash at its end; mostly empty. */
+  /** Path before those of the operations, without a slash at its end; mostly empty. */
   readonly prefix: string
   /** This machine: reached directly, never by a proxy. */
   readonly loopback: boolean
@@ -41,7 +41,7 @@ const originOf = (url: string): string | undefined => {
 }
 
 /**
- * Refuses an address of a plan that is not of the origin which the token's owner names. A plan lies in the lake, where others
+ * Refuses an address of a plan that is not of the origin which the token's owner names. A plan is in the lake, where others
  * may write.
  *
  * @param own the owner's setting: `--url`, `FIRMLAKE_URL` or `url` of `firmlake.toml`

@@ -21,7 +21,7 @@ import { settled } from '../../support/settled.ts'
 import { type AnswerHead, type Receiver, Retry } from './answer.ts'
 import { holdsToken, repeatsToken } from './token.ts'
 
-/** What we ask for; a proxy may send others all the same. */
+/** The codings that we ask for; a proxy may send others all the same. */
 export const ACCEPT_ENCODING = 'br, gzip'
 
 export interface ContentCoding {
@@ -103,7 +103,7 @@ interface BodyOptions {
   readonly maxBytes: number
   /** The one that the request was sent with: an answer that holds it is refused. */
   readonly token: string
-  /** Of the attempts of this request: whether the bytes may be read. */
+  /** Checks whether the bytes may be read; shared by the attempts of a request. */
   readonly check: (body: Buffer) => void
 }
 
@@ -157,7 +157,7 @@ type Chunks = AsyncIterable<Buffer>
 
 interface StreamOptions {
   readonly action: string
-  /** Of the body, as it comes and decompressed. */
+  /** Limit of the body, as it comes and decompressed. */
   readonly maxBytes: number
   /** The one that the request was sent with: an answer that holds it is refused. */
   readonly token: string
@@ -220,7 +220,7 @@ export const streamedBody = (
   read: (chunks: Chunks) => Promise<void>,
 ): Receiver => {
   const input = new PassThrough()
-  // Whoever reads it fails with it.
+  // Its reader fails with it.
   input.on('error', () => undefined)
   let chunks: Chunks = limited(input, options)
   for (const coding of codingsOf(head, options.action))

@@ -67,7 +67,7 @@ const lengthOf = (headers: AnswerHeaders): number | undefined => {
   return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
 }
 
-/** What is known to be wrong with the whole file; undefined where nothing is. */
+/** Why the whole file is damaged; undefined where nothing is known to be wrong. */
 const damageOf = (part: PartFile): string | undefined => {
   const { sizeBytes, sha256 } = part.version
   if (sizeBytes !== undefined && sizeBytes !== part.bytes) {

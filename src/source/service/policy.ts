@@ -98,7 +98,7 @@ export const withRetries = async (
 
 /** Attempts in the bucket at the start, and the most it holds. */
 const FULL = 20
-/** What each success restores: one retry for ten successes. */
+/** Part of a retry that each success restores: one for ten successes. */
 const PER_SUCCESS = 0.1
 
 export interface RetryBudget {

@@ -7,7 +7,7 @@ import { isCertificateError } from '../../support/verified-fetch.ts'
 import { type AnswerHead, type Call, type Outcome, type Receiver, Retry } from './answer.ts'
 import type { Policy } from './policy.ts'
 
-/** What is read of the body of an answer that is not accepted. */
+/** Longest part of the body of a refused answer that is read. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /** Failures of this side: the service object is closed, or the request is no request. */
@@ -19,7 +19,7 @@ const reasonOf = (error: unknown): string => {
   return code === undefined || text.includes(code) ? text : `${text} (${code})`
 }
 
-/** What a failure of the connection, the body or its receiver comes to. */
+/** The outcome of a failure of the connection, the body or its receiver. */
 const failureOutcome = (call: Call, error: unknown, isReceivers: boolean, gained: boolean): Outcome => {
   if (isReceivers && !(error instanceof Retry)) return { kind: 'final', error }
   if (isCertificateError(systemCode(error))) {

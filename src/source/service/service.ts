@@ -57,7 +57,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** What the service object has done so far, for the run's summary. */
+/** Counts of requests so far, for the run's summary. */
 export interface ServiceCounters {
   /** Requests sent, retries included. */
   readonly requests: number

@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const SILENCE_TIMEOUT_MS = 60_000
 const DEFAULT_REGION = 'us-east-1'
 
-/** Whose number counts: the caller's, AWS's variable, then the one for loads. */
+/** The number of attempts: the caller's, else that of AWS's variable, else the one for loads. */
 const attemptsOf = (patience: Patience | undefined): Pick<S3ClientConfig, 'maxAttempts'> => {
   if (patience) return { maxAttempts: patience.attempts }
   return process.env.AWS_MAX_ATTEMPTS ? {} : { maxAttempts: ATTEMPTS }

@@ -94,7 +94,7 @@ const deleteBatch = (connection: S3Connection, paths: readonly string[]): Promis
 export const deleteObjects = async (connection: S3Connection, paths: readonly string[]): Promise<void> => {
   for (let from = 0; from < paths.length; from += DELETE_AT_ONCE) {
     const some = paths.slice(from, from + DELETE_AT_ONCE)
-    // What a request for many left is retried one by one, which also shows what is wrong with it.
+    // Objects that a request for many left are retried one by one, which also shows what is wrong with them.
     const left = some.length > 1 ? await deleteBatch(connection, some) : some
     for (const path of left) await deleteOne(connection, path)
   }
@@ -123,7 +123,7 @@ const putBytes = async (
     await s3.client.send(new s3.sdk.PutObjectCommand({ ...params, Body: body, ContentLength: body.length }))
 }
 
-/** What became of an object since: by its metadata who created it; where the endpoint keeps none, by its bytes. */
+/** Whether an object is the one created here: by its metadata; where the endpoint keeps none, by its bytes. */
 const isCreatedBy = (
   connection: S3Connection,
   path: string,

@@ -85,16 +85,16 @@ export interface ExportOptions extends WhatToExport {
 export interface ExportedTable {
   readonly table: string
   readonly rows: number
-  /** Of the file; absent where there is none. */
+  /** Length of the file; absent where there is none. */
   readonly bytes?: number
   readonly path?: string
 }
 
-/** What an export wrote. */
+/** Tables that an export wrote. */
 export interface ExportSummary {
   readonly snapshot: number
   readonly tables: readonly ExportedTable[]
-  /** What a person should know: characters that a database, texts that a cell could not hold, rows on further sheets. */
+  /** Warnings for a person: characters that a database, texts that a cell could not hold, rows on further sheets. */
   readonly warnings: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** What an export writes under which name, and where; and whether its target can be used. */
+/** The relations that an export writes, their names and files, and whether its target can be used. */
 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -64,15 +64,15 @@ export interface WhatToExport {
   readonly history?: boolean | undefined
   /** Names of companies and entities beside their ids; for files. @default false */
   readonly names?: boolean | undefined
-  /** What of the rows is written; columns that are left out are not there. @default everything */
+  /** Rows and columns that are written; columns that are left out are not there. @default everything */
   readonly take?: Take | undefined
-  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
   readonly compute?: Readonly<Record<string, string>> | undefined
 }
 
-/** What is exported under which name. */
+/** A relation that is exported, and its name. */
 export interface Export {
   readonly name: string
   readonly sql: string
@@ -114,7 +114,7 @@ export const exportsOf = ({
   })
 }
 
-/** What needs exactly one relation. @throws {ToolkitError} `USAGE` */
+/** The only relation, for targets that take exactly one. @throws {ToolkitError} `USAGE` */
 export const onlyOne = (exports: readonly Export[]): Export => {
   const [one, ...others] = exports
   if (one !== undefined && others.length === 0) return one

@@ -134,21 +134,9 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const {
-    lake,
-    sinks = [],
-    sinkTake,
-    hashKey,
-    adopt,
-    catalog,
-    signal,
-    onTarget,
-    memoryBytes,
-    localBytes,
-    threads,
-  } = options
-  const formats = readFormats(options.publish ?? [])
-  const opened = await openSinks(sinks, lake)
+  const { sinks = [], sinkTake: take, onTarget, publish: names = [], ...shared } = options
+  const formats = readFormats(names)
+  const opened = await openSinks(sinks, shared.lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
   const failures: unknown[] = []
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -165,27 +153,17 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const limits = { memoryBytes, localBytes, threads }
-          const summary = await publish({ lake, formats, catalog, ...limits, signal, onProgress })
+          const summary = await publish({ ...shared, formats, onProgress })
           onTarget?.({ kind: 'published', formats, summary })
           return summary
         })
   const delivered =
-    opened.length === 0 || (signal?.aborted && failures.length > 0)
+    opened.length === 0 || (shared.signal?.aborted && failures.length > 0)
       ? undefined
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
-          const deliveries = await deliver({
-            lake,
-            sinks: opened,
-            take: sinkTake,
-            hashKey,
-            adopt,
-            memoryBytes,
-            signal,
-            onProgress,
-          })
+          const deliveries = await deliver({ ...shared, sinks: opened, take, onProgress })
           onTarget?.({ kind: 'delivered', delivered: deliveries })
           return deliveries
         })

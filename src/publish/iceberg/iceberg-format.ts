@@ -33,69 +33,47 @@ const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
 }
 
 /** One published table. Its manifests are kept in memory from snapshot to snapshot. */
-export class IcebergTable implements TablePublication {
-  readonly #context: PublishContext
-  readonly #storage: Storage
-  readonly #store: TableStore
-  readonly #layout: TableLayout
-  readonly #findChanges: FindChanges
-  #base: TableBase
-  #manifests: readonly ManifestFileRecord[] | undefined
-  readonly moved: boolean
+const openTable = async (
+  context: PublishContext,
+  store: TableStore,
+  layout: TableLayout,
+  findChanges: FindChanges,
+): Promise<TablePublication> => {
+  const { lake, signal, oldest } = context
+  const storage = publishedStorage(lake)
+  let base = await store.open(layout)
+  let known: readonly ManifestFileRecord[] | undefined
+  const shown = (): ShownSnapshot | null => shownBy(base.metadata)
 
-  constructor(
-    context: PublishContext,
-    store: TableStore,
-    layout: TableLayout,
-    base: TableBase,
-    findChanges: FindChanges,
-  ) {
-    this.#context = context
-    this.#storage = publishedStorage(context.lake)
-    this.#store = store
-    this.#layout = layout
-    this.#findChanges = findChanges
-    this.#base = base
-    this.moved = base.moved
-  }
-
-  shown(): ShownSnapshot | null {
-    return shownBy(this.#base.metadata)
-  }
-
-  async publish(snapshot: SnapshotToPublish): Promise<TableChange | null> {
-    const { signal, oldest } = this.#context
-    const [storage, layout] = [this.#storage, this.#layout]
+  const publish = async (snapshot: SnapshotToPublish): Promise<TableChange | null> => {
     // The publisher that was first may be ahead of this snapshot.
-    while ((this.shown()?.snapshot ?? 0) < snapshot.snapshot) {
+    while ((shown()?.snapshot ?? 0) < snapshot.snapshot) {
       signal?.throwIfAborted()
-      const base = this.#base
-      this.#manifests ??= await readLiveManifests(storage, layout.root, base.metadata)
-      const manifests = this.#manifests
-      const context = this.#context
-      const state = { context, storage, layout, manifests, shown: this.shown() }
-      const changes = await this.#findChanges(state, snapshot)
+      const { metadata } = base
+      const manifests = known ?? (await readLiveManifests(storage, layout.root, metadata))
+      known = manifests
+      const changes = await findChanges({ context, storage, layout, manifests, shown: shown() }, snapshot)
       const { data, deletes, added, removed, always = false } = changes
-      if (added + removed === 0 && !always && nextSchema(layout, base.metadata) === undefined) return null
+      if (added + removed === 0 && !always && nextSchema(layout, metadata) === undefined) return null
       const next = await writeNextSnapshot({
-        ...{ storage, layout, manifests, oldest, data, of: snapshot, base: base.metadata },
+        ...{ storage, layout, manifests, oldest, data, of: snapshot, base: metadata },
         ...(deletes && { deletes }),
       })
       signal?.throwIfAborted()
-      const outcome = await this.#store.commit(layout, base, next.change)
-      this.#base = outcome.base
+      const outcome = await store.commit(layout, base, next.change)
+      base = outcome.base
       if (outcome.kind === 'committed') {
         // Another may have built on it already, where its answer was lost on the way.
-        const isCurrent = shownBy(outcome.base.metadata)?.snapshot === snapshot.snapshot
-        this.#manifests = isCurrent ? next.manifests : undefined
-        await removeExpired(storage, layout.root, base.metadata, next.change.expired, outcome.base)
+        known = shown()?.snapshot === snapshot.snapshot ? next.manifests : undefined
+        await removeExpired(storage, layout.root, metadata, next.change.expired, base)
         return { added, removed }
       }
-      this.#manifests = undefined
+      known = undefined
       await storage.remove([...next.written, ...changes.written])
     }
     return null
   }
+  return { shown, publish, moved: base.moved }
 }
 
 /**
@@ -105,7 +83,7 @@ export class IcebergTable implements TablePublication {
  * @param root the table's folder
  * @param before the table's metadata before the change
  */
-export const removeExpired = async (
+const removeExpired = async (
   storage: Storage,
   root: string,
   before: TableMetadata | null,
@@ -144,8 +122,7 @@ const icebergFormatOn = (
 
   open: async (context, table) => {
     const store = storeOf(context.lake, context.signal)
-    const layout = store.layoutOf(table, rows)
-    return new IcebergTable(context, store, layout, await store.open(layout), FIND_CHANGES[rows])
+    return openTable(context, store, store.layoutOf(table, rows), FIND_CHANGES[rows])
   },
 })
 

@@ -176,7 +176,7 @@ async function* batchesOf(
 }
 
 const sizeOf = (builders: readonly ColumnBuilder[]): number =>
-  builders.reduce((sum, builder) => sum + builder.size, 0)
+  builders.reduce((sum, builder) => sum + builder.size(), 0)
 
 const appendRows = (
   builders: readonly ColumnBuilder[],

@@ -29,7 +29,7 @@ import {
 } from '../current-rows.ts'
 import { isToMark, LAKE_TABLE } from '../with-loaded.ts'
 import type { TargetColumn } from './staged-columns.ts'
-import { addKey, hasLoads, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+import { addKey, hasTable, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const REPLACEMENT = Buffer.from('\ufffd').toString('latin1')
@@ -269,21 +269,13 @@ const removeSuperseded = async (
 ): Promise<void> => {
   if (tables.some(({ name, fresh }) => name === table.name && fresh)) return
   const target = qualified(run.schema, table.name)
-  const { rows } = await client.query<{ readonly there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [target],
-  )
-  if (rows[0]?.there === true) await client.query(deleteSuperseded(table, target, newest))
+  if (await hasTable(client, target)) await client.query(deleteSuperseded(table, target, newest))
 }
 
 /** Compares the lake whose rows a schema holds with the one that comes, and writes the id of that, in the open transaction. */
 const claimSchema = async (client: Client, schema: string, claim: LakeClaim): Promise<boolean> => {
   const table = qualified(schema, LAKE_TABLE)
-  const { rows } = await client.query<{ readonly there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [table],
-  )
-  const marks = rows[0]?.there
+  const marks = (await hasTable(client, table))
     ? (await client.query<{ readonly id: string }>(`SELECT id FROM ${table}`)).rows
     : []
   if (!isToMark(claim, marks[0]?.id, `schema "${schema}" of the database`) || claim.lake === null)
@@ -311,9 +303,8 @@ export const claimedRuns = async (
 
 /** The runs that a schema shows; none where nothing was ever loaded. */
 export const loadedRuns = async (client: Client, schema: string): Promise<ReadonlySet<string>> => {
-  if (!(await hasLoads(client, schema))) return new Set()
-  const { rows } = await client.query<{ readonly run: string }>(
-    `SELECT run FROM ${qualified(schema, LOADS_TABLE)}`,
-  )
+  const loads = qualified(schema, LOADS_TABLE)
+  if (!(await hasTable(client, loads))) return new Set()
+  const { rows } = await client.query<{ readonly run: string }>(`SELECT run FROM ${loads}`)
   return new Set(rows.map(({ run }) => run))
 }

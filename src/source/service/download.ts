@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
 import type { ServiceConnection } from './connection.ts'
-import { PartFile, type PartVersion } from './part-file.ts'
+import { openPartFile, type PartFile, type PartVersion } from './part-file.ts'
 import { holdsToken } from './token.ts'
 
 export interface DownloadOptions {
@@ -177,12 +177,10 @@ export const download = async (
 ): Promise<Download> => {
   const { signal } = options
   const action = `Cannot download batch file "${id}"`
-  const part = await PartFile.open(path, `${connection.base}${pathOf(id)}`, signal).catch(
-    (error: unknown) => {
-      signal?.throwIfAborted()
-      throw writeError(action, error)
-    },
-  )
+  const part = await openPartFile(path, `${connection.base}${pathOf(id)}`, signal).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw writeError(action, error)
+  })
   try {
     await connection.send(
       // Asked for as it is: a second compression on the way would hide the file's own.

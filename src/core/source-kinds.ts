@@ -34,7 +34,7 @@ export interface WindowEntry {
   readonly pages: number
 }
 
-export interface BatchEntry {
+interface BatchEntry {
   readonly service: string
   readonly id: string
   readonly etag?: string
@@ -89,7 +89,7 @@ export interface Announcement {
 }
 
 /** Where lines came from. */
-export type SourceOrigin =
+type SourceOrigin =
   | { readonly at: 'path'; readonly path: string }
   | { readonly at: 'service'; readonly service: string; readonly name: string }
   /** Rows of the lake itself; of its main table for the content where none is named. */
@@ -117,7 +117,7 @@ interface SourceKind {
 
 const process = (): SourceOrigin => ({ at: 'process' })
 
-export const SOURCE_KINDS = {
+const SOURCE_KINDS = {
   file: {
     ...{ bringsRecords: true, knownBy: 'bytes', mayBeLeftOut: true, mayShare: true },
     origin: ({ name }) => ({ at: 'path', path: name }),

@@ -47,7 +47,7 @@ export const csvHeader = (columns: readonly RowColumn[], neutral: boolean): stri
     .join(',')
 
 /** Each row as a record, with the CR of its line end: LF is the writer's. */
-export const csvRecord = (columns: readonly RowColumn[], neutral: boolean): string =>
+const csvRecord = (columns: readonly RowColumn[], neutral: boolean): string =>
   `concat(${columns.map((column) => cell(column, neutral)).join(", ',', ")}, chr(13))`
 
 /** How texts are written as CSV. */

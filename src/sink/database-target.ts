@@ -37,7 +37,7 @@ export interface DatabaseSink {
   readonly probe?: (at: string, limitMs: number) => Promise<string>
 }
 
-export interface SinkSettings extends SinkContext {
+interface SinkSettings extends SinkContext {
   readonly staging: string
 }
 

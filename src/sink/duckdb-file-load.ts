@@ -289,7 +289,7 @@ const names = async (session: Session, sql: string): Promise<readonly string[]> 
 const IN_TARGET = `database_name = ${literal(TARGET)} AND schema_name = 'main'`
 
 /** Removes the views that an earlier run has made. */
-export const dropOurViews = async (session: Session): Promise<void> => {
+const dropOurViews = async (session: Session): Promise<void> => {
   const ours = await names(
     session,
     `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND comment = ${literal(MARK)}`,
@@ -298,10 +298,7 @@ export const dropOurViews = async (session: Session): Promise<void> => {
 }
 
 /** Makes them for the tables that are there. What has the name of something else is left out, and what reads it. */
-export const makeLayer = async (
-  session: Session,
-  layer: NonNullable<SinkContext['layer']>,
-): Promise<void> => {
+const makeLayer = async (session: Session, layer: NonNullable<SinkContext['layer']>): Promise<void> => {
   const tables = await names(session, `SELECT table_name AS name FROM duckdb_tables() WHERE ${IN_TARGET}`)
   const others = await names(
     session,

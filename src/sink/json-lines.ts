@@ -63,7 +63,7 @@ const member = ({ name, type }: RowColumn): string => {
 }
 
 /** Rows whose values are what JSON Lines hold: instants as ISO 8601, numbers that are not finite as null. */
-export const jsonRelation = async (rows: TableRows): Promise<TableRows> => {
+const jsonRelation = async (rows: TableRows): Promise<TableRows> => {
   // Names that occur twice in a statement are distinguished only by one around it.
   const relation = rows.select((from) => `SELECT * FROM ${from}`)
   const columns = await relation.columns()

@@ -11,7 +11,7 @@ import { storageOf } from '../storage/open-storage.ts'
 
 /** The table of a database that holds the id, and the file of a folder. */
 export const LAKE_TABLE = 'firmlake_lake'
-export const LAKE_MARK = '_lake'
+const LAKE_MARK = '_lake'
 
 /**
  * Compares a target's mark with the lake that comes.

@@ -14,7 +14,7 @@ import type { FileFacts, LineLog, Storage, StoredEntry, StoredFile } from './sto
 import { makeWorkFolder, workFolder } from './work-folder.ts'
 
 /** An object by which writers see that the endpoint keeps to conditions. It is no file of the lake. */
-export const CONDITIONS_PATH = '.conditional-writes'
+const CONDITIONS_PATH = '.conditional-writes'
 
 /** Objects that are no files. */
 const isMarker = (path: string): boolean => path === '' || path.endsWith('/') || path === CONDITIONS_PATH
@@ -35,12 +35,12 @@ const listAllOf = async (store: ObjectStore, prefix: string): Promise<ListedObje
 }
 
 /** Files whose paths begin with a text, in any folder. */
-export const listBeginning = async (store: ObjectStore, start: string): Promise<StoredFile[]> => {
+const listBeginning = async (store: ObjectStore, start: string): Promise<StoredFile[]> => {
   checkPath(store.address, start)
   return (await listAllOf(store, start)).filter(({ path }) => !isMarker(path))
 }
 
-export const listFiles = async (store: ObjectStore, folder: string): Promise<StoredFile[]> =>
+const listFiles = async (store: ObjectStore, folder: string): Promise<StoredFile[]> =>
   (await listAllOf(store, below(store, folder))).filter(({ path }) => !isMarker(path))
 
 /** Objects that make a folder: its files, and the markers of it and of folders in it, the innermost first. */
@@ -55,7 +55,7 @@ export const listAll = async (
   }
 }
 
-export const listEntries = async (store: ObjectStore, folder: string): Promise<StoredEntry[]> => {
+const listEntries = async (store: ObjectStore, folder: string): Promise<StoredEntry[]> => {
   const prefix = below(store, folder)
   const entries: StoredEntry[] = []
   for await (const { path } of store.list(prefix, { folders: true })) {
@@ -66,7 +66,7 @@ export const listEntries = async (store: ObjectStore, folder: string): Promise<S
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-export const hasFilesBelow = async (store: ObjectStore, folder: string): Promise<boolean> => {
+const hasFilesBelow = async (store: ObjectStore, folder: string): Promise<boolean> => {
   for await (const _ of store.list(below(store, folder), { pageSize: 1 })) return true
   return false
 }
@@ -96,7 +96,7 @@ const countLines = async (store: ObjectStore, path: string): Promise<number | nu
   return lines.length > 0 || found.some((file) => file.path === path) ? lines.length : null
 }
 
-export const readLog = async (store: ObjectStore, path: string): Promise<readonly Buffer[] | null> => {
+const readLog = async (store: ObjectStore, path: string): Promise<readonly Buffer[] | null> => {
   const count = await countLines(store, path)
   if (count === null) return null
   const numbers = Array.from({ length: count }, (_, at) => at + 1)

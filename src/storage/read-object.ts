@@ -8,10 +8,10 @@ import { ToolkitError } from '../core/errors.ts'
 import { nameOf, type ObjectBody, type ObjectStore, replacedObject } from './object-store.ts'
 import type { FileFacts } from './storage.ts'
 
-export const READ_ATTEMPTS = 4
+const READ_ATTEMPTS = 4
 
 /** The error where bytes stopped coming each time. @param name as `nameOf` gives it */
-export const brokenRead = (name: string, error: unknown): ToolkitError => {
+const brokenRead = (name: string, error: unknown): ToolkitError => {
   const reason = error instanceof Error ? error.message || error.name : String(error)
   return new ToolkitError('STORAGE_FAILED', `Cannot read "${name}": ${reason}`, {}, new Error(reason))
 }
@@ -54,7 +54,7 @@ export const readWhole = (store: ObjectStore, path: string): Promise<Buffer | nu
   })
 
 /** Called for each request, and for the bytes that came. */
-export interface RangeCounter {
+interface RangeCounter {
   request: () => void
   bytes: (bytes: number) => void
 }

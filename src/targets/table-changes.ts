@@ -44,7 +44,7 @@ const filesOfParts = async (
 }
 
 /** Files by their names: a file keeps its run and its version. */
-export const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
+const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
   const [known, left] = [before, after].map((files) => new Set(files.map(({ name }) => name)))
   return {
     added: after.filter(({ name }) => !known?.has(name)),

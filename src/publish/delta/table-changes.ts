@@ -29,7 +29,7 @@ import type { DeltaLog } from './delta-log.ts'
 import type { LoggedFile } from './log-form.ts'
 
 /** A file that is gone from a table. */
-export interface RemovedFile {
+interface RemovedFile {
   readonly name: string
   readonly file: LoggedFile
 }
@@ -92,11 +92,11 @@ export const historyChanges: FindChanges = async (state, snapshot) => {
 const ENDING = '.parquet'
 
 /** `<run>/<file>`: what the names of a file's copies begin with. */
-export const copySource = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
+const copySource = ({ run, name }: Pick<TableFile, 'run' | 'name'>): string =>
   `${run}/${name.slice(name.lastIndexOf('/') + 1, -ENDING.length)}`
 
 /** The part of a copy's name that names its source. */
-export const sourceOfCopy = (name: string): string => name.slice(0, -`-${'0'.repeat(16)}${ENDING}`.length)
+const sourceOfCopy = (name: string): string => name.slice(0, -`-${'0'.repeat(16)}${ENDING}`.length)
 
 /** The file as a whole. Its bytes are there already: another name is enough. */
 const takeWhole = async (from: string, to: string): Promise<void> => {
@@ -148,7 +148,7 @@ const makeLocal = async (
 }
 
 /** Writes a copy of a file's current rows. Nobody reads it before the log names it. @throws {ToolkitError} */
-export const writeCopy = async (state: TableState, counted: CountedFile): Promise<MeasuredFile> => {
+const writeCopy = async (state: TableState, counted: CountedFile): Promise<MeasuredFile> => {
   const { context, table, log } = state
   const { file, superseded } = counted
   const storage = storageOf(context.lake)

@@ -32,7 +32,7 @@ const avsc = () => import('avsc')
  * @param metadata further entries of the file's header
  * @throws {Error} when a record is not of the schema
  */
-export const encodeAvro = async (
+const encodeAvro = async (
   schema: AvroSchema,
   records: readonly unknown[],
   metadata: Readonly<Record<string, string>>,

@@ -38,10 +38,10 @@ import {
 } from './table-metadata.ts'
 
 /** The lake's snapshot that a table is brought to. */
-export type LakeSnapshot = Pick<SnapshotHead, 'snapshot' | 'run' | 'time'>
+type LakeSnapshot = Pick<SnapshotHead, 'snapshot' | 'run' | 'time'>
 
 /** Files, their rows and their bytes. */
-export interface FileCounts {
+interface FileCounts {
   readonly files: number
   readonly rows: number
   readonly bytes: number
@@ -55,14 +55,14 @@ export const countFiles = (files: readonly DataFileRecord[]): FileCounts => ({
   bytes: files.reduce((sum, one) => sum + one.file_size_in_bytes, 0),
 })
 
-export const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
+const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
   files: a.files + b.files,
   rows: a.rows + b.rows,
   bytes: a.bytes + b.bytes,
 })
 
 /** Counts of the files that a snapshot adds to a table and removes from it. */
-export interface CountedChange {
+interface CountedChange {
   readonly added: FileCounts
   readonly removed: FileCounts
 }

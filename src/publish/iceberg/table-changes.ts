@@ -53,13 +53,13 @@ export type FindChanges = (state: TableState, snapshot: SnapshotToPublish) => Pr
 
 const FIELD_IDS = `{file_path: ${DELETE_FIELD_IDS.file_path}, pos: ${DELETE_FIELD_IDS.pos}}`
 
-export interface WrittenDeletes {
+interface WrittenDeletes {
   readonly path: string
   readonly record: DataFileRecord
 }
 
 /** Writes a file of deleted positions. Nobody reads it before a snapshot names it. */
-export const writeDeletes = async (
+const writeDeletes = async (
   { context, storage, layout }: TableState,
   { file, positions }: CountedFile,
   of: 'all' | 'fresh',
@@ -103,11 +103,11 @@ export const writeDeletes = async (
 }
 
 /** The data file that a file of deletes is for. */
-export const dataFileOf = ({ entry }: LiveFile): string =>
+const dataFileOf = ({ entry }: LiveFile): string =>
   entry.data_file.lower_bounds?.find(({ key }) => key === DELETE_FIELD_IDS.file_path)?.value.toString() ?? ''
 
 /** Files of deletes by the data file that they are for. */
-export const deletesByFile = (deletes: LiveFiles): ReadonlyMap<string, readonly LiveFile[]> =>
+const deletesByFile = (deletes: LiveFiles): ReadonlyMap<string, readonly LiveFile[]> =>
   Map.groupBy(deletes.values(), dataFileOf)
 
 /** Paths in the lake of the files of deletes that any snapshot of a table names. */

@@ -18,12 +18,12 @@ import { fileSink } from '../folder-sink.ts'
 import { withLoaded } from '../with-loaded.ts'
 import type { ArrowKind, WriteArrowOptions } from './write-arrow.ts'
 
-export interface ArrowFile {
+interface ArrowFile {
   readonly rows: number
   readonly bytes: number
 }
 
-export interface HashedArrowFile extends ArrowFile {
+interface HashedArrowFile extends ArrowFile {
   /** In hex, lower case. */
   readonly sha256: string
 }
@@ -55,7 +55,7 @@ export const writeArrowFile = (path: string, relation: TableRows, options: FileO
   writeWhole(path, relation, options, () => {})
 
 /** The same, with the file's hash; taken while it is written, for to read it again takes as long as to write it. */
-export const writeHashedArrowFile = async (
+const writeHashedArrowFile = async (
   path: string,
   relation: TableRows,
   options: FileOptions,

@@ -38,7 +38,7 @@ const FIELD_COLUMNS = [
  * Names of the columns whose texts repeat: codes, names of codes, line items. By name alone, so that a query's
  * columns are written like those of the tables they come from.
  */
-export const DICTIONARY_COLUMNS: ReadonlySet<string> = new Set([
+const DICTIONARY_COLUMNS: ReadonlySet<string> = new Set([
   ...OTHERS,
   ...FIELD_COLUMNS.flatMap(({ name, field }) => {
     if (isNumericCode(field)) return [`${name}_name`]

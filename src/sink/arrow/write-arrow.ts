@@ -23,7 +23,7 @@ import type { Memory } from './validity.ts'
 export type ArrowKind = 'file' | 'stream'
 
 /** Gives each batch as bytes; nothing is held back. */
-export interface IpcWriter {
+interface IpcWriter {
   /** The beginning. */
   start(): readonly Uint8Array[]
   batch(batch: RecordBatch): readonly Uint8Array[]
@@ -51,7 +51,7 @@ class WholeFileWriter extends RecordBatchFileWriter {
   }
 }
 
-export const ipcWriter = (kind: ArrowKind, schema: Schema): IpcWriter => {
+const ipcWriter = (kind: ArrowKind, schema: Schema): IpcWriter => {
   const parts = new Parts()
   const writer = kind === 'file' ? new WholeFileWriter() : new RecordBatchStreamWriter()
   return {

@@ -56,7 +56,7 @@ const reasonOf = (error: Error, state: string, isShown: boolean): string =>
 const ADDRESS_CODES = /^(ENOTFOUND|EACCES|EPERM|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_INVALID)/
 
 /** The server's own text of an answer may hold rows in its detail: it is not handed on as a cause. */
-export const targetError = ({ action, server }: Attempt, error: unknown): ToolkitError => {
+const targetError = ({ action, server }: Attempt, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
   const start = `Cannot ${action} at PostgreSQL server "${server}"`
   if (!(error instanceof Error)) return new ToolkitError('TARGET_FAILED', `${start}: ${String(error)}`)

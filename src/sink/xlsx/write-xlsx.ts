@@ -12,7 +12,7 @@ import type { FileFormat, WrittenFile } from '../file-format.ts'
 import { instant, jsonValue } from '../json-lines.ts'
 
 /** The value of a cell; times are UTC. */
-export type Cell = string | number | boolean | Date | null
+type Cell = string | number | boolean | Date | null
 
 /** The most characters (UTF-16) of a cell. */
 export const MOST_CHARACTERS = 32_767
@@ -30,7 +30,7 @@ const TIMES: Readonly<Record<string, string>> = {
 }
 
 /** The column in SQL, as `toCell` takes its values. */
-export const cellColumn = ({ name, type }: RowColumn): string => {
+const cellColumn = ({ name, type }: RowColumn): string => {
   const value = ident(name)
   return DIGITS.test(type) || NUMBER.test(type) ? value : `${cellText(value, type)} AS ${value}`
 }
@@ -42,7 +42,7 @@ const cellText = (value: string, type: string): string => {
 }
 
 /** How a spreadsheet shows the times of a column; empty for one without. */
-export const timeFormat = (type: string): string => TIMES[type] ?? ''
+const timeFormat = (type: string): string => TIMES[type] ?? ''
 
 /** A number by its digits: more than a spreadsheet keeps stay a text. */
 const ofDigits = (text: string): Cell => {

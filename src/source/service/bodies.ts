@@ -24,7 +24,7 @@ import { holdsToken, repeatsToken } from './token.ts'
 /** The codings that we ask for; a proxy may send others all the same. */
 export const ACCEPT_ENCODING = 'br, gzip'
 
-export interface ContentCoding {
+interface ContentCoding {
   readonly whole: (data: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>
   readonly stream: () => Transform
 }
@@ -38,7 +38,7 @@ const CODINGS: Readonly<Record<string, ContentCoding>> = {
 }
 
 /** The codings to be undone, the last applied first. @throws {ToolkitError} `ANSWER_INVALID` for one that is unknown */
-export const codingsOf = ({ headers }: AnswerHead, action: string): ContentCoding[] =>
+const codingsOf = ({ headers }: AnswerHead, action: string): ContentCoding[] =>
   String(headers['content-encoding'] ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())
@@ -53,7 +53,7 @@ export const codingsOf = ({ headers }: AnswerHead, action: string): ContentCodin
     })
 
 /** The error of a body beyond its limit. */
-export const tooLarge = (action: string, maxBytes: number): ToolkitError =>
+const tooLarge = (action: string, maxBytes: number): ToolkitError =>
   new ToolkitError('ANSWER_INVALID', `${action}: the answer is larger than ${maxBytes} bytes`, {
     kind: 'size',
     maxBytes,

@@ -25,7 +25,7 @@ const FINISHED: Dispatcher.DispatchController = {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
 
-export const policyInterceptor =
+const policyInterceptor =
   (policy: Policy, call: Call): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>
   (options, handler) => {

@@ -13,7 +13,7 @@ import { refusal } from './refusals.ts'
 import { STAND_IN, withoutToken, withToken } from './token.ts'
 
 /** An absent `Cursor` is `null`: both say that there are no more results. */
-export type PageFacts = Pagination & { readonly Cursor: string | null }
+type PageFacts = Pagination & { readonly Cursor: string | null }
 
 const invalid = (action: string, said: string): ToolkitError =>
   new ToolkitError('ANSWER_INVALID', `${action}: ${PAGINATION_HEADER} ${said}`, { kind: 'pagination' })

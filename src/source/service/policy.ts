@@ -101,7 +101,7 @@ const FULL = 20
 /** Part of a retry that each success restores: one for ten successes. */
 const PER_SUCCESS = 0.1
 
-export interface RetryBudget {
+interface RetryBudget {
   readonly success: () => void
   /** Takes one retry; false where there is none left. */
   readonly spend: () => boolean

@@ -122,7 +122,7 @@ const BELOW_MOST = 0.985
 /** Slowest rate: one request in ten seconds. */
 const LEAST = 0.1
 
-export interface RateLearner {
+interface RateLearner {
   /** Requests a second from this request on. @param limiting whether it had to wait for its turn */
   readonly rate: (at: number, limiting: boolean) => number
   /** Requests a second at this time. */
@@ -170,7 +170,7 @@ const sendMeter = () => {
 }
 
 /** All times in milliseconds. */
-export const learnRate = (maxPerSecond: number | undefined): RateLearner => {
+const learnRate = (maxPerSecond: number | undefined): RateLearner => {
   const most = maxPerSecond === undefined ? Number.POSITIVE_INFINITY : maxPerSecond * BELOW_MOST
   const counts = answerCounts()
   const sent = sendMeter()

@@ -171,7 +171,7 @@ const finalError = (call: Call, head: AnswerHead, body: string): ToolkitError =>
 }
 
 /** @param body the first bytes of it @param now milliseconds since 1970, where the answer has no `Date` */
-export const statusOutcome = (call: Call, head: AnswerHead, body: string, now: number): Outcome => {
+const statusOutcome = (call: Call, head: AnswerHead, body: string, now: number): Outcome => {
   const { status, headers } = head
   const wait = retryAfterMs(headers['retry-after'], dateOf(headers.date) ?? now)
   if (status === 429 || (status === 503 && wait !== undefined)) {
@@ -186,14 +186,14 @@ export const statusOutcome = (call: Call, head: AnswerHead, body: string, now: n
 
 /** Steps one after the other, some of them slow; the stream that brings them is held while one is under way. */
 
-export interface StepQueue {
+interface StepQueue {
   /** Does the step now, or after those under way. Nothing is done any more after one has failed. */
   readonly run: (step: () => Promise<void> | undefined) => void
   /** Fulfilled when nothing is under way; never rejected. */
   readonly idle: () => Promise<void>
 }
 
-export const stepQueue = (on: {
+const stepQueue = (on: {
   readonly pause: () => void
   readonly resume: () => void
   readonly fail: (error: unknown) => void
@@ -236,7 +236,7 @@ const INTERVAL_MS = 60_000
 const LEAST_BYTES = 60 * 1024
 
 /** Returns false once a whole interval brought too little. Call it for each chunk, with its length in bytes. */
-export const bodyPace = (now: () => number): ((sizeBytes: number) => boolean) => {
+const bodyPace = (now: () => number): ((sizeBytes: number) => boolean) => {
   let from = now()
   let bytes = 0
   return (sizeBytes) => {

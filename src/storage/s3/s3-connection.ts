@@ -47,7 +47,7 @@ const settings = (patience?: Patience): S3ClientConfig => ({
  *
  * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known; `PACKAGE_MISSING`
  */
-export const openS3 = async (patience?: Patience): Promise<S3> => {
+const openS3 = async (patience?: Patience): Promise<S3> => {
   requirePart('s3')
   const sdk = await import('@aws-sdk/client-s3')
   const configured = new sdk.S3Client(settings(patience))

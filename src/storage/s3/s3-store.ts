@@ -28,7 +28,7 @@ import {
 } from './storage-error.ts'
 import { uploadFile, uploadParts } from './upload-file.ts'
 
-export const listObjects = async function* (
+const listObjects = async function* (
   connection: S3Connection,
   prefix: string,
   { folders = false, pageSize }: ListOptions = {},
@@ -91,7 +91,7 @@ const deleteBatch = (connection: S3Connection, paths: readonly string[]): Promis
 }
 
 /** Removes objects; such as are gone already are fine. Those of one request go in any order. */
-export const deleteObjects = async (connection: S3Connection, paths: readonly string[]): Promise<void> => {
+const deleteObjects = async (connection: S3Connection, paths: readonly string[]): Promise<void> => {
   for (let from = 0; from < paths.length; from += DELETE_AT_ONCE) {
     const some = paths.slice(from, from + DELETE_AT_ONCE)
     // Objects that a request for many left are retried one by one, which also shows what is wrong with them.

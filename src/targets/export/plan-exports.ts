@@ -27,7 +27,7 @@ const OWN_NAME: ReadonlySet<string> = new Set(['companies', 'relations', 'relati
  *
  * @param history of all versions; names of companies are the current ones
  */
-export const selectWithNames = ({ name, columns }: Table, history: boolean): string => {
+const selectWithNames = ({ name, columns }: Table, history: boolean): string => {
   const view = ident(history ? `${name}_history` : name)
   const has = (column: string): boolean => columns.some((one) => one.name === column)
   const company = COMPANY_IDS.find((id) => has(id) && (id === 'company_id' || !OWN_NAME.has(name)))
@@ -140,7 +140,7 @@ const localFolder = (directory: string): string => {
   )
 }
 
-export const outFiles = (
+const outFiles = (
   to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
   exports: readonly Export[],
 ): readonly OutFile[] =>

@@ -1,7 +1,7 @@
 /** How large the blocks of an input are. */
 
 import type { Source } from '../core/source.ts'
-import { detectCompression } from '../decode/detect-compression.ts'
+import { compressionOfName } from '../decode/detect-compression.ts'
 import { LEAST_BLOCK_BYTES } from './memory-shares.ts'
 
 /** Decoded bytes for a compressed one: data of companies has 4 to 30. */
@@ -10,7 +10,7 @@ const LEAST_RATIO = 5
 type Sized = Pick<Source, 'name' | 'decodeName' | 'sizeBytes'>
 
 const decodedBytes = ({ name, decodeName = name, sizeBytes = Number.POSITIVE_INFINITY }: Sized): number =>
-  sizeBytes * (detectCompression(Buffer.alloc(0), decodeName) === 'none' ? 1 : LEAST_RATIO)
+  sizeBytes * (compressionOfName(decodeName) === undefined ? 1 : LEAST_RATIO)
 
 /**
  * The size of blocks for sources, in bytes: of a small input it is smaller, so that its blocks are loaded side by side, too.

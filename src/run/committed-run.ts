@@ -3,10 +3,9 @@
 import type { PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { readFinishedWork } from '../manifest/runs/journal.ts'
-import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
 import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, readRoot } from '../manifest/snapshots/snapshots.ts'
-import { type LoadSummary, leftOutOf, skippedOf } from './commit-loaded.ts'
+import { type LoadSummary, leftOutOf, skippedOf, withViews } from './commit-loaded.ts'
 import type { RunScope } from './with-run.ts'
 import type { RunEvent } from './work/progress.ts'
 
@@ -45,10 +44,6 @@ export const committedBefore = async (
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
   const units = (await readFinishedWork(lake, run))?.units ?? []
-  const noViews = await refreshLakeFile(lake)
-  return {
-    ...{ run, snapshot, partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) },
-    already: { pulls },
-    ...(noViews !== undefined && { noViews }),
-  }
+  const lists = { partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) }
+  return withViews(lake, { run, snapshot, ...lists, already: { pulls } })
 }

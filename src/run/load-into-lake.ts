@@ -1,6 +1,5 @@
 /** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
-import { isDeepStrictEqual } from 'node:util'
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -8,9 +7,8 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../manifest/runs/units.ts'
 import { inputBlockBytes } from './block-size.ts'
-import { commitLoaded, type LoadSummary } from './commit-loaded.ts'
+import { commitLoaded, type LoadSummary, withViews } from './commit-loaded.ts'
 import { committedBefore } from './committed-run.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
@@ -92,22 +90,6 @@ export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): reado
   })
 }
 
-/** The units of a run that one process owns: each source is one. */
-const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly WorkUnit[] =>
-  jobs.flatMap((sources, job) => sources.map(({ name }, at) => ({ phase: 0, job, sources: [{ name, at }] })))
-
-/** The file of units that a run of one job is begun with. */
-export const unitsFile = (
-  sources: readonly Pick<Source, 'name'>[],
-): readonly [name: string, text: string] => [UNITS_FILE, unitsText({ units: unitsOf([sources]) })]
-
-/** The units as they are now: a folder may have other files than when the run was begun. */
-const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Source[])[]): Promise<void> => {
-  const units = unitsOf(jobs)
-  const stored = await readUnits(lake, run)
-  if (!isDeepStrictEqual(stored?.units, units)) await replaceUnits(lake, run, { units })
-}
-
 /**
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
  * was committed before nothing is loaded again.
@@ -127,10 +109,9 @@ export const loadIntoLake = async (
   run.keep()
   try {
     if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
-    await keepUnits(run, byJob)
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
-    return await withTools(run, { limits, take }, options, async (tools) => {
+    const summary = await withTools(run, { limits, take }, options, async (tools) => {
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
@@ -141,6 +122,7 @@ export const loadIntoLake = async (
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
     })
+    return await withViews(run.lake, summary)
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {

@@ -30,8 +30,7 @@ const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'
   }
 }
 
-<<<<<<< HEAD
-const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
+const factsOfSources = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
   (sources ?? [{ ...source, counts }]).map((one) => {
     const { kind, name, bytes, sha256, block, last, counts: own } = one
     const { service, currency, announced, received } = announcementOf(one) ?? {}
@@ -42,17 +41,6 @@ const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEnt
       ...{ service, currency, announced, received },
     }
   })
-=======
-const factsOfSources = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
-  (sources ?? [{ ...source, counts }]).map(({ counts: own, window, batch, last, ...rest }) => ({
-    ...{ run, content, partition: id, is_last: last },
-    ...{ kind: rest.kind, name: rest.name, bytes: rest.bytes, sha256: rest.sha256, block: rest.block },
-    ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
-    filtered: own.filtered ?? 0,
-    ...{ service: window?.service ?? batch?.service, currency: window?.currency },
-    ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
-  }))
->>>>>>> main
 
 /** Of each partition as it was loaded, part by part: only those of a few parts are in memory. */
 async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {

@@ -18,7 +18,7 @@ import { fileSink } from '../folder-sink.ts'
 import { withLoaded } from '../with-loaded.ts'
 import type { ArrowKind, WriteArrowOptions } from './write-arrow.ts'
 
-interface ArrowFile {
+export interface ArrowFile {
   readonly rows: number
   readonly bytes: number
 }

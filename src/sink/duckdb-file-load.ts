@@ -280,8 +280,8 @@ const refuseDoubles = async (
   )
 }
 
-/** Comment by which our views are distinguished from those of others. */
-const MARK = 'View of firmlake.'
+/** End of the comments of our views, so that views of others are left alone. */
+const MARK = ' (View of firmlake.)'
 
 const names = async (session: Session, sql: string): Promise<readonly string[]> =>
   (await session.rows(sql)).map(({ name }) => String(name))
@@ -292,7 +292,7 @@ const IN_TARGET = `database_name = ${literal(TARGET)} AND schema_name = 'main'`
 const dropOurViews = async (session: Session): Promise<void> => {
   const ours = await names(
     session,
-    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND comment = ${literal(MARK)}`,
+    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND ends_with(comment, ${literal(MARK)})`,
   )
   for (const name of ours) await session.run(`DROP VIEW ${TARGET}.main.${ident(name)}`)
 }
@@ -304,12 +304,12 @@ const makeLayer = async (session: Session, layer: NonNullable<SinkContext['layer
     session,
     `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND NOT internal`,
   )
-  const { statements, views } = await layer({
+  const statements = await layer({
     tables: new Set(tables),
     taken: new Set([...tables, ...others]),
+    mark: MARK,
   })
   await session.run(`USE ${TARGET}`)
   for (const sql of statements) await session.run(sql)
-  for (const name of views) await session.run(`COMMENT ON VIEW ${ident(name)} IS ${literal(MARK)}`)
   await session.run('USE memory')
 }

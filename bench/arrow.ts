@@ -12,7 +12,7 @@ import { RecordBatchFileWriter, tableFromArrays } from 'apache-arrow'
 import { LINE_ITEMS } from '../src/contract/line-items.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
-import { writeArrowFile } from '../src/sink/arrow/arrow-file.ts'
+import { writeArrowFile } from '../src/sink/arrow/arrow-sink.ts'
 import { median } from './measure.ts'
 
 const HELP = `Writes financial rows of Parquet files to an Arrow file, by ours and by row objects.

@@ -9,9 +9,9 @@ import type { Command } from 'commander'
 import { newProgram } from '../src/cli/new-program.ts'
 import { DEFINITION } from '../src/config/definition.ts'
 import type { ConfigField } from '../src/config/setting-types.ts'
+import { TABLE_FORMAT_NAMES } from '../src/core/table-formats.ts'
 import { FORMAT } from '../src/manifest/form/root-form.ts'
 import { FILE_FORMAT_NAMES } from '../src/sink/targets.ts'
-import { TABLE_FORMAT_NAMES } from '../src/targets/table-formats.ts'
 
 export const BEFORE = join(import.meta.dirname, '../etc/offered-before.txt')
 

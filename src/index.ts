@@ -5,6 +5,7 @@
 
 // Jobs, each in one call, with what each takes and resolves to.
 
+export type { TableFormatName } from './core/table-formats.ts'
 export {
   type BatchFilesReport,
   type PullBatchFilesOptions,
@@ -67,7 +68,6 @@ export type { Progress, RunEvent } from './run/work/progress.ts'
 export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
 export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
 export { type PublishOptions, type PublishSummary, publish } from './targets/publish.ts'
-export type { TableFormatName } from './targets/table-formats.ts'
 export {
   checkTargets,
   readFormats,

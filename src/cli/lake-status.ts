@@ -1,14 +1,7 @@
 /** The report of `status` about a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import type {
-  BatchEntry,
-  DateRange,
-  Drift,
-  LineCounts,
-  PartitionEntry,
-  SnapshotHead,
-  WindowEntry,
-} from '../core/partition.ts'
+import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import { recordedFacts, type SourceFacts } from '../core/source-kinds.ts'
 import { mergeDrift } from '../jobs/common/run-report.ts'
 import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
 import type { Taken } from '../manifest/form/projections.ts'
@@ -25,7 +18,7 @@ interface SourceStatus extends LineCounts {
   readonly source: string
 }
 
-export interface PartitionStatus {
+export interface PartitionStatus extends SourceFacts {
   readonly id: string
   readonly run: string
   readonly content: string
@@ -41,9 +34,6 @@ export interface PartitionStatus {
   readonly filtered?: number
   readonly requested: DateRange['requested']
   readonly observed: DateRange['observed']
-  /** The request and the announced number, for a search and for a batch file of a service. */
-  readonly window?: WindowEntry
-  readonly batch?: BatchEntry
   readonly files: number
   readonly bytes: number
 }
@@ -90,8 +80,7 @@ const partitionStatus = ({
   ...filteredOf([counts]),
   requested: range.requested,
   observed: range.observed,
-  ...(source.window && { window: source.window }),
-  ...(source.batch && { batch: source.batch }),
+  ...recordedFacts(source),
   files: files.length,
   bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
 })

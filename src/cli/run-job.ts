@@ -6,6 +6,7 @@
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import { takeOfSection } from '../jobs/common/take-section.ts'
+import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './exit-codes.ts'
@@ -151,15 +152,12 @@ export const printReport = async (
   warnOf(report, lake)
 }
 
-/** Whether an address of a database holds a password: before its host, or as a parameter. */
-export const holdsPassword = (address: string): boolean =>
-  /^postgres(?:ql)?:\/\/(?:[^/?#@]*:[^@]+@|.*[?&]password=[^&])/is.test(address)
-
 /** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. */
 export const warnOfPassword = (addresses: readonly string[]): void => {
-  if (addresses.some(holdsPassword))
+  const [variable] = addresses.flatMap((address) => passwordVariable(address) ?? [])
+  if (variable !== undefined)
     note(
       'warning: the address of the database holds a password, which the list of processes shows to others; ' +
-        'leave it out and set PGPASSWORD instead',
+        `leave it out and set ${variable} instead`,
     )
 }

@@ -5,6 +5,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry } from '../core/partition.ts'
+import { isAskedAgain } from '../core/source-kinds.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS, type Table, tablesOf } from '../lake/tables/tables.ts'
@@ -61,8 +62,7 @@ const isKnown = async (staged: StagedRun, root: SnapshotRoot, content: Content):
 }
 
 /** A file that is not recorded as loaded would be read again each night; a search asks again by itself. */
-const isOfSearch = (partition: PartitionEntry): boolean =>
-  sourcesOf(partition).every(({ kind }) => kind === 'search')
+const isOfSearch = (partition: PartitionEntry): boolean => sourcesOf(partition).every(isAskedAgain)
 
 /**
  * Not found out of a lake in a bucket, whose files would have to be fetched for it, nor of many records: then it may.

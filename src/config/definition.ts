@@ -3,6 +3,8 @@
  * of the commands follow from it.
  */
 
+import { BUCKET_FORM } from '../core/lake-address.ts'
+import { TABLE_FORMAT_NAMES } from '../core/table-formats.ts'
 import {
   choiceOf,
   day,
@@ -71,7 +73,7 @@ const LOADS = [
 
 /** Sections and keys, in the order of the reference. */
 export const DEFINITION = {
-  lake: setting(lakeAddress, 'folder of the lake, or `s3://bucket/prefix`', {
+  lake: setting(lakeAddress, `folder of the lake, or \`${BUCKET_FORM}\``, {
     option: '--lake',
     variable: 'FIRMLAKE_LAKE',
   }),
@@ -162,7 +164,7 @@ export const DEFINITION = {
     taken(() => undefined),
   ),
   targets: table('What is kept in step with the lake, after every command that commits.', {
-    publish: setting(manyOf(choiceOf('delta', 'iceberg')), 'table formats to publish', {
+    publish: setting(manyOf(choiceOf(...TABLE_FORMAT_NAMES)), 'table formats to publish', {
       option: '--publish',
     }),
     sinks: setting(manyOf(target), 'folders and databases to deliver to', {

@@ -4,6 +4,7 @@
  */
 
 import { resolve } from 'node:path'
+import { BUCKET_FORM, isBucket } from '../core/lake-address.ts'
 import { isObject } from '../support/json-form.ts'
 import { parseDuration, parseShare, parseSize } from '../support/quantities.ts'
 
@@ -116,8 +117,8 @@ const resolved = (value: unknown, folder: string): unknown =>
 export const path: ValueType<string> = { ...plainText, expected: 'a path', inFolder: resolved }
 
 export const lakeAddress: ValueType<string> = {
-  ...textRead('a folder, such as "lake", or "s3://bucket/prefix"', (value) =>
-    /^s3:\/\/|^(?!.*:\/\/)/.test(value) ? value : undefined,
+  ...textRead(`a folder, such as "lake", or "${BUCKET_FORM}"`, (value) =>
+    isBucket(value) || !value.includes('://') ? value : undefined,
   ),
   inFolder: resolved,
 }

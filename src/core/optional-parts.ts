@@ -16,22 +16,23 @@ interface OptionalPackage {
   readonly tested: string
 }
 
-export const OPTIONAL_PART_NAMES = ['s3', 'postgres', 'temporal', 'telemetry'] as const
-export type OptionalPartName = (typeof OPTIONAL_PART_NAMES)[number]
-
-interface OptionalPart {
+export interface OptionalPart {
   /** As messages name it. */
   readonly title: string
   readonly purpose: string
   /** The error where the packages are missing. */
   readonly code: Extract<ErrorCode, 'ENGINE_MISSING' | 'PACKAGE_MISSING'>
   readonly packages: readonly OptionalPackage[]
+  /** Variables of the environment that hold its credentials. @default none */
+  readonly credentials?: readonly string[]
+  /** Whether it opens buckets, whose addresses begin with its name. @default false */
+  readonly isBucket?: true
 }
 
 const AWS = { range: '^3.1169.0', tested: '3.1169.0' }
 const TEMPORAL = { range: '^1.24.0', tested: '1.24.0' }
 
-export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = {
+const PARTS = {
   s3: {
     title: 'object storage',
     purpose: 'lakes, copies and targets in buckets, `s3://…`',
@@ -40,6 +41,8 @@ export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = 
       { name: '@aws-sdk/client-s3', ...AWS },
       { name: '@aws-sdk/lib-storage', ...AWS },
     ],
+    credentials: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_PROFILE'],
+    isBucket: true,
   },
   postgres: {
     title: 'PostgreSQL',
@@ -49,6 +52,7 @@ export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = 
       { name: 'pg', range: '^8.23.1', tested: '8.23.1' },
       { name: 'pg-copy-streams', range: '^7.0.0', tested: '7.0.0' },
     ],
+    credentials: ['PGPASSWORD'],
   },
   temporal: {
     title: 'Temporal',
@@ -72,7 +76,20 @@ export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = 
       { name: '@opentelemetry/sdk-node', range: '>=0.200.0 <1', tested: '0.301.0' },
     ],
   },
-}
+} as const satisfies Readonly<Record<string, OptionalPart>>
+
+export type OptionalPartName = keyof typeof PARTS
+export const OPTIONAL_PARTS: Readonly<Record<OptionalPartName, OptionalPart>> = PARTS
+
+const isPart = (name: string): name is OptionalPartName => Object.hasOwn(PARTS, name)
+export const OPTIONAL_PART_NAMES: readonly OptionalPartName[] = Object.keys(PARTS).filter(isPart)
+
+/** Schemes of addresses in buckets. */
+export type BucketScheme = {
+  [Name in OptionalPartName]: (typeof PARTS)[Name] extends { readonly isBucket: true } ? Name : never
+}[OptionalPartName]
+const opensBuckets = (name: OptionalPartName): name is BucketScheme => OPTIONAL_PARTS[name].isBucket === true
+export const BUCKET_SCHEMES: readonly BucketScheme[] = OPTIONAL_PART_NAMES.filter(opensBuckets)
 
 /** The line that installs a part, in the versions that were tested together. */
 export const installLine = (part: OptionalPartName): string =>

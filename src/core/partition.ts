@@ -2,6 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
+import type { SourceFacts, SourceKindName } from './source-kinds.ts'
 
 /** A file of the lake as listed in a snapshot. */
 export interface FileEntry {
@@ -14,8 +15,8 @@ export interface FileEntry {
 }
 
 /** Where a partition's lines came from. */
-export interface SourceEntry {
-  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch' | 'compaction' | 'listing'
+export interface SourceEntry extends SourceFacts {
+  readonly kind: SourceKindName
   /** Path or name as given by the person; of a search its window, of a batch file its name, of a listing its search. */
   readonly name: string
   /** Length and hash of the file as it was taken in (compressed where it is). */
@@ -27,40 +28,12 @@ export interface SourceEntry {
   readonly offset: number
   /** Whether this is the last partition of the source: a source without it was not read to its end. */
   readonly last: boolean
-  /** The window of a search. */
-  readonly window?: WindowEntry
-  /** The batch file of a service. */
-  readonly batch?: BatchEntry
 }
 
 /** A small source that shares a partition with others. */
 export interface SharedSource extends SourceEntry {
   /** Its share of the partition. */
   readonly counts: LineCounts
-}
-
-/** One window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
-export interface WindowEntry {
-  /** Origin of the service: `https://host:port`. */
-  readonly service: string
-  /** The search parameters as they were sent, the window's own filters included. */
-  readonly search: SearchParameters
-  /** Requested currency; absent for relations. */
-  readonly currency?: string
-  /** `TotalCount` of the window's first page; where it was cut again of its parts, and what these leave out. */
-  readonly announced: number
-  /** Records received. */
-  readonly received: number
-  /** Pages received. */
-  readonly pages: number
-}
-
-export interface BatchEntry {
-  readonly service: string
-  readonly id: string
-  readonly etag?: string
-  /** `Count` of the listing, where it has one. */
-  readonly announced?: number
 }
 
 /** One pull or sync as a whole: where "since last" continues from, and what no window could cover. */

@@ -2,11 +2,12 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from './lines.ts'
-import type { BatchEntry, DateRange, WindowEntry } from './partition.ts'
+import type { DateRange } from './partition.ts'
+import type { RecordsKindName, SourceFacts } from './source-kinds.ts'
 
 /** Raw bytes of records, read once or more: a name and `open` are enough. */
 export interface Source {
-  readonly kind: 'file' | 'stdin' | 'quarantine' | 'search' | 'batch'
+  readonly kind: RecordsKindName
   /** Name as the person gave it. */
   readonly name: string
   /**
@@ -57,9 +58,7 @@ export interface SharedPart {
   readonly from: number
 }
 
-interface SourceDetails {
-  readonly window?: WindowEntry
-  readonly batch?: BatchEntry
+export interface SourceDetails extends SourceFacts {
   readonly requested?: DateRange['requested']
 }
 

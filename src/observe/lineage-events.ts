@@ -4,11 +4,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { failureOf } from '../core/errors.ts'
+import { absoluteAddress, folderOf, splitBucket } from '../core/lake-address.ts'
 import type { PartitionEntry, SourceEntry } from '../core/partition.ts'
+import { kindOf } from '../core/source-kinds.ts'
 import type { CommittedWork, RunStage } from '../core/stages.ts'
-import { declaredColumns, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
+import { declaredColumns, TABLES } from '../lake/tables/tables.ts'
 import { VERSION } from '../support/own-package.ts'
 
 /** An attempt at a run, whoever names it. */
@@ -24,8 +26,9 @@ const timeOf = (run: string): number => {
 
 /** A UUID of version 7 with the run's time; the same in every process that speaks of the attempt. */
 const lineageRunId = ({ lake, run, attempt }: RunAttempt): string => {
-  const place = /^s3:/.test(lake) ? lake : resolve(lake)
-  const hash = createHash('sha256').update(`${place}\n${run}\n${attempt}`).digest()
+  const hash = createHash('sha256')
+    .update(`${absoluteAddress(lake)}\n${run}\n${attempt}`)
+    .digest()
   hash.writeUIntBE(timeOf(run), 0, 6)
   hash.writeUInt8(0x70 | (hash.readUInt8(6) & 0x0f), 6)
   hash.writeUInt8(0x80 | (hash.readUInt8(8) & 0x3f), 8)
@@ -96,19 +99,24 @@ interface DatasetName {
 
 /** `s3://bucket/lake` → the bucket and `lake/companies`; a folder → `file` and its absolute path. */
 const datasetIn = (place: string, below = ''): DatasetName => {
-  const [, bucket, prefix = ''] = /^(s3:\/\/[^/]+)\/?(.*?)\/*$/.exec(place) ?? []
-  if (bucket) return { namespace: bucket, name: [prefix, below].filter(Boolean).join('/') || '/' }
+  const split = splitBucket(place)
+  if (split) return { namespace: split.bucket, name: [split.prefix, below].filter(Boolean).join('/') || '/' }
   return { namespace: 'file', name: resolve(place, below) }
 }
 
 /** Files are named by their folder, what a service gave by the service and the kind of records. */
-const sourceName = ({ kind, name, window, batch }: SourceEntry, entry: PartitionEntry, lake: string) => {
-  if (window) return { namespace: window.service, name: entry.content }
-  if (batch) return { namespace: batch.service, name: `batches/${entry.content}` }
-  if (kind === 'quarantine') return datasetIn(lake, QUARANTINE.name)
-  if (kind === 'compaction') return datasetIn(lake, entry.content)
-  if (kind !== 'file') return { namespace: 'file', name: kind }
-  return datasetIn(/^s3:/.test(name) ? name.replace(/\/[^/]*$/, '') : dirname(name))
+const sourceName = (source: SourceEntry, { content }: PartitionEntry, lake: string): DatasetName => {
+  const origin = kindOf(source).origin(source, content)
+  switch (origin.at) {
+    case 'path':
+      return datasetIn(folderOf(origin.path))
+    case 'service':
+      return { namespace: origin.service, name: origin.name }
+    case 'lake':
+      return datasetIn(lake, origin.table ?? content)
+    case 'process':
+      return { namespace: 'file', name: source.kind }
+  }
 }
 
 const sumOf = <Key extends string>(rows: readonly Readonly<Record<Key, number>>[], key: Key): number =>

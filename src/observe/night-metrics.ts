@@ -1,6 +1,7 @@
 /** The totals of a nightly run, and its metrics as a text file of Prometheus for the textfile collector of a node exporter. */
 
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isCompaction } from '../core/source-kinds.ts'
 import type { CommittedWork } from '../core/stages.ts'
 
 interface EndedNight {
@@ -96,9 +97,7 @@ export class NightTotals {
     if (snapshot === undefined) return
     this.snapshot = snapshot.snapshot
     // A compaction brings nothing new.
-    for (const { content, counts, files } of partitions.filter(
-      ({ source }) => source.kind !== 'compaction',
-    )) {
+    for (const { content, counts, files } of partitions.filter(({ source }) => !isCompaction(source))) {
       add(this.records, content, counts.records)
       add(this.quarantined, content, counts.quarantined)
       for (const { table, rows, bytes } of files) {

@@ -1,5 +1,5 @@
 /**
- * What stands in the columns of Parquet files: nulls, least and greatest value. Mostly from their footers; of columns
+ * Statistics of the columns of Parquet files: nulls, least and greatest value. Mostly from their footers; of columns
  * that were written from ENUMs the footers only know the ENUM's own ends, so those few columns are read.
  */
 
@@ -177,7 +177,7 @@ const unreadable = ({ name }: Table, error: unknown): ToolkitError => {
   )
 }
 
-/** What files are measured with. */
+/** The part of a publication that measuring files needs. */
 export type MeasureContext = Pick<PublishContext, 'session' | 'lake' | 'scratch' | 'localBytes' | 'signal'>
 
 /** A file of a table and what stands in its columns. */

@@ -3,10 +3,10 @@
 import type { SnapshotHead } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import type { Table } from '../lake/tables/tables.ts'
-import type { SupersededRows } from './current/superseded-rows.ts'
-import type { ShownSnapshot, TableInSnapshot } from './listed-table.ts'
+import type { SupersededRows } from './superseded-rows.ts'
+import type { ShownSnapshot, TableInSnapshot } from './table-files.ts'
 
-/** What one snapshot changed in a published table, in files. */
+/** Numbers of files that one snapshot changed in a published table. */
 export interface TableChange {
   readonly added: number
   readonly removed: number
@@ -66,3 +66,10 @@ export interface OwnFiles {
    */
   readonly needed: (context: PublishContext, table: Table) => Promise<ReadonlySet<string> | null>
 }
+
+/** Which rows a published table has, and where its logs stand in the lake. */
+
+/** `all`: every version of every record, beside the lake's own files. `current`: the current ones, in a place of their own. */
+export type PublishedRows = 'all' | 'current'
+
+export const PUBLISHED_ROWS: readonly PublishedRows[] = ['all', 'current']

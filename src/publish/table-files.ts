@@ -1,8 +1,33 @@
-/** The files that a snapshot's published tables consist of, each with the partition values its rows get. */
+/**
+ * The files that a snapshot's published tables consist of, each with the partition values its rows get, and how they
+ * differ from what is published.
+ */
 
 import type { Commit, CommitFacts, CommittedPartition, FileEntry, FileOfRun } from '../core/partition.ts'
+import type { Column } from '../lake/tables/columns.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
-import type { FilePlace } from './partition-columns.ts'
+import { HISTORY_COLUMNS } from '../lake/views/base-views.ts'
+
+const historyColumn = (name: string): Column => {
+  const column = HISTORY_COLUMNS.find((one) => one.name === name)
+  if (column === undefined) throw new TypeError(`No column "${name}" of history`)
+  return column
+}
+
+/** Behind a table's own columns. */
+export const PARTITION_COLUMNS: readonly Column[] = [
+  { name: 'load', type: 'VARCHAR', about: "The same as `run`: it names the folder of the row's file." },
+  ...['version', 'snapshot', 'run', 'loaded_at'].map(historyColumn),
+]
+
+/** A file by its partition columns. */
+export interface FilePlace {
+  readonly run: string
+  /** Version of the file's partition, as in the manifest. */
+  readonly version: number
+  /** Absent of a file of current rows. */
+  readonly committed?: Commit | undefined
+}
 
 /** A Parquet file of a table as others see it. */
 export interface TableFile extends FileEntry, FilePlace {
@@ -11,7 +36,7 @@ export interface TableFile extends FileEntry, FilePlace {
   readonly committed: Commit
 }
 
-/** What differs between two sets of files of a table. */
+/** Difference between two sets of files of a table. */
 export interface FileChanges {
   /** In their order. */
   readonly added: readonly TableFile[]
@@ -49,3 +74,29 @@ export const publishedTables = (): readonly Table[] => [
   ...TABLES.filter((table) => table.name !== table.content),
   ...TABLES.filter((table) => table.name === table.content),
 ]
+
+/** The newest snapshot of the lake that a published table shows. */
+export interface ShownSnapshot {
+  readonly snapshot: number
+  readonly run: string
+}
+
+export interface FilesOfTable {
+  /** All files of the table. */
+  readonly files: () => Promise<readonly TableFile[]>
+  /**
+   * How they differ from those of the snapshot that the published table shows, or of a later one of which it is known that
+   * the table has not changed until then; `null` where none of them is kept.
+   */
+  readonly changesSince: (shown: ShownSnapshot) => Promise<FileChanges | null>
+}
+
+/** A table in a snapshot. */
+export interface TableInSnapshot extends FilesOfTable {
+  /** Number of the snapshot. */
+  readonly snapshot: number
+  /** The table whose rows say which of this one are current; itself where it says so of its own. */
+  readonly main: FilesOfTable
+  /** Which companies are not listed any more; no files where the table is none of theirs. */
+  readonly listings: FilesOfTable
+}

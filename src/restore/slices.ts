@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { Content } from '../contract/objects.ts'
 import type { CommittedPartition, PartitionEntry, Snapshot } from '../core/partition.ts'
+import { isCompaction } from '../core/source-kinds.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import { type FetchTablesOptions, filesOfTables } from '../lake/files/fetch-tables.ts'
@@ -163,7 +164,7 @@ const slicesOfPartition = async (
   mostRows: SliceRows,
 ): Promise<readonly Slice[]> => {
   const { session, ids } = request
-  const [main, compacted] = [sliceView(content), source.kind === 'compaction']
+  const [main, compacted] = [sliceView(content), isCompaction(source)]
   if (compacted && ids === undefined) return slicesOfCompacted(session, tables, mostRows)
   await makeViews(request, tables, rowsOf, WHOLE)
   return ids === undefined

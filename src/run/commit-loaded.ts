@@ -13,6 +13,7 @@ import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
+import { isReplay } from '../core/source-kinds.ts'
 import { inStage } from '../core/stages.ts'
 import type { Loader } from '../load/loader.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
@@ -80,7 +81,7 @@ export const leftOutOf = (units: readonly SourceResult[]): LoadSummary['leftOut'
   )
 
 /** A line that was bad before may be bad again: it does not count, and without a good one its file stays as it is. */
-const isReplay = ({ source }: PartitionEntry): boolean => source.kind === 'quarantine'
+const isReplayed = ({ source }: PartitionEntry): boolean => isReplay(source)
 
 /** @throws {ToolkitError} QUARANTINE_LIMIT */
 const checkQuarantine = (
@@ -88,7 +89,7 @@ const checkQuarantine = (
   partitions: readonly PartitionEntry[],
   limit: QuarantineLimit,
 ): void => {
-  const counted = partitions.filter((partition) => !isReplay(partition))
+  const counted = partitions.filter((partition) => !isReplayed(partition))
   const lines = counted.reduce((sum, { counts }) => sum + counts.lines, 0)
   const quarantined = counted.reduce((sum, { counts }) => sum + counts.quarantined, 0)
   if (withinLimit(limit, quarantined, lines)) return
@@ -118,7 +119,7 @@ const partitionsOf = ({ units, entries }: FinishedWork, names: NamesOfRun): read
       counts.lines > counts.quarantined ? [source.sha256] : [],
     ),
   )
-  return found.filter(({ partition }) => !isReplay(partition) || loaded.has(partition.source.sha256))
+  return found.filter(({ partition }) => !isReplayed(partition) || loaded.has(partition.source.sha256))
 }
 
 /**

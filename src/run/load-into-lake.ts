@@ -4,6 +4,7 @@ import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
+import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
 import { inputBlockBytes } from './block-size.ts'
@@ -69,7 +70,7 @@ export const defaultLimits = (
 
 /** Two searches of one content have windows of the same name, and counts of a run are told apart by names. */
 const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Source =>
-  source.kind === 'search' && names.has(source.name)
+  isAskedAgain(source) && names.has(source.name)
     ? { ...source, name: `${source.name} (${job + 1})`, decodeName: source.decodeName ?? source.name }
     : source
 

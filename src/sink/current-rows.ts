@@ -1,5 +1,5 @@
 /**
- * What sinks that load a database have in common: the order of tables, which rows a run supersedes, comments.
+ * Common parts of the sinks that load a database: the order of tables, which rows a run supersedes, comments.
  * The SQL is such that DuckDB and PostgreSQL both take it.
  *
  * Of a record that several partitions of a run hold, the rows of the last one are loaded. A database that has rows of
@@ -14,7 +14,7 @@ import { LISTINGS, TABLES, type Table, tableComment } from '../lake/tables/table
 
 /** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`, `taken`. */
 export const LOADS_TABLE = 'firmlake_loads'
-/** What its column `taken` says. */
+/** Comment of its column `taken`. */
 export const ABOUT_TAKEN =
   'What the rows lack of what came, and what was computed for them; NULL where neither.'
 
@@ -127,13 +127,13 @@ export const selectNewest = (
   `SELECT ${columns.map((name) => `r.${ident(name)}`).join(', ')} FROM ${rows} AS r
 JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = r.version`
 
-/** Of a table without records (a dictionary): removes the rows whose keys are loaded. */
+/** Removes the rows of a table without records (a dictionary) whose keys are loaded. */
 export const deleteKeys = ({ key }: Table, target: string, rows: string): string => {
   const names = key.map(ident).join(', ')
   return `DELETE FROM ${target} WHERE (${names}) IN (SELECT ${names} FROM ${rows} AS r)`
 }
 
-/** Of a table without records: one row a key, the last one. */
+/** Selects one row a key, the last one, of a table without records. */
 export const selectKeys = ({ key }: Table, columns: readonly string[], rows: string): string => {
   const names = key.map(ident).join(', ')
   return `SELECT DISTINCT ON (${names}) ${columns.map(ident).join(', ')} FROM ${rows} AS r

@@ -1,6 +1,7 @@
 /**
  * Loads the staged Parquet files of a run into a database file, all in one transaction: of each record brought the
- * rows of its last partition take the place of what the database has.
+ * rows of its last partition take the place of what the file has. Views and macros over the tables are dropped before
+ * and made again after, in the same transaction.
  */
 
 import { ToolkitError } from '../core/errors.ts'
@@ -27,9 +28,8 @@ import {
   selectNewest,
   stagedTables,
 } from './current-rows.ts'
-import { dropOurViews, makeLayer } from './duckdb-file-layer.ts'
-import { isToMark, LAKE_TABLE } from './lake-claim.ts'
 import { TARGET } from './with-database.ts'
+import { isToMark, LAKE_TABLE } from './with-loaded.ts'
 
 export interface RunToLoad {
   readonly run: string
@@ -278,4 +278,38 @@ const refuseDoubles = async (
     `Cannot load table "${name}": ${String(row?.doubles)} keys (${key.join(', ')}) come more than once`,
     { table: name },
   )
+}
+
+/** End of the comments of our views, so that views of others are left alone. */
+const MARK = ' (View of firmlake.)'
+
+const names = async (session: Session, sql: string): Promise<readonly string[]> =>
+  (await session.rows(sql)).map(({ name }) => String(name))
+
+const IN_TARGET = `database_name = ${literal(TARGET)} AND schema_name = 'main'`
+
+/** Removes the views that an earlier run has made. */
+const dropOurViews = async (session: Session): Promise<void> => {
+  const ours = await names(
+    session,
+    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND ends_with(comment, ${literal(MARK)})`,
+  )
+  for (const name of ours) await session.run(`DROP VIEW ${TARGET}.main.${ident(name)}`)
+}
+
+/** Makes them for the tables that are there. What has the name of something else is left out, and what reads it. */
+const makeLayer = async (session: Session, layer: NonNullable<SinkContext['layer']>): Promise<void> => {
+  const tables = await names(session, `SELECT table_name AS name FROM duckdb_tables() WHERE ${IN_TARGET}`)
+  const others = await names(
+    session,
+    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND NOT internal`,
+  )
+  const statements = await layer({
+    tables: new Set(tables),
+    taken: new Set([...tables, ...others]),
+    mark: MARK,
+  })
+  await session.run(`USE ${TARGET}`)
+  for (const sql of statements) await session.run(sql)
+  await session.run('USE memory')
 }

@@ -3,19 +3,17 @@
  * the current version of each record; above them stand the views and macros that the caller of a run provides.
  */
 
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../core/sink.ts'
 import { loadPath } from '../lake/files/layout.ts'
 import { fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { statPath } from '../support/list-files.ts'
-import type { DatabaseTarget } from './database-target.ts'
-import { sinkSettings } from './sink-settings.ts'
+import { type DatabaseSink, sinkSettings } from './database-target.ts'
 import { removeStaged, stageFile } from './stage-file.ts'
 
 const DEFAULT_MEMORY_BYTES = 512 * 1024 ** 2
-const SUFFIXES = ['.duckdb', '.ddb']
 
 /** Loaded where they are used: a command that only names targets starts without DuckDB. */
 const engineParts = async () => ({
@@ -99,13 +97,4 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
   }
 }
 
-export const duckdbTarget: DatabaseTarget = {
-  form: 'duckdb:FILE',
-  suffix: '.duckdb',
-  read: (address) => {
-    if (/^duckdb:./is.test(address)) return address.slice('duckdb:'.length)
-    return !address.includes('://') && SUFFIXES.includes(extname(address).toLowerCase()) ? address : undefined
-  },
-  sink: (file) => duckdbFile(file),
-  isFile: true,
-}
+export const duckdbSink: DatabaseSink = { sink: (file) => duckdbFile(file) }

@@ -1,18 +1,22 @@
-/** What a format of files has to do to be a target: one object of this, and one line in `targets.ts`. */
+/**
+ * A format of files as a target is one object of this, and one line in `targets.ts`; and how rows
+ * become a file or a stream of text.
+ */
 
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../core/errors.ts'
-import type { Sink, TableRows } from '../core/sink.ts'
+import type { RawChunk, Sink, TableRows } from '../core/sink.ts'
 
-/** What a person may ask of files, whatever their format: a format takes what means something to it. */
+/** Options of files, whatever their format: a format uses those that mean something to it. */
 export interface FormatOptions {
   /** Makes texts harmless that a spreadsheet would take for formulas. @default true */
   readonly neutralise?: boolean | undefined
   /** Table of the lake whose rows these are; absent for those of a statement. */
   readonly table?: string | undefined
-  /** What the rows are called, where a file says so inside. */
+  /** Name of the rows, where a file says so inside. */
   readonly name?: string | undefined
 }
 
@@ -25,7 +29,7 @@ export interface StreamOptions extends FormatOptions {
 export interface WrittenFile {
   readonly rows: number
   readonly bytes: number
-  /** What a person should know, such as texts that the format has no room for. @default none */
+  /** Warnings for a person, such as texts that the format has no room for. @default none */
   readonly warnings?: readonly string[]
 }
 
@@ -46,10 +50,65 @@ export interface FileFormat {
   readonly stream?: (target: Writable, rows: TableRows, options: StreamOptions) => Promise<number>
 }
 
-/** What a file has that the engine wrote. @throws {ToolkitError} WRITE_FAILED */
+/** Rows and bytes of a file that the engine wrote. @throws {ToolkitError} WRITE_FAILED */
 export const writtenFile = async (path: string, rows: number): Promise<WrittenFile> => {
   const { size } = await stat(path).catch((error: unknown) => {
     throw writeError(`Cannot write "${basename(path)}"`, error)
   })
   return { rows, bytes: size }
+}
+
+/**
+ * Writes a text, then the texts of a relation with one column, waiting while the reader is slow. They are written as
+ * the bytes that DuckDB has, so that no row becomes a value.
+ *
+ * @returns rows
+ */
+export const writeTexts = async (
+  target: Writable,
+  header: string,
+  texts: TableRows,
+  { signal, onProgress }: StreamOptions,
+): Promise<number> => {
+  let [rows, bytes] = [0, 0]
+  const write = async (part: Uint8Array): Promise<void> => {
+    signal?.throwIfAborted()
+    bytes += part.byteLength
+    if (part.byteLength > 0 && !target.write(part)) await once(target, 'drain', signal && { signal })
+    onProgress(rows, bytes)
+  }
+  await write(Buffer.from(header))
+  const { chunks } = await texts.chunks()
+  for await (const chunk of chunks) {
+    rows += chunk.rows
+    await write(textsOf(chunk))
+  }
+  return rows
+}
+
+interface Run {
+  readonly bytes: Uint8Array
+  readonly start: number
+  end: number
+}
+const NO_BYTES = new Uint8Array(0)
+
+/** The texts of a chunk's one column, put together. What stands together in DuckDB's memory is taken at once. */
+const textsOf = ({ rows, columns: [column] }: RawChunk): Uint8Array => {
+  const parts: Uint8Array[] = []
+  let run: Run = { bytes: NO_BYTES, start: 0, end: 0 }
+  const take = (): void => {
+    if (run.end > run.start) parts.push(run.bytes.subarray(run.start, run.end))
+  }
+  column?.texts(0, rows, (bytes, start, end) => {
+    if (bytes === run.bytes && start === run.end) {
+      run.end = end
+      return
+    }
+    take()
+    run = { bytes, start, end }
+  })
+  take()
+  // A copy: DuckDB's memory is good until the next chunk, and the writable may keep it for longer.
+  return Buffer.concat(parts)
 }

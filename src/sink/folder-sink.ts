@@ -63,7 +63,7 @@ export interface FileSinkOptions {
   readonly suffixOf: (table: string) => string
   /** Writes a file, which is on the disk when the promise is fulfilled; replaces an older one. */
   readonly stage: (path: string, table: string, rows: TableRows) => Promise<StagedFile>
-  /** What stands behind FROM to read files of a table; absent where the engine cannot. */
+  /** SQL behind FROM that reads files of a table; absent where the engine cannot. */
   readonly readFiles?: (table: string, paths: readonly string[]) => string
 }
 

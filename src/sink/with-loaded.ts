@@ -1,13 +1,35 @@
 /**
  * A sink of files that knows which runs it shows: a file `_loaded/<run>` for each, made when all else stands, with the
- * name of the sink in it, and in a second line what was taken where that was not all; and in `_lake` the id of the lake.
+ * name of the sink in it, and in a second line which rows were left out where that were some. The file `_lake` holds
+ * the id of the lake.
  */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink, LakeClaim, Sink } from '../core/sink.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { isToMark, LAKE_MARK } from './lake-claim.ts'
+
+/** The table of a database that holds the id, and the file of a folder. */
+export const LAKE_TABLE = 'firmlake_lake'
+const LAKE_MARK = '_lake'
+
+/**
+ * Compares a target's mark with the lake that comes.
+ *
+ * @param found the id that the target holds; absent where it has none
+ * @param target for the message, without a password
+ * @returns whether the id of the lake is to be written into the target
+ * @throws {ToolkitError} `TARGET_OF_ANOTHER_LAKE`
+ */
+export const isToMark = (claim: LakeClaim, found: string | undefined, target: string): boolean => {
+  if (found === claim.lake) return false
+  if (found !== undefined && !claim.adopt)
+    throw new ToolkitError(
+      'TARGET_OF_ANOTHER_LAKE',
+      `Cannot write to ${target}: it holds the rows of another lake; name another target, or hand it over with --adopt`,
+    )
+  return claim.marks
+}
 
 const FOLDER = '_loaded'
 

@@ -33,7 +33,7 @@ const lineOf = (record: unknown, name: string, number: number): string => {
   return `${text}\n`
 }
 
-/** What the iterable throws is the program's own, and may quote data: it stays the cause. */
+/** An error of the iterable is the program's own, and may quote data: it stays the cause. */
 const unreadable = (name: string, number: number, cause: unknown): ToolkitError =>
   cause instanceof ToolkitError
     ? cause

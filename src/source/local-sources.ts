@@ -1,10 +1,290 @@
-/** Local files and standard input as sources of a pipeline. */
+/**
+ * Local files and standard input as sources: finds the files that a person names, reads them in large chunks, and
+ * notices when a file changes meanwhile.
+ */
 
-import { isAbsolute, relative, resolve, sep } from 'node:path'
-import type { Source } from '../core/source.ts'
-import { sha256Of } from '../support/hash.ts'
-import { assertUnchanged, fingerprintFile, identityOf } from './fingerprint-file.ts'
-import { findLocalSources, openSourceFile, openStdin } from './local-files.ts'
+import { fstatSync, type Stats } from 'node:fs'
+import { access, constants, glob, lstat, open, readdir, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Readable } from 'node:stream'
+import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
+import type { Fingerprint, Source } from '../core/source.ts'
+import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
+import { hashFile, sha256Of } from '../support/hash.ts'
+
+/** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
+const READ_BYTES = 1024 * 1024
+
+/** Stands for standard input among the inputs. */
+const STDIN = '-'
+
+interface LocalFile {
+  readonly kind: 'file'
+  /** As the person gave it, or below the folder or pattern given. */
+  readonly name: string
+  /** Absolute. */
+  readonly path: string
+  /** Length in bytes; absent where only reading shows it (a pipe). */
+  readonly bytes?: number
+  /** Whether it is in a lake or in a folder that a lake delivers to. */
+  readonly isOwn?: true
+}
+
+type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: 'stdin' }
+
+/** An error of the file system as a `ToolkitError`. */
+const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
+  if (error instanceof ToolkitError) return error
+  const tooMany = openFilesError(`Cannot ${action} "${name}"`, error)
+  if (tooMany !== undefined) return tooMany
+  const reason = error instanceof Error ? error.message : String(error)
+  const code = systemCode(error) === 'ENOENT' ? 'SOURCE_NOT_FOUND' : 'SOURCE_UNREADABLE'
+  return new ToolkitError(code, `Cannot ${action} "${name}": ${reason}`, { source: name }, error)
+}
+
+const notFound = (input: string, state: string) =>
+  new ToolkitError('SOURCE_NOT_FOUND', `Cannot find "${input}": ${state}`, { source: input })
+
+const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+
+/** `undefined` when there is nothing of that name. */
+const statOf = async (path: string): Promise<Stats | undefined> => {
+  try {
+    return await stat(path)
+  } catch (error) {
+    const code = systemCode(error)
+    // A pattern may be longer than a name can be.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return undefined
+    throw sourceError('open', path, error)
+  }
+}
+
+/** Regular files below a folder, without hidden files and folders. Links to files count, links to folders do not. */
+const filesBelow = async (folder: string): Promise<string[]> => {
+  const names: string[] = []
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw sourceError('list', folder, error)
+  })
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue
+    const name = join(folder, entry.name)
+    if (entry.isDirectory()) names.push(...(await filesBelow(name)))
+    else if (entry.isFile()) names.push(name)
+    else if (entry.isSymbolicLink() && (await linkedStat(name)).isFile()) names.push(name)
+  }
+  return names
+}
+
+/** A link to nowhere is an error: a file that was meant must not be missing without a word. */
+const linkedStat = async (name: string): Promise<Stats> => {
+  const stats = await statOf(name)
+  if (stats) return stats
+  throw new ToolkitError('SOURCE_UNREADABLE', `Cannot open "${name}": it is a link to nowhere`, {
+    source: name,
+  })
+}
+
+const filesMatching = async (pattern: string): Promise<string[]> => {
+  const names: string[] = []
+  for await (const name of glob(pattern)) if ((await linkedStat(name)).isFile()) names.push(name)
+  return names
+}
+
+const namesOf = async (input: string): Promise<string[]> => {
+  const stats = await statOf(input)
+  if (stats?.isDirectory()) {
+    const names = await filesBelow(input)
+    if (names.length === 0) throw notFound(input, 'the folder holds no file')
+    return names.sort(byName)
+  }
+  if (stats) return [input]
+  if (!/[*?[{]/.test(input)) throw notFound(input, 'there is no such file or folder')
+  const names = await filesMatching(input)
+  if (names.length === 0) throw notFound(input, 'no file matches the pattern')
+  return names.sort(byName)
+}
+
+const fileOf = async (name: string): Promise<LocalFile> => {
+  try {
+    const stats = await stat(name)
+    await access(name, constants.R_OK)
+    return { kind: 'file', name, path: resolve(name), ...(stats.isFile() ? { bytes: stats.size } : {}) }
+  } catch (error) {
+    throw sourceError('open', name, error)
+  }
+}
+
+/** A lake has the first; a folder that runs are delivered to has the others. */
+const MARKS = [MANIFEST_FOLDER, '_loaded', '_lake']
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+/**
+ * Whether a file is firmlake's own: below a lake, or below a folder that a lake delivers to. No file is opened to find
+ * out, and each folder is looked at once.
+ *
+ * @returns a function of a file's absolute path; a link in it is not followed
+ */
+const ownFileTest = (): ((path: string) => Promise<boolean>) => {
+  const known = new Map<string, Promise<boolean>>()
+  const isOwnFolder = (folder: string): Promise<boolean> => {
+    const found = known.get(folder) ?? look(folder)
+    known.set(folder, found)
+    return found
+  }
+  const look = async (folder: string): Promise<boolean> => {
+    const above = dirname(folder)
+    if (above !== folder && (await isOwnFolder(above))) return true
+    for (const mark of MARKS) if (await exists(join(folder, mark))) return true
+    return false
+  }
+  return (path) => isOwnFolder(dirname(path))
+}
+
+/**
+ * Finds the sources that a person names, in the order given.
+ *
+ * Each input is a file, a folder (all regular files below it that are not hidden), a pattern such as
+ * `batches/*.br` (the files it matches), or `-` for standard input. Files of a folder or pattern are sorted by
+ * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once. Files of a folder
+ * or pattern that lie in a lake, or where a lake delivers to, are left out: a load must not read what loads have made.
+ *
+ * @returns what was found, and how many files were left out
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND` naming the input that gives nothing; `SOURCE_UNREADABLE`
+ */
+export const findLocalSources = async (
+  inputs: readonly string[],
+): Promise<{ readonly sources: readonly LocalSource[]; readonly ownFiles: number }> => {
+  const found = new Map<string, LocalSource>()
+  const isOwnFile = ownFileTest()
+  const left = new Set<string>()
+  for (const input of inputs) {
+    if (input === STDIN) found.set(STDIN, { kind: 'stdin', name: 'stdin' })
+    else {
+      for (const name of await namesOf(input)) {
+        const source = await fileOf(name)
+        // Only a regular file has a real path: that of a pipe (`<(...)` in a shell) does not exist.
+        const identity = source.bytes === undefined ? source.path : await realpath(name)
+        const isOwn =
+          source.bytes !== undefined && ((await isOwnFile(source.path)) || (await isOwnFile(identity)))
+        if (isOwn && name !== input) left.add(identity)
+        else if (!found.has(identity)) found.set(identity, isOwn ? { ...source, isOwn } : source)
+      }
+    }
+  }
+  return { sources: [...found.values()], ownFiles: [...left].filter((one) => !found.has(one)).length }
+}
+
+interface OpenOptions {
+  /** Stops reading with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Its length as far as it is known: of a small file less memory is taken. @default not known */
+  readonly sizeBytes?: number | undefined
+}
+
+/** Memory for the end of a file that has been read. */
+const END_BYTES = 1024
+
+/**
+ * Reads a file in chunks of 1 MiB. Opens it when the first chunk is asked for, closes it on every way out. A chunk may
+ * be read until the next one is asked for.
+ *
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND`, or `SOURCE_UNREADABLE` (a folder, no permission, a bad disk)
+ */
+export async function* openSourceFile(path: string, options: OpenOptions = {}): AsyncGenerator<Buffer, void> {
+  const failed = (error: unknown): never => {
+    throw sourceError('read', path, error)
+  }
+  options.signal?.throwIfAborted()
+  const file = await open(path).catch(failed)
+  const size = options.sizeBytes ?? Number.POSITIVE_INFINITY
+  // Chunks of their own would bring the garbage collector to work for every few of them.
+  const chunk = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(size, END_BYTES)))
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted()
+      const { bytesRead } = await file.read(chunk).catch(failed)
+      if (bytesRead === 0) return
+      yield chunk.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Node reads a folder given as standard input as nothing, without a word. */
+const standardInput = (): Readable => {
+  if (!fstatSync(0).isDirectory()) return process.stdin
+  throw new ToolkitError('SOURCE_UNREADABLE', 'Cannot read "stdin": it is a folder', { source: 'stdin' })
+}
+
+/**
+ * Reads standard input to its end; it can be read once.
+ *
+ * @param options `stream` stands for standard input, for whoever holds another readable. @default process.stdin
+ * @throws {ToolkitError} `SOURCE_UNREADABLE`
+ */
+export async function* openStdin(
+  options: OpenOptions & { readonly stream?: Readable } = {},
+): AsyncGenerator<Buffer, void> {
+  const { signal, stream = standardInput() } = options
+  signal?.throwIfAborted()
+  const stop = () => stream.destroy()
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    yield* stream
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw sourceError('read', 'stdin', error)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stream.destroy()
+  }
+}
+
+/**
+ * Reads a file once and gives its length and hash.
+ *
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND` or `SOURCE_UNREADABLE`
+ */
+export const fingerprintFile = async (path: string, options: OpenOptions = {}): Promise<Fingerprint> => {
+  try {
+    const { bytes, sha256 } = await hashFile(path, options)
+    return { bytes, sha256 }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    throw sourceError('read', path, error)
+  }
+}
+
+/**
+ * Size, time of change in nanoseconds and inode number of a file, as one text. Equal texts before and after
+ * reading mean that nobody wrote to the file meanwhile; a cheap check beside the hash.
+ *
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND` or `SOURCE_UNREADABLE`
+ */
+export const identityOf = async (path: string): Promise<string> => {
+  try {
+    const { size, mtimeNs, ino } = await stat(path, { bigint: true })
+    return `${size}-${mtimeNs}-${ino}`
+  } catch (error) {
+    throw sourceError('open', path, error)
+  }
+}
+
+/** Compares two results of `identityOf`. @throws {ToolkitError} `SOURCE_CHANGED` when they differ */
+export const assertUnchanged = (name: string, before: string, after: string): void => {
+  if (before === after) return
+  throw new ToolkitError(
+    'SOURCE_CHANGED',
+    `Cannot trust what was read of "${name}": it is now ${after} (size, time, inode), it was ${before}`,
+    { source: name, before, after },
+  )
+}
 
 /**
  * Sources for what a person names: files, folders, patterns, `-` for standard input. Names are kept relative
@@ -16,7 +296,7 @@ export const localSources = async (
   inputs: readonly string[],
   cwd: string = process.cwd(),
 ): Promise<Source[]> => {
-  const named = inputs.map((input) => (input === '-' ? input : resolve(cwd, input)))
+  const named = inputs.map((input) => (input === STDIN ? input : resolve(cwd, input)))
   const { sources, ownFiles } = await findLocalSources(named)
   const found = sources.map((source): Source => {
     if (source.kind === 'stdin')
@@ -26,7 +306,7 @@ export const localSources = async (
       ...fileSource(source, cwd),
       ...(below && { found: true }),
       ...(source.isOwn && {
-        notice: 'it lies in a lake, or where a lake delivers to; it is loaded since it was named',
+        notice: 'it is in a lake, or where a lake delivers to; it is loaded since it was named',
       }),
     }
   })
@@ -44,8 +324,6 @@ const ownFilesSource = (count: number): Source => ({
   fingerprint: async () => NO_BYTES,
   open: async function* () {},
 })
-
-type LocalFile = Extract<Awaited<ReturnType<typeof findLocalSources>>['sources'][number], { kind: 'file' }>
 
 const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)

@@ -14,10 +14,9 @@ import { statPath } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { filesOfThisWork, findMisfits, readMark } from './check-files.ts'
-import type { ObjectStore } from './object-store.ts'
+import { checkPath, nameOf, type ObjectStore } from './object-store.ts'
 import { readObject } from './read-object.ts'
 import type { FetchOptions, FileFacts, Storage } from './storage.ts'
-import { checkPath, nameOf } from './store-paths.ts'
 import { cacheBytes, makeRoom, makeWorkFolder, markReading } from './work-folder.ts'
 
 const FILES_AT_ONCE = 8
@@ -186,7 +185,7 @@ export const copiesOf = (store: ObjectStore, folder: string, cache = folder): Co
     return files.filter((_, at) => !has[at])
   }
 
-  /** Fetches what is missing, and again what vanished meanwhile. @returns whether something was fetched */
+  /** Fetches files that are missing, and again those that were deleted meanwhile. @returns whether something was fetched */
   const bringMissing = async (
     files: readonly FileFacts[],
     makeSpace: () => Promise<void>,

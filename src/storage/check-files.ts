@@ -8,7 +8,7 @@ import { sideBySide } from '../support/side-by-side.ts'
 import type { FetchOptions, FetchProgress, FileFacts, FileMark, KnownFiles } from './storage.ts'
 
 const LOOKS_AT_ONCE = 32
-/** What two cores can do. */
+/** As many as two cores can do. */
 const HASHES_AT_ONCE = 2
 /** The clock of a file system is coarse: a file that was changed so lately may be changed again without a trace. */
 const SETTLED_NS = 2_000_000_000n

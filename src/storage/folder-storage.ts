@@ -22,7 +22,7 @@ import { damagedFile, findMisfits, isWhole } from './check-files.ts'
 import type { StagedPlacement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
-/** What `rename` says of a folder that another one stands in the way of. */
+/** Errors of `rename` for a folder that another one stands in the way of. */
 const TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
 /** A promise's outcome. Where no further file may be opened it says so: a failed read is taken for damage by its callers. */

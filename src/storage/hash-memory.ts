@@ -77,7 +77,7 @@ export const openHashMemory = async (
     save: async () => {
       try {
         if (learned.size === 0) await utimes(path, new Date(), new Date())
-        // What another process has learned meanwhile stays.
+        // Files that another process has learned meanwhile stay.
         else await write(path, lake, new Map([...(await read(path)), ...learned]))
       } catch {
         // Hashed again next time.

@@ -1,9 +1,10 @@
 /**
- * What a lake needs of a bucket, in eight calls: another object storage is one implementation of this. Paths are below
- * the lake's prefix, with `/`; one slash at the end makes the empty object that marks a folder.
+ * The object store that a lake needs, in eight calls: another object storage is one implementation of this. Paths are below
+ * the lake's prefix, with `/`.
  */
 
 import type { Readable } from 'node:stream'
+import { ToolkitError } from '../core/errors.ts'
 import type { FileFacts, StoredFile } from './storage.ts'
 
 /** Where the objects are. */
@@ -81,3 +82,23 @@ export interface ObjectStore {
   /** Removes objects, in any order; such as are gone already are fine. */
   readonly delete: (paths: readonly string[]) => Promise<void>
 }
+
+export const hasBadSegment = (path: string): boolean =>
+  path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..')
+
+export const notOfLake = ({ uri }: StoreAddress, path: string): ToolkitError =>
+  new ToolkitError('LAKE_DAMAGED', `Cannot use path "${path}" of "${uri}": it is not one of a lake`, { path })
+
+/** @throws {ToolkitError} `LAKE_DAMAGED` for a path that leaves the lake: such as this come from a forged snapshot */
+export const checkPath = (address: StoreAddress, path: string): void => {
+  // One slash at the end is that of a folder's marker.
+  if (hasBadSegment(path.replace(/\/$/, '')) || /[\0\\]/.test(path)) throw notOfLake(address, path)
+}
+
+/** `s3://bucket/prefix/path`, as messages name an object. */
+export const nameOf = ({ address }: { readonly address: StoreAddress }, path: string): string =>
+  `${address.uri}/${path}`
+
+/** The error for an object that is read in several requests. @param name as `nameOf` gives it */
+export const replacedObject = (name: string, path: string): ToolkitError =>
+  new ToolkitError('LAKE_DAMAGED', `Cannot read "${name}": it was replaced while it was read`, { path })

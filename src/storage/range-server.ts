@@ -8,12 +8,11 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { ToolkitError } from '../core/errors.ts'
-import type { ObjectStore } from './object-store.ts'
-import { RangedObject } from './ranged-object.ts'
+import { nameOf, type ObjectStore } from './object-store.ts'
+import { type RangedObject, rangedObject } from './read-object.ts'
 import type { FileFacts, RangeServer } from './storage.ts'
-import { nameOf } from './store-paths.ts'
 
-/** Of files that never change: a reader may keep what it knows of them. */
+/** The files never change: a reader may keep what it knows of them. */
 const UNCHANGED = new Date(0).toUTCString()
 
 const RANGE = /^bytes=(\d+)-(\d*)$/
@@ -52,7 +51,7 @@ export const serveRanges = async (store: ObjectStore): Promise<RangeServer> => {
     if (places.has(file.path)) return
     const place = `/${secret}/${places.size + 1}.parquet`
     places.set(file.path, place)
-    objects.set(place, new RangedObject(store, file, counter))
+    objects.set(place, rangedObject(store, file, counter))
   }
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -14,13 +14,13 @@ export interface StoredFile {
   readonly changedMs: number
 }
 
-/** What stands directly in a folder. */
+/** A file or folder directly in a folder. */
 export interface StoredEntry {
   readonly name: string
   readonly kind: 'file' | 'folder'
 }
 
-/** What is known of a file before it is fetched, so that a damaged or exchanged one is found. */
+/** Facts of a file, known before it is fetched, so that a damaged or exchanged one is found. */
 export interface FileFacts {
   readonly path: string
   readonly bytes: number
@@ -42,7 +42,7 @@ export interface LineLog {
   readonly close: () => Promise<void>
 }
 
-/** What identifies a file of this machine: it is another file where any of this differs. */
+/** Identifies a file of this machine: it is another file where any of this differs. */
 export interface FileMark {
   readonly bytes: number
   readonly inode: string
@@ -51,7 +51,7 @@ export interface FileMark {
   readonly changed: string
 }
 
-/** What is known of files that were hashed before. */
+/** Files that were hashed before. */
 export interface KnownFiles {
   /** Whether the file that bears this mark was found to be what it should be. */
   readonly knows: (file: FileFacts, mark: FileMark) => boolean
@@ -82,7 +82,7 @@ export interface ExamineOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What was asked of a bucket for ranges. */
+/** Counts of requests for ranges of a bucket. */
 export interface RangeCounts {
   readonly files: number
   readonly requests: number

@@ -110,7 +110,7 @@ export const objectOf =
   }
 
 /** Forms of all fields of a declared type: one that is added to it is missed here too. */
-type FieldForms<T> = {
+export type FieldForms<T> = {
   readonly [K in keyof T]-?: object extends Pick<T, K> ? OptionalForm<T[K]> : Form<T[K]>
 }
 

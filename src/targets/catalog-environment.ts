@@ -4,7 +4,7 @@ import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What may be named on a command line. */
+/** Names that a command line may give. */
 interface NamedCatalog {
   readonly url?: string | undefined
   readonly warehouse?: string | undefined

@@ -9,9 +9,11 @@ import { checkOptions, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
+import { isCompaction } from '../core/source-kinds.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
+import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { compileTake } from '../lake/projection/compile-projection.ts'
 import { computedColumns } from '../lake/projection/computed-columns.ts'
 import type { Take } from '../lake/projection/projection.ts'
@@ -21,10 +23,9 @@ import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { SINK_TABLES } from '../sink/current-rows.ts'
 import { discard } from '../support/durable-files.ts'
-import { orNotComputed, type RowsToDeliver, rowsFor } from './delivered-rows.ts'
-import { layerOnTarget } from './layer-on-target.ts'
+import { temporaryName } from '../support/process-identity.ts'
 import { openSinks } from './open-sink.ts'
-import { stagingFolder } from './staging-folder.ts'
+import { layerOnTarget, orNotComputed, type RowsToDeliver, rowsFor } from './target-rows.ts'
 
 export interface DeliverProgress {
   readonly sink: string
@@ -44,9 +45,9 @@ export interface DeliverOptions {
   readonly lake: string
   /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
   readonly sinks: readonly (DeliverySink | string)[]
-  /** What of the lake's rows they receive, and what is computed for them; columns that are left out are NULL. @default everything */
+  /** Rows of the lake that they receive, and columns that are computed for them; columns that are left out are NULL. @default everything */
   readonly take?: Take | undefined
-  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
@@ -57,12 +58,23 @@ export interface DeliverOptions {
   readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
 }
 
-/** What one sink received. */
+const OPTIONS: OptionTypes<DeliverOptions> = {
+  lake: is.lake,
+  sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
+  hashKey: is.either(is.text, is.object),
+  adopt: is.flag,
+  memoryBytes: is.amount,
+  onProgress: is.callback,
+  signal: is.signal,
+  take: is.object,
+}
+
+/** Runs and rows that one sink received. */
 export interface Delivery {
   readonly sink: string
   readonly runs: readonly string[]
   readonly rows: number
-  /** What a person should know, such as characters that the target cannot hold. */
+  /** Warnings for a person, such as characters that the target cannot hold. */
   readonly warnings: readonly string[]
 }
 
@@ -98,12 +110,12 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
       })),
       { partition: 'line_items', files: files.filter((file) => file.run === run && isTable(file.table)) },
     ],
-    merged: entries.some(({ source }) => source.kind === 'compaction') ? merged.map((one) => one.run) : [],
+    merged: entries.some(({ source }) => isCompaction(source)) ? merged.map((one) => one.run) : [],
   }))
 }
 
 /**
- * What a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
+ * Runs that a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
  * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
  * not come after them.
  */
@@ -122,7 +134,7 @@ const lackingOf = async (
 interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
   readonly lakeId: string
   readonly session: Session
-  /** What every run of a sink is opened with. */
+  /** Settings that every run of a sink is opened with. */
   readonly lent: SinkContext
 }
 
@@ -163,7 +175,7 @@ const deliverRun = async (
     await target.commit(written)
     return target.warnings ?? []
   } catch (error) {
-    // What is left of it the next attempt writes over; the first error is the one to report.
+    // The next attempt writes over its leftovers; the first error is the one to report.
     await target.abort().catch(() => undefined)
     throw error
   }
@@ -245,17 +257,6 @@ const failure = (
   )
 }
 
-const OPTIONS: OptionTypes<DeliverOptions> = {
-  lake: is.lake,
-  sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
-  hashKey: is.either(is.text, is.object),
-  adopt: is.flag,
-  memoryBytes: is.amount,
-  onProgress: is.callback,
-  signal: is.signal,
-  take: is.object,
-}
-
 /**
  * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
  * from theirs.
@@ -285,7 +286,8 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   const ofLake = (await computedOfLake(root)).filter((one) => !own.some(({ what }) => what === one.what))
   const layer = layerOnTarget(lake, root)
   const taken = takenText(root, take?.declared ?? options.take ?? {})
-  const staging = stagingFolder(lake)
+  // For sinks that load databases. A killed process leaves it there, and gc removes it.
+  const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const lakeId = await ensureLakeId(lake, randomBytes)
   const engine = await Engine.open({ memoryBytes })
   try {

@@ -3,10 +3,10 @@
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
+import { isBucket } from '../core/lake-address.ts'
 import type { DeliverySink, Sink } from '../core/sink.ts'
 import { LAKE_FILE } from '../lake/files/layout.ts'
-import type { DatabaseTarget } from '../sink/database-target.ts'
-import type { FileFormat, FormatOptions } from '../sink/file-format.ts'
+import type { FormatOptions } from '../sink/file-format.ts'
 import {
   DATABASE_NAMES,
   DATABASES,
@@ -15,6 +15,8 @@ import {
   FILE_FORMATS,
   type FileFormatName,
   isFileFormat,
+  TARGET_FORMS,
+  takesRuns,
 } from '../sink/targets.ts'
 import { refuseLake, withLoaded } from '../sink/with-loaded.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -43,7 +45,7 @@ const formatOfFile = (path: string): FileFormatName | undefined =>
  */
 export const readAddress = (address: string): TargetAddress => {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9.]+):(.+)$/is.exec(address) ?? []
-  if (isFileFormat(scheme) && (!rest.includes('://') || /^s3:\/\//i.test(rest)))
+  if (isFileFormat(scheme) && (!rest.includes('://') || isBucket(rest)))
     return { kind: 'folder', format: scheme, directory: rest }
   for (const database of DATABASE_NAMES) {
     const at = DATABASES[database].read(address)
@@ -51,15 +53,11 @@ export const readAddress = (address: string): TargetAddress => {
   }
   const format = formatOfFile(address)
   if (!address.includes('://') && format !== undefined) return { kind: 'file', format, path: address }
-  const databases = DATABASE_NAMES.map((name): DatabaseTarget => DATABASES[name])
-  const files = [
-    ...FILE_FORMAT_NAMES.map((one) => `.${one}`),
-    ...databases.flatMap(({ suffix }) => suffix ?? []),
-  ]
+  const { files, databaseFiles, folders, databases } = TARGET_FORMS
   throw new ToolkitError(
     'TARGET_REFUSED',
-    `Cannot use "${redacted(address)}" as a target: expected a file (${files.join(', ')}), ` +
-      `a folder (${FILE_FORMAT_NAMES.map((one) => `${one}:DIR`).join(', ')}), ${databases.map(({ form }) => form).join(' or ')}`,
+    `Cannot use "${redacted(address)}" as a target: expected a file (${[...files, ...databaseFiles].join(', ')}), ` +
+      `a folder (${folders.join(', ')}), ${databases.join(' or ')}`,
   )
 }
 
@@ -109,10 +107,10 @@ export const refuseLakeAsTarget = async (address: TargetAddress, lake: string): 
  *
  * @throws {ToolkitError} `TARGET_REFUSED` for a single file: a run has several tables
  */
-export const chooseSink = (
+export const chooseSink = async (
   address: TargetAddress,
   options: Pick<FormatOptions, 'neutralise'> = {},
-): DeliverySink => {
+): Promise<DeliverySink> => {
   switch (address.kind) {
     case 'file':
       throw new ToolkitError(
@@ -121,15 +119,17 @@ export const chooseSink = (
           `${address.format}:DIR, or use "firmlake export" for one table`,
       )
     case 'folder': {
-      const { folder }: FileFormat = FILE_FORMATS[address.format]
-      if (folder !== undefined) return withLoaded(folder(address.directory, options), address.directory)
-      throw new ToolkitError(
-        'TARGET_REFUSED',
-        `Cannot deliver runs to "${address.format}:${address.directory}": ${address.format} is for people; use "firmlake export"`,
-      )
+      const { format, directory } = address
+      if (!takesRuns(format))
+        throw new ToolkitError(
+          'TARGET_REFUSED',
+          `Cannot deliver runs to "${format}:${directory}": ${format} is for people; use "firmlake export"`,
+        )
+      const { folder } = await FILE_FORMATS[format].load()
+      return withLoaded(folder(directory, options), directory)
     }
     case 'database':
-      return DATABASES[address.database].sink(address.at)
+      return (await DATABASES[address.database].load()).sink(address.at)
   }
 }
 
@@ -161,7 +161,7 @@ export const openSinks = async (
     }
     const address = readAddress(sink)
     await refuseLakeAsTarget(address, lake)
-    opened.push(chooseSink(address))
+    opened.push(await chooseSink(address))
   }
   return opened
 }

@@ -1,4 +1,4 @@
-/** What publishing works with: DuckDB with the memory that it may use, and a folder that goes away with the work. */
+/** The session of publishing: DuckDB with the memory that it may use, and a folder that is removed after the work. */
 
 import { rm } from 'node:fs/promises'
 import { Engine } from '../lake/duckdb/engine.ts'
@@ -6,8 +6,8 @@ import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { defaultLocalBytes } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { listManifest } from '../manifest/snapshots/snapshots.ts'
-import { SupersededRows } from '../publish/current/superseded-rows.ts'
 import type { PublishContext } from '../publish/publication.ts'
+import { SupersededRows } from '../publish/superseded-rows.ts'
 import { queryMemory } from '../run/memory-shares.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'

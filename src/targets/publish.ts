@@ -6,25 +6,26 @@
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import type { SnapshotHead } from '../core/partition.ts'
+import type { TableFormatName } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
-import { mainOf } from '../publish/current/superseded-rows.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import type { FilesOfTable, ShownSnapshot } from '../publish/listed-table.ts'
-import type {
-  PublishContext,
-  SnapshotToPublish,
-  TableChange,
-  TablePublication,
+import {
+  PUBLISHED_ROWS,
+  type PublishContext,
+  type PublishedRows,
+  type SnapshotToPublish,
+  type TableChange,
+  type TablePublication,
 } from '../publish/publication.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../publish/published-rows.ts'
-import { publishedTables } from '../publish/table-files.ts'
+import { mainOf } from '../publish/superseded-rows.ts'
+import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
-import { FORMATS, type TableFormatName } from './table-formats.ts'
+import { FORMATS } from './table-formats.ts'
 
-/** What publishing changed in one table. */
+/** Changes that publishing made in one table. */
 export interface PublishedTable {
   readonly format: TableFormatName
   readonly table: string
@@ -39,7 +40,7 @@ export interface PublishedTable {
   readonly moved: boolean
 }
 
-/** What is published now. */
+/** The snapshot and the tables that are published now. */
 export interface PublishSummary {
   /** The newest snapshot, which the tables show now; 0 for a lake without one. */
   readonly snapshot: number
@@ -150,7 +151,7 @@ const NO_FILES: FilesOfTable = {
   changesSince: async () => ({ added: [], removed: [] }),
 }
 
-/** What is read of a lake while it is published. */
+/** The lake as it is read while it is published. */
 interface Reading {
   readonly lake: string
   /** The snapshots that it had when publishing began. */
@@ -158,7 +159,7 @@ interface Reading {
   readonly rootOf: (number: number) => Promise<SnapshotRoot>
 }
 
-/** What a step is given of a snapshot. */
+/** The part of a snapshot that a step is given. */
 const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRoot): SnapshotToPublish => {
   const listed = (table: Table): FilesOfTable => ({
     files: () => tableFilesOf(lake, root, table),

@@ -1,5 +1,6 @@
 /** Files of published tables of current rows that no version of theirs needs any more, and those that a crash has left. */
 
+import { TABLE_FORMAT_NAMES } from '../core/table-formats.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
@@ -10,7 +11,7 @@ import type { StoredFile } from '../storage/storage.ts'
 import { listFolder, statPath } from '../support/list-files.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 import { withPublishContext } from './publish-session.ts'
-import { FORMATS, TABLE_FORMAT_NAMES } from './table-formats.ts'
+import { CATALOG_FORMATS, FORMATS } from './table-formats.ts'
 
 /** A file that no table names may be one of a publisher on another machine: so long it is left alone. */
 const LEFT_ALONE_MS = 24 * 3600 * 1000
@@ -41,7 +42,7 @@ const isPublishing = async ({ lake, scratch }: PublishContext): Promise<boolean>
 const ownFiles = async ({ catalog }: PublishedGarbageRequest): Promise<readonly OwnFiles[]> => {
   const formats = await Promise.all([
     ...TABLE_FORMAT_NAMES.map((name) => FORMATS[name]('current')),
-    ...(catalog === undefined ? [] : [FORMATS.iceberg('current', catalog)]),
+    ...(catalog === undefined ? [] : CATALOG_FORMATS.map((name) => FORMATS[name]('current', catalog))),
   ])
   return formats.flatMap((format) => format.ownFiles ?? [])
 }
@@ -52,7 +53,7 @@ const listOwn = async (lake: string, folder: string): Promise<readonly StoredFil
   return files.filter(({ path }) => !path.slice(folder.length).includes('/_'))
 }
 
-/** Another name of a file gives back no room. */
+/** Bytes that removing a file frees: none where it has another name. */
 const roomOf = async (lake: string, { path, bytes }: StoredFile): Promise<number> =>
   ((await statPath(inLake(lake, path)))?.names ?? 1) > 1 ? 0 : bytes
 

@@ -49,7 +49,7 @@ const filesOfParts = async (
 }
 
 /** Files by their names: a file keeps its run and its version. */
-export const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
+const changesBetween = (before: readonly TableFile[], after: readonly TableFile[]): FileChanges => {
   const [known, left] = [before, after].map((files) => new Set(files.map(({ name }) => name)))
   return {
     added: after.filter(({ name }) => !known?.has(name)),
@@ -64,7 +64,7 @@ export const tableChanges = async (
   after: SnapshotRoot,
   table: TableName,
 ): Promise<FileChanges> => {
-  // Of these there is one for each run.
+  // There is one dictionary for each run.
   if (table.content === undefined)
     return changesBetween(await tableFilesOf(lake, before, table), await tableFilesOf(lake, after, table))
   if (!hasTable(before, table) && !hasTable(after, table)) return { added: [], removed: [] }

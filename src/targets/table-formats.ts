@@ -1,35 +1,31 @@
-/** The formats in which tables are published, each loaded only where it is used. */
+/** Writers of the formats in which tables are published, each loaded only where it is used. */
 
+import { hasCatalog, TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import type { PublishFormat } from '../publish/publication.ts'
-import type { PublishedRows } from '../publish/published-rows.ts'
+import type { PublishedRows, PublishFormat } from '../publish/publication.ts'
 import { publishedTables } from '../publish/table-files.ts'
 
-export const FORMATS = {
-  delta: async (rows: PublishedRows): Promise<PublishFormat> =>
-    (await import('../publish/delta/delta-format.ts')).deltaFormat(rows),
-  iceberg: async (rows: PublishedRows, catalog?: CatalogOptions): Promise<PublishFormat> => {
+export const FORMATS: Readonly<
+  Record<TableFormatName, (rows: PublishedRows, catalog?: CatalogOptions) => Promise<PublishFormat>>
+> = {
+  delta: async (rows) => (await import('../publish/delta/delta-format.ts')).deltaFormat(rows),
+  iceberg: async (rows, catalog) => {
     const { icebergCatalogFormat, icebergFormat } = await import('../publish/iceberg/iceberg-format.ts')
     return catalog === undefined ? icebergFormat(rows) : icebergCatalogFormat(rows, catalog)
   },
-} as const satisfies Readonly<
-  Record<string, (rows: PublishedRows, catalog?: CatalogOptions) => Promise<PublishFormat>>
->
+}
 
-/** A table format of other engines: `delta` or `iceberg`. */
-export type TableFormatName = keyof typeof FORMATS
+/** Formats whose tables a catalog shows. */
+export const CATALOG_FORMATS: readonly TableFormatName[] = TABLE_FORMAT_NAMES.filter(hasCatalog)
 
-const isFormatName = (name: string): name is TableFormatName => name in FORMATS
-export const TABLE_FORMAT_NAMES: readonly TableFormatName[] = Object.keys(FORMATS).filter(isFormatName)
-
-/** The formats in which a lake's rows of a kind are published already. @param catalog looks there for Iceberg, not in the lake */
+/** The formats in which a lake's rows of a kind are published already: in the lake, or in the catalog where one is given. */
 export const publishedFormats = async (
   lake: string,
   rows: PublishedRows,
   catalog?: CatalogOptions,
 ): Promise<readonly TableFormatName[]> => {
   const found: TableFormatName[] = []
-  for (const name of TABLE_FORMAT_NAMES) {
+  for (const name of catalog === undefined ? TABLE_FORMAT_NAMES : CATALOG_FORMATS) {
     const { isPublished } = await FORMATS[name](rows, catalog)
     for (const table of publishedTables()) {
       if (!(await isPublished(lake, table))) continue

@@ -5,15 +5,15 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink } from '../core/sink.ts'
+import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import { compileTake } from '../lake/projection/compile-projection.ts'
 import type { Take } from '../lake/projection/projection.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
-import { TABLE_FORMAT_NAMES, type TableFormatName } from './table-formats.ts'
 
-/** What is kept up to date with a lake. */
+/** Targets that are kept up to date with a lake. */
 export interface TargetOptions {
   /** Formats in which the tables are published, in place, for other engines. @default none */
   readonly publish?: readonly TableFormatName[] | undefined
@@ -21,7 +21,7 @@ export interface TargetOptions {
   readonly catalog?: CatalogOptions | undefined
   /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
-  /** What of the lake's rows the sinks receive. @default everything */
+  /** Rows of the lake that the sinks receive. @default everything */
   readonly sinkTake?: Take | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
@@ -62,11 +62,11 @@ export interface UpdateTargetsOptions extends TargetOptions {
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What the targets received. */
+/** Publications and deliveries of an update. */
 export interface TargetsSummary {
   /** Absent where nothing was to be published. */
   readonly published?: PublishSummary
-  /** What each sink received, in their order. */
+  /** The delivery to each sink, in their order. */
   readonly delivered: readonly Delivery[]
 }
 
@@ -134,21 +134,9 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const {
-    lake,
-    sinks = [],
-    sinkTake,
-    hashKey,
-    adopt,
-    catalog,
-    signal,
-    onTarget,
-    memoryBytes,
-    localBytes,
-    threads,
-  } = options
-  const formats = readFormats(options.publish ?? [])
-  const opened = await openSinks(sinks, lake)
+  const { sinks = [], sinkTake: take, onTarget, publish: names = [], ...shared } = options
+  const formats = readFormats(names)
+  const opened = await openSinks(sinks, shared.lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
   const failures: unknown[] = []
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -165,27 +153,17 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const limits = { memoryBytes, localBytes, threads }
-          const summary = await publish({ lake, formats, catalog, ...limits, signal, onProgress })
+          const summary = await publish({ ...shared, formats, onProgress })
           onTarget?.({ kind: 'published', formats, summary })
           return summary
         })
   const delivered =
-    opened.length === 0 || (signal?.aborted && failures.length > 0)
+    opened.length === 0 || (shared.signal?.aborted && failures.length > 0)
       ? undefined
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
-          const deliveries = await deliver({
-            lake,
-            sinks: opened,
-            take: sinkTake,
-            hashKey,
-            adopt,
-            memoryBytes,
-            signal,
-            onProgress,
-          })
+          const deliveries = await deliver({ ...shared, sinks: opened, take, onProgress })
           onTarget?.({ kind: 'delivered', delivered: deliveries })
           return deliveries
         })

@@ -3,8 +3,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { listManifest } from '../../src/manifest/snapshots/snapshots.ts'
-import { decodeAvro } from '../../src/publish/iceberg/avro-files.ts'
 import { MANIFEST_LIST_SCHEMA, type ManifestFileRecord } from '../../src/publish/iceberg/manifest-schemas.ts'
+import { decodeAvro } from '../../src/publish/iceberg/manifests.ts'
 import { readMetadata } from '../publish/iceberg/iceberg-lake.ts'
 
 interface Room {

@@ -61,7 +61,7 @@ test('a file in a lake that is named itself is loaded, with a notice', async () 
   await cp(join(folder, 'a.jsonl'), join(folder, 'other', 'kept.jsonl'))
   const { stderr } = await run('convert', 'other/kept.jsonl', '--lake', 'lake')
   expect(stderr).toContain(
-    'other/kept.jsonl: it lies in a lake, or where a lake delivers to; it is loaded since it was named',
+    'other/kept.jsonl: it is in a lake, or where a lake delivers to; it is loaded since it was named',
   )
   expect(await queryLake(lake, NAMES)).toEqual([['One']])
 })

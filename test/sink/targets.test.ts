@@ -4,7 +4,15 @@ import { PassThrough } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { FILE_FORMAT_NAMES, FILE_FORMATS, STREAM_FORMATS } from '../../src/sink/targets.ts'
+import type { FileFormat } from '../../src/sink/file-format.ts'
+import {
+  FILE_FORMAT_NAMES,
+  FILE_FORMATS,
+  STREAM_FORMATS,
+  TARGET_FORMS,
+  takesRuns,
+} from '../../src/sink/targets.ts'
+import { codeWith } from '../support/source-code.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test.each(['csv', 'jsonl'] as const)(
@@ -17,10 +25,11 @@ test.each(['csv', 'jsonl'] as const)(
     const rows = session.relation(`SELECT CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN chr(65279) || 'ä'
     WHEN 2 THEN repeat('"x" ', (i % 50)::INTEGER) WHEN 3 THEN i::VARCHAR END AS a FROM range(20_000) AS t (i)`)
     const path = join(await temporaryFolder(), 'rows')
-    await FILE_FORMATS[format].write(path, rows, {})
+    await (await FILE_FORMATS[format].load()).write(path, rows, {})
     const target = new PassThrough()
     const bytes = buffer(target)
-    expect(await FILE_FORMATS[format].stream(target, rows, { onProgress: () => undefined })).toBe(20_000)
+    const { stream } = await FILE_FORMATS[format].load()
+    expect(await stream(target, rows, { onProgress: () => undefined })).toBe(20_000)
     target.end()
     const lines = (content: Buffer): string[] => content.toString('latin1').split('\n').sort()
     expect(lines(await bytes)).toEqual(lines(await readFile(path)))
@@ -36,11 +45,11 @@ test('a JSON Lines export has instants as ISO 8601 and null where a number is no
   const line =
     '{"r":9007199254740993,"tz":"2026-01-02T01:04:05.000Z","ts":"2026-01-02T03:04:05.000001","n":null,"f":null,"d":0.1}\n'
   const path = join(await temporaryFolder(), 'rows')
-  await FILE_FORMATS.jsonl.write(path, rows)
+  await (await FILE_FORMATS.jsonl.load()).write(path, rows)
   expect(await readFile(path, 'utf8')).toBe(line)
   const target = new PassThrough()
   const bytes = buffer(target)
-  await FILE_FORMATS.jsonl.stream(target, rows, { onProgress: () => undefined })
+  await (await FILE_FORMATS.jsonl.load()).stream(target, rows, { onProgress: () => undefined })
   target.end()
   expect(String(await bytes)).toBe(line)
 })
@@ -59,16 +68,31 @@ test('an export has instants and numbers inside lists and structs as JSON has th
     '{"t\\"x":"2026-01-02T03:04:05.000","s":[{"f":null},null],"a":"=1"}',
   ]
   const folder = await temporaryFolder()
-  await FILE_FORMATS.jsonl.write(join(folder, 'jsonl'), rows)
+  await (await FILE_FORMATS.jsonl.load()).write(join(folder, 'jsonl'), rows)
   expect(await readFile(join(folder, 'jsonl'), 'utf8')).toBe(
     `{"l":${values[0]},"i":${values[1]},"s":${values[2]},"n":null,"e":null}\n`,
   )
-  await FILE_FORMATS.csv.write(join(folder, 'csv'), rows, {})
+  await (await FILE_FORMATS.csv.load()).write(join(folder, 'csv'), rows, {})
   const cells = values.map((value) => `"${value.replaceAll('"', '""')}"`)
   expect(await readFile(join(folder, 'csv'), 'utf8')).toBe(`l,i,s,n,e\r\n${cells.join(',')},,\r\n`)
 })
 
-test('the formats that need no seeking are those with a stream', () => {
+test('the formats that need no seeking are those with a stream, and those that take runs those with a folder', async () => {
   expect(FILE_FORMAT_NAMES).toEqual(['csv', 'csv.gz', 'jsonl', 'parquet', 'arrow', 'arrows', 'xlsx'])
   expect(STREAM_FORMATS).toEqual(['csv', 'jsonl', 'arrows'])
+  for (const name of FILE_FORMAT_NAMES) {
+    const format: FileFormat = await FILE_FORMATS[name].load()
+    expect([name, format.stream !== undefined]).toEqual([name, STREAM_FORMATS.some((one) => one === name)])
+    expect([name, format.folder !== undefined]).toEqual([name, takesRuns(name)])
+  }
+})
+
+test('help texts and messages name formats and databases by the table alone', async () => {
+  const names = [...TARGET_FORMS.folders, ...TARGET_FORMS.databases].map((form) => form.replace('…', ''))
+  const named = new RegExp(names.join('|').replaceAll('.', '\\.').replaceAll('/', '\\/'))
+  const texts = await codeWith(named, /^(sink\/(targets\.ts$|postgres\/)|core\/optional-parts\.ts$)/)
+  // One folder as an example, and examples of commands.
+  expect(
+    texts.filter((line) => !/a folder such as csv:DIR|expected postgres:\/\/user@host/.test(line)),
+  ).toEqual([])
 })

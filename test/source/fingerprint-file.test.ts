@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { assertUnchanged, fingerprintFile, identityOf } from '../../src/source/fingerprint-file.ts'
+import { assertUnchanged, fingerprintFile, identityOf } from '../../src/source/local-sources.ts'
 
 let folder = ''
 let file = ''

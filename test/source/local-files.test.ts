@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findLocalSources, openSourceFile, openStdin } from '../../src/source/local-files.ts'
+import { findLocalSources, openSourceFile, openStdin } from '../../src/source/local-sources.ts'
 
 let folder = ''
 const at = (...names: string[]) => join(folder, ...names)

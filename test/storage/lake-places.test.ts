@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { liesIn } from '../../src/storage/lake-places.ts'
+import { liesIn } from '../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('a lake lies in a folder where it really is', async () => {

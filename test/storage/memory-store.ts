@@ -3,8 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { ToolkitError } from '../../src/core/errors.ts'
-import type { ListedObject, ObjectStore } from '../../src/storage/object-store.ts'
-import { checkPath } from '../../src/storage/store-paths.ts'
+import { checkPath, type ListedObject, type ObjectStore } from '../../src/storage/object-store.ts'
 import { sha256Of } from '../../src/support/hash.ts'
 
 interface MemoryObject {

@@ -294,7 +294,7 @@ test('a compaction never comes after a run that was loaded while it worked', asy
 test('a lake is no target for runs: its files stay as they are', async () => {
   const one = await bench()
   await load(one, 'a', [companyLine(1)])
-  const sink = chooseSink(readAddress(`parquet:${one.lake}`))
+  const sink = await chooseSink(readAddress(`parquet:${one.lake}`))
   await expect(deliver({ lake: one.lake, sinks: [sink] })).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
   expect((await one.verify()).problems).toEqual([])
 })
@@ -317,7 +317,7 @@ test.each([
   const one = await bench()
   const run = await load(one, 'a', [companyLine(1)])
   const directory = join(one.folder, 'out')
-  const sinks = formats.map((format) => chooseSink(readAddress(`${format}:${directory}`)))
+  const sinks = await Promise.all(formats.map((format) => chooseSink(readAddress(`${format}:${directory}`))))
   await expect(deliver({ lake: one.lake, sinks })).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
     context: { sinks: formats[1] },
@@ -331,7 +331,7 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
     const one = await bench()
     const run = await load(one, 'a', [companyLine(1)])
     const directory = join(one.folder, format)
-    const sink = chooseSink(readAddress(`${format}:${directory}`))
+    const sink = await chooseSink(readAddress(`${format}:${directory}`))
     await deliver({ lake: one.lake, sinks: [sink] })
     const [file = ''] = await readdir(join(directory, 'companies', `load=${run}`))
     expect(file).toMatch(new RegExp(`\\.${format}$`))
@@ -340,8 +340,8 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
   },
 )
 
-test.each(['out.csv', 'out.parquet'])('a single file such as %s cannot take runs', (path) => {
-  expect(() => chooseSink(readAddress(path))).toThrow(/^Cannot deliver runs to the file/)
+test.each(['out.csv', 'out.parquet'])('a single file such as %s cannot take runs', async (path) => {
+  await expect(chooseSink(readAddress(path))).rejects.toThrow(/^Cannot deliver runs to the file/)
 })
 
 test.each([

@@ -1,6 +1,7 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
+import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
 import { interruptible } from '../interrupt.ts'
@@ -36,8 +37,8 @@ export const addCopy = (program: Command): void => {
         'hash, and the copy shows a snapshot when all of it is there. Given again it copies what is new; one that was ' +
         'killed resumes. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
     )
-    .argument('<lake>', 'folder of the lake, or s3://bucket/prefix')
-    .argument('<to>', 'a new folder or s3://bucket/prefix, or an earlier copy')
+    .argument('<lake>', `folder of the lake, or ${BUCKET_FORM}`)
+    .argument('<to>', `a new folder or ${BUCKET_FORM}, or an earlier copy`)
     .addOption(snapshotOption('the newest snapshot of the copy (default: that of the lake)'))
     .option('--snapshots <n|all>', 'how many snapshots up to that one (default: 1)', numberOrAll, 1)
     .option('--same-lake', 'the copy keeps the id of the lake, so that its targets take rows of either')

@@ -37,7 +37,7 @@ export const addDoctor = (program: Command): void => {
         'Ends with 1 where something is missing that the core or the configuration needs.',
     )
     .addOption(lakeOrTargetOption())
-    .addOption(sinkOption('look at what this needs too: csv:DIR, firms.duckdb, postgres://… (repeatable)'))
+    .addOption(sinkOption('look at what this needs too'))
   for (const option of addressOptions()) command.addOption(option)
   command
     .option(

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
+import { STREAM_FORMATS, type StreamFormatName, TARGET_FORMS } from '../../sink/targets.ts'
 import type { ExportTarget } from '../../targets/export/export-tables.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -48,9 +48,10 @@ export const addExport = (program: Command): void => {
     .command('export')
     .summary('write tables of a lake, or an answer, to files, a folder or a database')
     .description(
-      'Exports the current versions of a snapshot. Targets: a file for one table (out.csv, .csv.gz, .jsonl, .parquet, ' +
-        '.arrow, .arrows, .xlsx), a folder with a file a table (csv:DIR, xlsx:DIR, parquet:DIR and so on), ' +
-        'a database (firms.duckdb, duckdb:FILE, postgres://…), or - for standard output.',
+      `Exports the current versions of a snapshot. Targets: a file for one table (out${TARGET_FORMS.files.join(', ')}), ` +
+        `a folder with a file a table (${TARGET_FORMS.folders.join(', ')}), ` +
+        `a database (${[...TARGET_FORMS.databaseFiles.map((suffix) => `firms${suffix}`), ...TARGET_FORMS.databases].join(', ')}), ` +
+        'or - for standard output.',
     )
     .addOption(lakeOption())
     .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())

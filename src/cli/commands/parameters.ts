@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
-import type { ListedParameter } from '../../source/service/list-parameters.ts'
+import type { ListedParameter } from '../../source/service/listings.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
 import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'

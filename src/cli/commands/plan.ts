@@ -8,7 +8,7 @@ import type { PlanEstimate } from '../../jobs/pull/plan-pull.ts'
 import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/sources.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
-import { searchLabel } from '../../source/service/request-label.ts'
+import { searchLabel } from '../../source/service/page-request.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import {

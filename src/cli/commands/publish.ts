@@ -1,11 +1,16 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
 import { type Command, Option } from 'commander'
+import {
+  hasCatalog,
+  TABLE_FORMAT_NAMES,
+  TABLE_FORMATS,
+  type TableFormatName,
+} from '../../core/table-formats.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
-import type { TableFormatName } from '../../targets/table-formats.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
@@ -19,9 +24,7 @@ interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
   readonly localBytes?: number
   readonly rows?: PublishedRows
-}
-
-interface IcebergOptions extends PublishOptions {
+  /** Only where the format has a catalog. */
   readonly catalog?: string
   readonly warehouse?: string
   readonly namespace?: string
@@ -42,46 +45,50 @@ export const addPublish = (program: Command): void => {
         'Each table is published twice: with all versions of its records, and with the current rows alone. See ' +
         'docs/published-tables.md.',
     )
-  addDelta(command)
-  addIceberg(command)
-  withExamples(command, [
-    ['publish delta --lake ./lake', 'Delta Lake tables: current rows in ./lake/published/delta'],
-    ['publish iceberg --lake ./lake', 'Apache Iceberg tables: current rows in ./lake/published/iceberg'],
-  ])
+  for (const name of TABLE_FORMAT_NAMES) addFormat(command, name)
+  withExamples(
+    command,
+    TABLE_FORMAT_NAMES.map((name) => [
+      `publish ${name} --lake ./lake`,
+      `${TABLE_FORMATS[name].title} tables: current rows in ./lake/published/${name}`,
+    ]),
+  )
 }
 
-const addDelta = (publish: Command): void => {
+const addFormat = (publish: Command, name: TableFormatName): void => {
+  const { title, about } = TABLE_FORMATS[name]
   const command = publish
-    .command('delta')
-    .summary('as Delta Lake tables')
-    .description(
-      'Writes a Delta Lake log beside each table, for all versions of its records: one version for each snapshot ' +
-        'that changes it. The current rows get files of their own in published/delta. What is published already ' +
-        'stays as it is; the command may be interrupted and run again.',
-    )
+    .command(name)
+    .summary(`as ${title} tables`)
+    .description(about)
     .addOption(lakeOption())
+  if (hasCatalog(name)) addCatalogOptions(command)
+  command
     .addOption(rowsOption())
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(jsonOption())
-    .action((options: PublishOptions) => runPublish('delta', options))
+    .action(({ catalog: url, warehouse, namespace, ...options }: PublishOptions) => {
+      const named = hasCatalog(name) ? { url, warehouse, namespace } : undefined
+      return runPublish(name, options, named && catalogFromEnvironment(process.env, named))
+    })
   withExamples(command, [
-    ['publish delta --lake ./lake', 'bring the Delta tables in step with the lake'],
-    ['publish delta --lake ./lake --rows all', 'without files of their own for the current rows'],
-    ["publish delta --lake ./lake --json | jq '.tables[].versions'", 'versions written for each table'],
+    [`publish ${name} --lake ./lake`, `bring the ${title} tables in step with the lake`],
+    [`publish ${name} --lake ./lake --rows all`, 'all versions alone, without the current rows'],
+    [`publish ${name} --lake ./lake --json | jq '.tables[].versions'`, 'versions written for each table'],
+    ...(hasCatalog(name)
+      ? ([
+          [
+            `publish ${name} --lake s3://bucket/lake --catalog https://catalog.example --namespace firms`,
+            'the same through a REST catalog',
+          ],
+        ] as const)
+      : []),
   ])
 }
 
-const addIceberg = (publish: Command): void => {
-  const command = publish
-    .command('iceberg')
-    .summary('as Apache Iceberg tables')
-    .description(
-      'Writes Apache Iceberg metadata (version 2) for each table: one snapshot for each snapshot of the lake that ' +
-        'changes it. The metadata stands in the lake, or is committed through a REST catalog. The catalog takes a ' +
-        'bearer token from FIRMLAKE_CATALOG_TOKEN, or gives one for the id:secret in FIRMLAKE_CATALOG_CREDENTIAL.',
-    )
-    .addOption(lakeOption())
+const addCatalogOptions = (command: Command): Command =>
+  command
     .option(
       '--catalog <url>',
       'address of an Iceberg REST catalog (default: $FIRMLAKE_CATALOG, else metadata in the lake)',
@@ -91,22 +98,6 @@ const addIceberg = (publish: Command): void => {
       '--namespace <name>',
       'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
     )
-    .addOption(rowsOption())
-    .addOption(memoryOption())
-    .addOption(localBytesOption())
-    .addOption(jsonOption())
-    .action(({ catalog: url, warehouse, namespace, ...options }: IcebergOptions) => {
-      const catalog = catalogFromEnvironment(process.env, { url, warehouse, namespace })
-      return runPublish('iceberg', options, catalog)
-    })
-  withExamples(command, [
-    ['publish iceberg --lake ./lake', 'bring the Iceberg tables in step with the lake'],
-    [
-      'publish iceberg --lake s3://bucket/lake --catalog https://catalog.example --namespace firms',
-      'the same through a REST catalog',
-    ],
-  ])
-}
 
 const runPublish = async (
   format: TableFormatName,

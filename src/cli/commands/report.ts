@@ -1,6 +1,7 @@
 /** `report`: one HTML file about a lake. */
 
 import type { Command } from 'commander'
+import { BUCKET_FORM } from '../../core/lake-address.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   addExpectationOptions,
@@ -44,7 +45,7 @@ export const addReport = (program: Command): void => {
     .addOption(lakeOption())
     .requiredOption(
       '--to <file>',
-      'the HTML file, or s3://bucket/prefix/report.html; it ends in .html, and one that is there is replaced',
+      `the HTML file, or ${BUCKET_FORM}/report.html; it ends in .html, and one that is there is replaced`,
     )
     .option(
       '--line-item <name>',

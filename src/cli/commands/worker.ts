@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { StepReport } from '../../engine/temporal/activities.ts'
 import { interruptible } from '../interrupt.ts'
 import { type TemporalFlags, temporalOptions, temporalPlace } from '../options/engine-options.ts'
@@ -32,7 +33,7 @@ const places = (text: string): readonly string[] => {
   if (found.every((one) => one !== '')) return found
   throw new ToolkitError(
     'USAGE',
-    `Cannot read --lakes "${text}": expected folders or s3://bucket/prefix, with commas`,
+    `Cannot read --lakes "${text}": expected folders or ${BUCKET_FORM}, with commas`,
   )
 }
 

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
 
 export interface LakeOption {
   readonly lake: string
@@ -24,11 +25,10 @@ export const wholeNumber =
 
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 export const readLakeAddress = (text: string, name = '--lake'): string => {
-  const scheme = /^([^/]*):\/\//.exec(text)?.[1]
-  if (text !== '' && !text.startsWith('-') && (scheme === undefined || scheme === 's3')) return text
+  if (text !== '' && !text.startsWith('-') && (isBucket(text) || !/^[^/]*:\/\//.test(text))) return text
   throw new ToolkitError(
     'USAGE',
-    `Cannot read ${name} "${text}": expected a folder, such as ./lake, or s3://bucket/prefix`,
+    `Cannot read ${name} "${text}": expected a folder, such as ./lake, or ${BUCKET_FORM}`,
   )
 }
 
@@ -40,7 +40,7 @@ const namedLake = (about: string): Option =>
 
 /** The lake of a command; FIRMLAKE_LAKE is its default. */
 export const lakeOption = (): Option => {
-  const about = 'folder of the lake, or s3://bucket/prefix'
+  const about = `folder of the lake, or ${BUCKET_FORM}`
   // A variable that is set to nothing is none.
   return process.env[LAKE_VARIABLE]
     ? namedLake(about).env(LAKE_VARIABLE).makeOptionMandatory()

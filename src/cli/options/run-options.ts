@@ -12,8 +12,11 @@ import {
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { isBucket } from '../../core/lake-address.ts'
+import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { TARGET_FORMS } from '../../sink/targets.ts'
 import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
 import { wholeNumber } from './options.ts'
@@ -30,17 +33,21 @@ const listed = (value: string, before: readonly string[] | undefined): readonly 
   value,
 ]
 
-export const sinkOption = (about: string): Option => new Option('--sink <url>', about).argParser(listed)
+const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
+
+export const sinkOption = (about: string): Option =>
+  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(listed)
 
 export const adoptOption = (): Option =>
   new Option('--adopt', 'hand targets that hold the rows of another lake over to this one')
 
 export const targetOptions = (): Option[] => [
-  sinkOption(
-    'deliver runs there too: csv:DIR, jsonl:DIR, parquet:DIR, arrow:DIR, firms.duckdb, postgres://… (repeatable)',
-  ),
+  sinkOption('deliver runs there too'),
   adoptOption(),
-  new Option('--publish <format>', 'publish the tables too: delta or iceberg (repeatable)').argParser(listed),
+  new Option(
+    '--publish <format>',
+    `publish the tables too: ${TABLE_FORMAT_NAMES.join(' or ')} (repeatable)`,
+  ).argParser(listed),
 ]
 
 export interface LoadFlags extends TargetFlags {
@@ -164,7 +171,7 @@ const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 /** Warns where the mode cannot be set. @throws {ToolkitError} USAGE for a bucket */
 export const checkMode = async ({ lake, mode }: ModeOption & { readonly lake: string }): Promise<void> => {
   if (mode === undefined) return
-  if (lake.startsWith('s3://'))
+  if (isBucket(lake))
     throw new ToolkitError('USAGE', `Cannot use --mode for "${lake}": expected a folder as the lake`)
   const found = await stat(lake).catch(() => null)
   const bits = (found?.mode ?? mode) & 0o7777

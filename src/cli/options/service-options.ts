@@ -113,7 +113,7 @@ export const withService = async <T>(
  * @throws {ToolkitError} PLAN_ORIGIN, and as `serviceOf`
  */
 export const plannedService = async (options: ServiceCommandOptions, planned: string): Promise<Service> => {
-  const { checkPlanOrigin } = await import('../../source/service/plan-origin.ts')
+  const { checkPlanOrigin } = await import('../../source/service/address.ts')
   checkPlanOrigin(options.url ?? process.env.FIRMLAKE_URL, planned)
   return serviceOf({ ...options, url: planned })
 }

@@ -5,7 +5,7 @@ import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../man
 import { jobFolder, makeRunFolder } from '../../run/run-folders.ts'
 import { badFile } from '../../run/work/bad-files.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
-import { openSourceFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-sources.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
 import {

@@ -2,6 +2,7 @@
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import { sha256Of } from '../../support/hash.ts'
@@ -53,7 +54,7 @@ const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean =>
   const loaded = partitions.filter(({ counts }) => counts.records > 0)
   if (loaded.length === 0) return true
   const [first, ...others] = loaded
-  if (first?.source.kind !== 'compaction' || others.length > 0) return false
+  if (first === undefined || !isCompaction(first.source) || others.length > 0) return false
   return [...Map.groupBy(first.files, ({ table }) => table).values()].every((files) =>
     sizesFit(files, targetBytes),
   )

@@ -3,9 +3,8 @@
 import { join } from 'node:path'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { checkExport } from '../../targets/export/check-export.ts'
 import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
-import { exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
+import { checkExport, exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
 import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
@@ -85,7 +84,7 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
     if (address.kind === 'database')
-      await chooseSink(address).loaded({
+      await (await chooseSink(address)).loaded({
         ...{ staging: join(workshop.folder, 'staging'), signal },
         claim: { lake: null, adopt, marks: false },
       })

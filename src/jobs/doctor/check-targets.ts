@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
+import { bucketScheme, isBucket } from '../../core/lake-address.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
-import type { DatabaseTarget } from '../../sink/database-target.ts'
-import { DATABASES } from '../../sink/targets.ts'
-import type { ObjectStore } from '../../storage/object-store.ts'
+import type { DatabaseSink, DatabaseTarget } from '../../sink/database-target.ts'
+import { DATABASES, type DatabaseName } from '../../sink/targets.ts'
+import { nameOf, type ObjectStore } from '../../storage/object-store.ts'
 import { openStore } from '../../storage/open-storage.ts'
 import { readWhole } from '../../storage/read-object.ts'
-import { nameOf } from '../../storage/store-paths.ts'
 import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
@@ -25,17 +25,17 @@ export interface Needs {
 
 interface Server {
   readonly at: string
-  readonly probe: NonNullable<DatabaseTarget['probe']>
+  readonly part: DatabaseTarget['part']
+  readonly database: DatabaseName
 }
-
-const isBucket = (address: string): boolean => /^s3:\/\//i.test(address)
 
 /** Folders and buckets that an address names, and the server. */
 const placesOf = (address: TargetAddress): { readonly place?: string; readonly server?: Server } => {
   if (address.kind === 'folder') return { place: address.directory }
   if (address.kind === 'file') return { place: dirname(address.path) }
-  const { probe }: DatabaseTarget = DATABASES[address.database]
-  return probe ? { server: { at: address.at, probe } } : { place: dirname(address.at) }
+  const { at, database } = address
+  const { isFile, part }: DatabaseTarget = DATABASES[database]
+  return isFile ? { place: dirname(at) } : { server: { at, part, database } }
 }
 
 /** @param sinks addresses as `--sink` takes them */
@@ -57,15 +57,18 @@ export const needsOf = async (lake: string | undefined, sinks: readonly string[]
     folders: places.filter((place) => !isBucket(place)),
     ...{ buckets, servers, findings },
     parts: new Set([
-      ...(buckets.length > 0 ? (['s3'] as const) : []),
-      ...(servers.length > 0 ? (['postgres'] as const) : []),
+      ...buckets.flatMap((address) => bucketScheme(address) ?? []),
+      ...servers.flatMap(({ part }) => part ?? []),
     ]),
   }
 }
 
 /** Connects, and changes nothing. */
-export const askServer = ({ at, probe }: Server, limitMs: number): Promise<MachineFinding> =>
-  withinTime('database', limitMs, () => probe(at, limitMs * 0.8))
+export const askServer = ({ at, database }: Server, limitMs: number): Promise<MachineFinding> =>
+  withinTime('database', limitMs, async () => {
+    const { probe }: DatabaseSink = await DATABASES[database].load()
+    return (await probe?.(at, limitMs * 0.8)) ?? ''
+  })
 
 const ATTEMPTS = 2
 const BYTES = Buffer.from('Written by "firmlake doctor --online", which removes it again.\n')

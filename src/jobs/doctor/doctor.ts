@@ -3,7 +3,8 @@
 import { tmpdir } from 'node:os'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { OptionalPartName } from '../../core/optional-parts.ts'
+import { bucketScheme } from '../../core/lake-address.ts'
+import { OPTIONAL_PART_NAMES, OPTIONAL_PARTS, type OptionalPartName } from '../../core/optional-parts.ts'
 import { FORMAT } from '../../manifest/form/root-form.ts'
 import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
@@ -69,14 +70,10 @@ const LIMIT_MS = 15_000
 
 /** Their values are never shown. */
 const VARIABLES = [
-  ...(['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'] as const),
-  ...([
-    'FIRMLAKE_CATALOG_CREDENTIAL',
-    'AWS_ACCESS_KEY_ID',
-    'AWS_SECRET_ACCESS_KEY',
-    'AWS_SESSION_TOKEN',
-  ] as const),
-  ...(['AWS_PROFILE', 'PGPASSWORD', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const),
+  ...['FIRMLAKE_TOKEN', 'FIRMLAKE_SERVE_TOKEN', 'FIRMLAKE_CURSOR_KEY', 'FIRMLAKE_CATALOG_TOKEN'],
+  'FIRMLAKE_CATALOG_CREDENTIAL',
+  ...OPTIONAL_PART_NAMES.flatMap((part) => OPTIONAL_PARTS[part].credentials ?? []),
+  ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'],
 ]
 
 const serviceOf = (
@@ -110,10 +107,10 @@ const askAll = async (
   env: NodeJS.ProcessEnv,
   limitMs: number,
 ): Promise<readonly MachineFinding[]> => {
-  const isThere = (about: string): boolean =>
+  const isThere = (about: string | undefined): boolean =>
     found.every((one) => one.about !== about || one.state === 'well')
-  const buckets = isThere('s3') ? needs.buckets : []
-  const servers = isThere('postgres') ? needs.servers : []
+  const buckets = needs.buckets.filter((address) => isThere(bucketScheme(address)))
+  const servers = needs.servers.filter(({ part }) => isThere(part))
   const asked = [
     service && isThere('service') ? askService(service, env, limitMs) : [],
     ...buckets.map((address) => checkBucket(address, limitMs)),

@@ -13,6 +13,7 @@ import type {
   Snapshot,
   SourceEntry,
 } from '../../core/partition.ts'
+import { isCompaction, withSearch } from '../../core/source-kinds.ts'
 import { moreDrift, nameKey } from '../../core/unknown-names.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { firstLayerOf } from '../../run/work/partition-entry.ts'
@@ -63,15 +64,11 @@ const cleanName = (name: string, identifiers: Identifiers): string =>
   identifiers.standIn(name) || identifiers.idStandsIn(name, LEAST_DIGITS) ? FORGOTTEN : name
 
 export const cleanSource = <Source extends SourceEntry>(source: Source, identifiers: Identifiers): Source => {
-  const { window } = source
-  const search = window && cleanSearch(window.search, identifiers)
-  const isSame = JSON.stringify(search) === JSON.stringify(window?.search)
-  return {
-    ...source,
-    // The name of a window says what it searches for.
-    name: isSame ? cleanName(source.name, identifiers) : `${FORGOTTEN} ${source.sha256.slice(0, 8)}`,
-    ...(window && search && { window: { ...window, search } }),
-  }
+  const cleaned = withSearch(source, (search) => cleanSearch(search, identifiers))
+  const isSame = JSON.stringify(cleaned) === JSON.stringify(source)
+  // The name of a window says what it searches for.
+  const name = isSame ? cleanName(source.name, identifiers) : `${FORGOTTEN} ${source.sha256.slice(0, 8)}`
+  return { ...cleaned, name }
 }
 
 export const cleanPull = (pull: PullEntry, identifiers: Identifiers): PullEntry => ({
@@ -155,7 +152,7 @@ type DriftLists = Required<Pick<Snapshot, 'partitions' | 'merged'>>
 /** The drift of a block stands at its first layer. */
 const blockOf = ({ run, id }: CommittedPartition): string => `${run} ${firstLayerOf(id)}`
 
-const isCompacted = ({ source }: CommittedPartition): boolean => source.kind === 'compaction'
+const isCompacted = ({ source }: CommittedPartition): boolean => isCompaction(source)
 
 interface DroppedDrift extends DriftLists {
   /** The earlier text, as `nameKey`, without names that tell of the forgotten. */

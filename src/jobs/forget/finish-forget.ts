@@ -6,8 +6,9 @@
 import { rm } from 'node:fs/promises'
 import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { TABLE_FORMAT_NAMES, type TableFormatName } from '../../core/table-formats.ts'
 import {
-  CURRENT_FOLDERS,
+  currentFolder,
   HASHES_FOLDER,
   inLake,
   LAKE_FILE,
@@ -20,7 +21,7 @@ import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
 import { updateLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/published-rows.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
 import { publishedStorage } from '../../publish/published-storage.ts'
 import { publishedTables } from '../../publish/table-files.ts'
 import { planOf } from '../../run/run-plan.ts'
@@ -29,12 +30,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { publish } from '../../targets/publish.ts'
 import type { PublishSessionOptions } from '../../targets/publish-session.ts'
-import {
-  FORMATS,
-  publishedFormats,
-  TABLE_FORMAT_NAMES,
-  type TableFormatName,
-} from '../../targets/table-formats.ts'
+import { CATALOG_FORMATS, FORMATS, publishedFormats } from '../../targets/table-formats.ts'
 
 export interface FinishOptions extends PublishSessionOptions {
   /** A catalog that shows the lake's Iceberg tables. @default none */
@@ -65,8 +61,9 @@ export const listPublications = async ({ lake, catalog }: FinishOptions): Promis
   const found: Publication[] = []
   for (const rows of PUBLISHED_ROWS) {
     for (const format of await publishedFormats(lake, rows)) found.push({ format, rows, inCatalog: false })
-    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
-      found.push({ format: 'iceberg', rows, inCatalog: true })
+    if (catalog === undefined) continue
+    for (const format of await publishedFormats(lake, rows, catalog))
+      found.push({ format, rows, inCatalog: true })
   }
   return found
 }
@@ -83,13 +80,14 @@ const removeFolder = async (lake: string, folder: string): Promise<void> => {
 /** Logs and metadata have least and greatest values of columns, and files of removed rows: all of it goes. */
 const dropPublications = async ({ lake, catalog }: FinishOptions): Promise<void> => {
   if (catalog !== undefined)
-    for (const rows of PUBLISHED_ROWS) {
-      const { drop } = await FORMATS.iceberg(rows, catalog)
-      for (const table of publishedTables()) await drop?.(lake, table)
-    }
+    for (const format of CATALOG_FORMATS)
+      for (const rows of PUBLISHED_ROWS) {
+        const { drop } = await FORMATS[format](rows, catalog)
+        for (const table of publishedTables()) await drop?.(lake, table)
+      }
   for (const { name } of publishedTables())
     for (const folder of PUBLISHED_IN_TABLE) await removeFolder(lake, `${name}/${folder}`)
-  for (const folder of Object.values(CURRENT_FOLDERS)) await removeFolder(lake, folder)
+  for (const folder of TABLE_FORMAT_NAMES.map(currentFolder)) await removeFolder(lake, folder)
   await removeFolder(lake, PUBLISHED_FOLDER)
 }
 

@@ -3,6 +3,7 @@
 import type { LeftInLake } from '../../commit/commit-forget.ts'
 import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import { isReplay } from '../../core/source-kinds.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
@@ -51,7 +52,7 @@ const cleanEntry = (
 ): CommittedPartition => {
   const { source, sources, drift } = partition
   const cleaned = cleanSource(source, identifiers)
-  const replayed = source.kind === 'quarantine' ? hashes.get(source.sha256) : undefined
+  const replayed = isReplay(source) ? hashes.get(source.sha256) : undefined
   const own = sources?.map((one) => cleanSource(one, identifiers))
   return {
     ...partition,

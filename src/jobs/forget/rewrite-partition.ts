@@ -7,6 +7,7 @@ import { basename, join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { Receipt, SinkRun } from '../../core/sink.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { compactOrder } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
@@ -72,7 +73,7 @@ export const rewritePartition = async (
   const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
   const places = placesOf(content, files, held)
   const observed = observedOf(content, [...receipts.values()])
-  const isRanged = source.kind !== 'compaction' && receipts.size > 0 && places.length + changed.size > 0
+  const isRanged = !isCompaction(source) && receipts.size > 0 && places.length + changed.size > 0
   return {
     written: [...receipts.values()].flatMap((receipt) => receipt.files),
     partition: {
@@ -188,9 +189,7 @@ const rewriteFiles = async (
         : ''
     // Files of a compaction stand in an order that readers rely on, and what goes does not disturb.
     const order =
-      source.kind === 'compaction' && again !== ''
-        ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}`
-        : ''
+      isCompaction(source) && again !== '' ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}` : ''
     const receipt = await withLakeFiles(work, [file], (placeOf) => {
       const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
       const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${touchedOf(table)})`

@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { listManifest, newestNumber, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS } from '../../publish/published-rows.ts'
+import { PUBLISHED_ROWS } from '../../publish/publication.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
@@ -54,8 +54,8 @@ const publishFirst = async ({
     const inLake = await publishedFormats(lake, rows)
     if (inLake.length > 0) summaries.push(await publish({ ...request, formats: inLake }))
     // A catalog in the environment may be meant for other lakes.
-    if (catalog !== undefined && (await publishedFormats(lake, rows, catalog)).includes('iceberg'))
-      summaries.push(await publish({ ...request, formats: ['iceberg'], catalog }))
+    const formats = catalog === undefined ? [] : await publishedFormats(lake, rows, catalog)
+    if (formats.length > 0) summaries.push(await publish({ ...request, formats, catalog }))
   }
   return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
 }

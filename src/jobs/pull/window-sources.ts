@@ -3,11 +3,12 @@
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { DateRange, WindowEntry } from '../../core/partition.ts'
+import type { DateRange } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import type { WindowEntry } from '../../core/source-kinds.ts'
 import { recordedSearch } from '../../manifest/form/sources.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
-import { openSourceFile } from '../../source/local-files.ts'
+import { openSourceFile } from '../../source/local-sources.ts'
 import {
   type Checkpoint,
   fingerprintOf,

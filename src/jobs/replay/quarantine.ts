@@ -5,6 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Block, LinePlace, OverlongLine } from '../../core/lines.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { isReplay } from '../../core/source-kinds.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
@@ -65,9 +66,7 @@ export const waitingFiles = (
   lake: string,
 ): readonly QuarantineFile[] => {
   const partitions = loadedPartitions(snapshot)
-  const replayed = new Set(
-    partitions.flatMap(({ source }) => (source.kind === 'quarantine' ? [source.sha256] : [])),
-  )
+  const replayed = new Set(partitions.flatMap(({ source }) => (isReplay(source) ? [source.sha256] : [])))
   return partitions.flatMap((partition) =>
     quarantinesOf(partition)
       .filter(({ sha256 }) => !replayed.has(sha256))

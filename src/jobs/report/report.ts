@@ -1,10 +1,11 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
 import { readdir, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError, writeError } from '../../core/errors.ts'
+import { folderOf, isBucket } from '../../core/lake-address.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
@@ -159,8 +160,6 @@ interface ReportTarget {
   readonly write: (page: Uint8Array) => Promise<void>
 }
 
-const IN_BUCKET = /^(s3:\/\/.+)\/([^/]+)$/i
-
 /** Removes unfinished files that killed processes left beside the page; what cannot be removed stays. */
 const removeLeftovers = async (folder: string): Promise<void> => {
   const names = await readdir(folder).catch(() => [])
@@ -176,9 +175,8 @@ export const reportTarget = (to: string): ReportTarget => {
       'TARGET_REFUSED',
       `Cannot write the report "${to}": expected a file that ends in .html`,
     )
-  const [, folder, name] = IN_BUCKET.exec(to) ?? []
-  if (folder !== undefined && name !== undefined) {
-    const storage = openStorage(folder)
+  if (isBucket(to)) {
+    const [storage, name] = [openStorage(folderOf(to)), posix.basename(to)]
     return { path: `${storage.uri}/${name}`, write: (page) => storage.replace(name, page) }
   }
   const path = resolve(to)

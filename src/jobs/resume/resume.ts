@@ -10,7 +10,7 @@ import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-jo
 import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/bad-files.ts'
-import { checkPlanOrigin } from '../../source/service/plan-origin.ts'
+import { checkPlanOrigin } from '../../source/service/address.ts'
 import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'

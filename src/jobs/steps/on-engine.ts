@@ -3,8 +3,8 @@
  * from the lake, so that whoever attaches to a run late reports the same.
  */
 
-import { resolve } from 'node:path'
 import type { QuarantineLimit } from '../../commit/quarantine-limit.ts'
+import { absoluteAddress } from '../../core/lake-address.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
@@ -78,7 +78,7 @@ const handOver = async <Done>(
   begin: (run: string) => Promise<void> = async () => undefined,
 ): Promise<Handed> => {
   const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
-  const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
+  const lake = absoluteAddress(options.lake)
   const own = { lake, memoryBytes, changeCurrency, unitBytes, maxRequestsPerSecond }
   const planned = await planLoad({ ...options, ...own })
   const { run, phases, skipped } = planned

@@ -35,7 +35,7 @@ const openFile = async (stored: UnitSource, { cwd }: ConvertJob): Promise<Source
   const { name } = stored
   try {
     const [source] = await localSources([resolve(cwd, name)], cwd)
-    if (source?.kind === 'file') return asPlanned(source, stored)
+    if (source?.fingerprint) return asPlanned(source, stored)
     throw new ToolkitError('SOURCE_CHANGED', `Cannot load "${name}": it is no file any more`, {
       source: name,
     })

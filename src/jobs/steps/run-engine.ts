@@ -3,7 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import { readRecords, recordedUnits } from '../../manifest/runs/units.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
-import { liesIn } from '../../storage/lake-places.ts'
+import { liesIn } from '../../storage/open-storage.ts'
 import type { RunReport } from '../common/run-report.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 

@@ -208,7 +208,7 @@ export type WorkRunOptions = RunStep &
 const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
   const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
-  const { checkPlanOrigin } = await import('../../source/service/plan-origin.ts')
+  const { checkPlanOrigin } = await import('../../source/service/address.ts')
   checkPlanOrigin(process.env.FIRMLAKE_URL, url)
   const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
   return createService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })

@@ -1,6 +1,7 @@
 /** Paths in a lake, and the small files that hold the hashes of published ones. Paths are below the lake's folder, with `/`; `inLake` makes them absolute. */
 
 import { join } from 'node:path'
+import { TABLE_FORMAT_NAMES, TABLE_FORMATS, type TableFormatName } from '../../core/table-formats.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, sha256Of, unseal } from '../../support/hash.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
@@ -105,14 +106,11 @@ export const isDataPath = (path: string): boolean =>
   !path.split('/').some((part) => part === '.' || part === '..')
 
 /** Folders of a table where logs of table formats are published. */
-export const PUBLISHED_IN_TABLE = ['_delta_log', 'metadata'] as const
+export const PUBLISHED_IN_TABLE = TABLE_FORMAT_NAMES.map((name) => TABLE_FORMATS[name].logFolder)
 
 /** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
 export const PUBLISHED_FOLDER = 'published'
-export const CURRENT_FOLDERS = {
-  delta: `${PUBLISHED_FOLDER}/delta`,
-  iceberg: `${PUBLISHED_FOLDER}/iceberg`,
-} as const
+export const currentFolder = (format: TableFormatName): string => `${PUBLISHED_FOLDER}/${format}`
 
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
 export const HASHES_FOLDER = '_hashes'

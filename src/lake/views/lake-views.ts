@@ -5,6 +5,7 @@
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
 import type { Commit } from '../../core/partition.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
@@ -66,7 +67,7 @@ export interface NarrowedView {
 
 /** When a compaction left the current versions alone; `undefined` where there was none. */
 const compactionOf = ({ partitions }: Listed): Commit | undefined =>
-  partitions.find(({ source }) => source.kind === 'compaction')?.committed
+  partitions.find(({ source }) => isCompaction(source))?.committed
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>

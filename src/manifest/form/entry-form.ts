@@ -2,7 +2,6 @@
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type {
-  BatchEntry,
   Commit,
   Counts,
   DateRange,
@@ -14,8 +13,8 @@ import type {
   PullEntry,
   SharedSource,
   SourceEntry,
-  WindowEntry,
 } from '../../core/partition.ts'
+import { SEARCH, SOURCE_FACTS, SOURCE_KIND_NAMES } from '../../core/source-kinds.ts'
 import { isDataPath } from '../../lake/files/layout.ts'
 import {
   anyText,
@@ -40,10 +39,6 @@ const dataPath: Form<string> = form(
   (value): value is string => typeof value === 'string' && isDataPath(value),
   'a path of a file of the lake',
 )
-const search = valuesOf(
-  list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
-)
-
 const FILE_CHECKS = {
   table: anyText,
   path: dataPath,
@@ -54,7 +49,7 @@ const FILE_CHECKS = {
 const FILE = shapeOf<FileEntry>(FILE_CHECKS)
 
 const SOURCE_CHECKS = {
-  kind: oneOf(['file', 'stdin', 'quarantine', 'search', 'batch', 'compaction', 'listing']),
+  kind: oneOf(SOURCE_KIND_NAMES),
   name: anyText,
   bytes: count,
   sha256,
@@ -62,24 +57,7 @@ const SOURCE_CHECKS = {
   firstLine: count,
   offset: count,
   last: yesNo,
-  window: optional(
-    shapeOf<WindowEntry>({
-      service: anyText,
-      search,
-      currency: optional(anyText),
-      announced: count,
-      received: count,
-      pages: count,
-    }),
-  ),
-  batch: optional(
-    shapeOf<BatchEntry>({
-      service: anyText,
-      id: anyText,
-      etag: optional(anyText),
-      announced: optional(count),
-    }),
-  ),
+  ...SOURCE_FACTS,
 }
 const LINE_COUNTS = { lines: count, records: count, quarantined: count, filtered: optional(count) }
 export const SOURCE: Form<SourceEntry> = shapeOf<SourceEntry>(SOURCE_CHECKS)
@@ -134,7 +112,7 @@ export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   run: anyText,
   content: CONTENT_NAME,
   service: anyText,
-  search,
+  search: SEARCH,
   currency: optional(anyText),
   field: optional(anyText),
   from: optional(anyText),

@@ -3,8 +3,8 @@
  * part. Its keys name the sources that the part may hold. Pure.
  */
 
-import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
+import { announcementOf, isReplay, kindOf } from '../../core/source-kinds.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { anyText, count, type FormOf, list, objectOf, optional } from '../../support/json-form.ts'
 import { CONTENT_NAME, LEAST_AND_GREATEST, REQUESTED } from './entry-form.ts'
@@ -73,22 +73,23 @@ const rangesOf = (ranges: readonly Pick<DateRange, 'requested' | 'observed'>[]) 
 /** Whether the partitions of one source are all that it has, and as many lines came as were announced. */
 const isAsAnnounced = (partitions: readonly PartitionEntry[]): boolean => {
   const source = partitions[0]?.source
-  if (source?.window) return source.window.announced === source.window.received
-  if (source?.batch?.announced === undefined) return true
+  const { announced, received } = (source && announcementOf(source)) ?? {}
+  if (announced === undefined) return true
+  if (received !== undefined) return announced === received
   const blocks = new Set(partitions.map((one) => one.source.block))
   const last = partitions.find((one) => one.source.last)?.source.block
   const lines = partitions.reduce((sum, { counts }) => sum + counts.lines, 0)
-  return last !== undefined && blocks.size === last + 1 && lines === source.batch.announced
+  return last !== undefined && blocks.size === last + 1 && lines === announced
 }
 
 const isOfQuarantine = ({ source, files }: PartitionEntry): boolean =>
-  source.kind === 'quarantine' || files.some(({ table }) => table === QUARANTINE.name)
+  isReplay(source) || files.some(({ table }) => table === QUARANTINE.name)
 
 export const summaryOfPartitions = (entries: readonly PartitionEntry[]): PartSummary => {
   const loaded = entries.filter(isLoaded)
   const sources = Map.groupBy(loaded, (one) => `${one.run} ${sourceOf(one)}`)
-  const windows = loaded.flatMap(({ content, source: { window } }) =>
-    content === 'companies' ? [window ? (window.currency ?? DEFAULT_CURRENCY) : ''] : [],
+  const currencies = loaded.flatMap(({ content, source }) =>
+    content === 'companies' ? [kindOf(source).currency?.(source) ?? ''] : [],
   )
   const known = loaded.filter(({ source }) => knownByBytes(source))
   return withoutEmpty({
@@ -99,7 +100,7 @@ export const summaryOfPartitions = (entries: readonly PartitionEntry[]): PartSum
     drift: entries.filter(({ drift }) => drift.length > 0).length,
     quarantine: entries.filter(isOfQuarantine).length,
     differing: [...sources.values()].filter((one) => !isAsAnnounced(one)).length,
-    currencies: each(windows),
+    currencies: each(currencies),
     services: each(loaded.flatMap(({ source }) => source.batch?.service ?? [])),
     ...(known.length > 0 && { keys: keysOf(known.flatMap(sourcesOf).map(({ sha256 }) => sha256)) }),
   })

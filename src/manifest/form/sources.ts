@@ -6,6 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PartitionEntry, SharedSource, SourceEntry } from '../../core/partition.ts'
+import { kindOf } from '../../core/source-kinds.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** The part of a snapshot that says what was loaded. */
@@ -15,8 +16,7 @@ interface Loaded {
 }
 
 /** Whether records came with a partition: not with a compaction, nor with a listing of companies that are gone. */
-export const isLoaded = ({ source: { kind } }: Pick<PartitionEntry, 'source'>): boolean =>
-  kind !== 'compaction' && kind !== 'listing'
+export const isLoaded = ({ source }: Pick<PartitionEntry, 'source'>): boolean => kindOf(source).bringsRecords
 
 /**
  * Partitions as they were loaded, in the order of commits: those that a compaction has merged too, and of the
@@ -37,8 +37,7 @@ const keysOf = (partition: PartitionEntry): readonly string[] =>
  * Whether a source that was loaded before need not be loaded again. Not so of a search or a listing: what the service
  * says now is the newest state, also where it is the same as in an older pull.
  */
-export const knownByBytes = ({ kind }: Pick<SourceEntry, 'kind'>): boolean =>
-  kind !== 'search' && kind !== 'listing'
+export const knownByBytes = (source: Pick<SourceEntry, 'kind'>): boolean => kindOf(source).knownBy === 'bytes'
 
 /** A partition's sources by their names among all sources of a lake: a file by its bytes, a search by its run and window. */
 export const namedSources = (

@@ -1,6 +1,7 @@
 /** Reads the facts of a lake, its manifest and its rates, as rows for SQL: each kind when a statement asks for it. */
 
 import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
+import { announcementOf } from '../../core/source-kinds.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import type { Fact, FactName, ReadFacts } from '../../lake/views/fact-columns.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
@@ -30,14 +31,16 @@ const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'
 }
 
 const factsOfSources = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
-  (sources ?? [{ ...source, counts }]).map(({ counts: own, window, batch, last, ...rest }) => ({
-    ...{ run, content, partition: id, is_last: last },
-    ...{ kind: rest.kind, name: rest.name, bytes: rest.bytes, sha256: rest.sha256, block: rest.block },
-    ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
-    filtered: own.filtered ?? 0,
-    ...{ service: window?.service ?? batch?.service, currency: window?.currency },
-    ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
-  }))
+  (sources ?? [{ ...source, counts }]).map((one) => {
+    const { kind, name, bytes, sha256, block, last, counts: own } = one
+    const { service, currency, announced, received } = announcementOf(one) ?? {}
+    return {
+      ...{ run, content, partition: id, is_last: last, kind, name, bytes, sha256, block },
+      ...{ lines: own.lines, records: own.records, quarantined: own.quarantined },
+      filtered: own.filtered ?? 0,
+      ...{ service, currency, announced, received },
+    }
+  })
 
 /** The sources of all partitions as they were loaded: only those of a few parts are in memory. */
 async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {

@@ -3,7 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
 import { decodeKeys, hasKey } from '../form/part-summary.ts'
-import { knownByBytes, loadedSources, sourceKey, sourcesOf } from '../form/sources.ts'
+import { isLoaded, knownByBytes, loadedSources, sourceKey, sourcesOf } from '../form/sources.ts'
 import { differingParts, leavesOf, type Part, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 
@@ -42,8 +42,7 @@ export class SourceIndex {
     for (const keyed of await this.#parts) {
       if (![...hashes].some((sha256) => hasKey(keyed.keys, sha256))) continue
       for (const partition of await this.#entriesOf(keyed)) {
-        const { kind } = partition.source
-        if (kind === 'compaction' || !knownByBytes({ kind })) continue
+        if (!isLoaded(partition) || !knownByBytes(partition.source)) continue
         if (sourcesOf(partition).some(({ sha256 }) => hashes.has(sha256))) found.push(partition)
       }
     }

@@ -1,6 +1,7 @@
 /** A snapshot in a few numbers, for `status`. */
 
 import type { PartitionEntry, PullEntry, Snapshot } from '../../core/partition.ts'
+import { type Announcement, announcementOf } from '../../core/source-kinds.ts'
 import { loadedPartitions, sourceOf } from '../form/sources.ts'
 import type { ContentTotals, TableTotals } from '../form/totals.ts'
 import { countEntries, type PartFilter } from './parts.ts'
@@ -51,7 +52,7 @@ export interface LatestPull extends PullEntry {
 
 /** A window, batch file or pull that gave another number of records than was announced. */
 export interface Difference {
-  readonly kind: 'window' | 'batch' | 'pull'
+  readonly kind: Announcement['what'] | 'pull'
   readonly run: string
   /** Name of the source; of a pull its content. */
   readonly name: string
@@ -76,13 +77,10 @@ const sourceDifference = (partitions: readonly PartitionEntry[]): Difference[] =
   const [first] = partitions
   if (first === undefined) return []
   const { run, source } = first
-  const { window, batch, name } = source
-  if (window && window.announced !== window.received)
-    return [{ kind: 'window', run, name, announced: window.announced, received: window.received }]
-  const received = linesOf(partitions)
-  if (batch?.announced !== undefined && batch.announced !== received)
-    return [{ kind: 'batch', run, name, announced: batch.announced, received }]
-  return []
+  const said = announcementOf(source)
+  if (said?.announced === undefined) return []
+  const { what, announced, received = linesOf(partitions) } = said
+  return announced === received ? [] : [{ kind: what, run, name: source.name, announced, received }]
 }
 
 /** Windows and batch files of which not all came that was announced, or more. */

@@ -5,8 +5,9 @@
 
 import { messageOf, openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
+import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import {
-  CURRENT_FOLDERS,
+  currentFolder,
   inLake,
   PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
@@ -214,7 +215,7 @@ const publishedFolders = async (lake: string): Promise<readonly string[]> => {
     (await storage.entries(folder))
       .filter(({ name, kind }) => kind === 'folder' && !/^[._]/.test(name))
       .map(({ name }) => (folder === '' ? name : `${folder}/${name}`))
-  const current = await Promise.all(Object.values(CURRENT_FOLDERS).map(below))
+  const current = await Promise.all(TABLE_FORMAT_NAMES.map(currentFolder).map(below))
   const tables = (await below('')).filter((name) => name !== PUBLISHED_FOLDER)
   return [
     ...tables.flatMap((table) => PUBLISHED_IN_TABLE.map((folder) => `${table}/${folder}`)),

@@ -4,10 +4,16 @@ import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { VERSION } from '../../support/own-package.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { MeasuredFile, StatisticsValue } from '../file-statistics.ts'
-import type { ShownSnapshot } from '../listed-table.ts'
-import type { TableFile } from '../table-files.ts'
-import { numberAt, objectAt, textAt } from './json.ts'
-import { type LogForm, type LoggedFile, loggedPlace, partitionValues } from './log-form.ts'
+import type { ShownSnapshot, TableFile } from '../table-files.ts'
+import {
+  type LogForm,
+  type LoggedFile,
+  loggedPlace,
+  numberAt,
+  objectAt,
+  partitionValues,
+  textAt,
+} from './log-form.ts'
 
 const ENGINE = 'firmlake/'
 
@@ -88,7 +94,7 @@ export const addLine = (form: LogForm, { file, statistics }: AddedFile, writtenM
     },
   })
 
-// What is removed is superseded or merged: readers that follow changes have to see it, so it is a data change.
+// Removed files are superseded or merged: readers that follow changes have to see it, so it is a data change.
 export const removeLine = (form: LogForm, name: string, file: LoggedFile, nowMs: number): string =>
   JSON.stringify({
     remove: {
@@ -151,7 +157,7 @@ export type Action =
   | { readonly kind: 'engine'; readonly engine: string }
   /** Nothing that changes what the table holds. */
   | { readonly kind: 'other' }
-  /** What this tool never writes. */
+  /** An action that this tool never writes. */
   | { readonly kind: 'strange'; readonly what: string }
 
 const parseAdd = (add: JsonObject, form: LogForm): Action => {

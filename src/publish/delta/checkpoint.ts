@@ -68,7 +68,7 @@ FROM read_json([${commits.map(literal).join(', ')}], format = 'newline_delimited
   auto_detect = false, filename = true, maximum_object_size = ${LONGEST_LINE_BYTES},
   columns = {${NAMES.map((name) => `'${name}': '${structType(COLUMNS[name] ?? [])}'`).join(', ')}})`
 
-/** What stood in the checkpoint before, in our columns, whoever made it. */
+/** Rows of the checkpoint before, in our columns, whatever program made it. */
 const readOlder = (path: string): string =>
   `SELECT -1 AS written, ${NAMES.map((name) => `CAST("${name}" AS ${structType(COLUMNS[name] ?? [])}) AS "${name}"`).join(', ')}
 FROM read_parquet(${literal(path)})`

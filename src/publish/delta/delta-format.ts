@@ -10,12 +10,12 @@ import type { Table } from '../../lake/tables/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type {
   PublishContext,
+  PublishedRows,
   PublishFormat,
   SnapshotToPublish,
   TableChange,
   TablePublication,
 } from '../publication.ts'
-import type { PublishedRows } from '../published-rows.ts'
 import { publishedStorage } from '../published-storage.ts'
 import {
   addLine,
@@ -26,12 +26,16 @@ import {
   removeLine,
   txnLine,
 } from './actions.ts'
-import { currentChanges } from './current-changes.ts'
 import { DeltaLog, hasLog } from './delta-log.ts'
-import { historyChanges } from './history-changes.ts'
 import { currentForm, historyForm, type LogForm } from './log-form.ts'
 import { schemaText } from './schema-text.ts'
-import type { DeltaChanges, FindChanges, TableState } from './table-changes.ts'
+import {
+  currentChanges,
+  type DeltaChanges,
+  type FindChanges,
+  historyChanges,
+  type TableState,
+} from './table-changes.ts'
 
 /** The table's metadata where it has to be written: at first, and when its columns change. */
 const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData | undefined => {

@@ -6,17 +6,16 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
+import { TABLE_FORMATS } from '../../core/table-formats.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import type { ShownSnapshot } from '../listed-table.ts'
+import type { ShownSnapshot } from '../table-files.ts'
 import { type Action, isKnownProtocol, isOwnEngine, type LoggedMetaData, parseAction } from './actions.ts'
 import { copyCheckpoint, streamCheckpoint, streamFiles, streamUnknownFiles } from './checkpoint.ts'
 import type { LogForm, LoggedFile } from './log-form.ts'
-
-const LOG_FOLDER = '_delta_log'
 
 /** A checkpoint is made once so many versions have come since the last one. */
 const VERSIONS_PER_CHECKPOINT = 10
@@ -25,7 +24,7 @@ const numbered = (version: number): string => String(version).padStart(20, '0')
 const CHECKPOINT = /^(\d{20})\.checkpoint\.parquet$/
 const COMMIT = /^(\d{20})\.json$/
 
-export const logFolder = ({ root }: LogForm): string => `${root}/${LOG_FOLDER}`
+export const logFolder = ({ root }: LogForm): string => `${root}/${TABLE_FORMATS.delta.logFolder}`
 
 /** Whether a table has a log. */
 export const hasLog = async (storage: Storage, form: LogForm): Promise<boolean> =>

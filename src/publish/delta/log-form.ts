@@ -1,9 +1,23 @@
-/** What the logs of both kinds of Delta tables have in common, and where they differ. */
+/** The logs of both kinds of Delta tables: their common form, where they differ, and how their JSON is read. */
 
-import { CURRENT_FOLDERS } from '../../lake/files/layout.ts'
-import type { JsonObject } from '../../support/json-form.ts'
-import { type FilePlace, PARTITION_COLUMNS } from '../partition-columns.ts'
-import { objectAt, textAt } from './json.ts'
+import { currentFolder } from '../../lake/files/layout.ts'
+import { isObject, type JsonObject } from '../../support/json-form.ts'
+import { type FilePlace, PARTITION_COLUMNS } from '../table-files.ts'
+
+export const objectAt = (value: JsonObject, name: string): JsonObject | undefined => {
+  const found = value[name]
+  return isObject(found) ? found : undefined
+}
+
+export const textAt = (value: JsonObject, name: string): string | undefined => {
+  const found = value[name]
+  return typeof found === 'string' ? found : undefined
+}
+
+export const numberAt = (value: JsonObject, name: string): number | undefined => {
+  const found = value[name]
+  return typeof found === 'number' ? found : undefined
+}
 
 /** A file as the log knows it. Of a table of current rows `version` is 0: it has no versions. */
 export interface LoggedFile extends FilePlace {
@@ -34,13 +48,13 @@ export const historyForm = (table: string): LogForm => ({
 
 /** The current rows, in files of their own: `<run>/<file of the lake>-<64 random bits>.parquet`. */
 export const currentForm = (table: string): LogForm => ({
-  root: `${CURRENT_FOLDERS.delta}/${table}`,
+  root: `${currentFolder('delta')}/${table}`,
   partitionColumns: [],
   fileName: '[^/]+/[^/]+-[0-9a-f]{16}[.]parquet',
   configuration: STATISTICS,
 })
 
-/** What the log says of a file's rows; `undefined` where firmlake does not write such a file. */
+/** Run and version of a file's rows, by the log; `undefined` where firmlake does not write such a file. */
 export const loggedPlace = (
   { partitionColumns, fileName }: LogForm,
   add: JsonObject,

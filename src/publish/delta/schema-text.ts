@@ -3,7 +3,7 @@
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { isObject } from '../../support/json-form.ts'
-import { PARTITION_COLUMNS } from '../partition-columns.ts'
+import { PARTITION_COLUMNS } from '../table-files.ts'
 import type { LogForm } from './log-form.ts'
 
 /** A field as it stands in a schema; of one that someone else wrote no more is known than its name. */

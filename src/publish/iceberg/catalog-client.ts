@@ -10,7 +10,7 @@ import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.
 export interface CatalogOptions {
   /** Base address: `https://catalog.example/api`. Plain http only for this machine. */
   readonly url: string
-  /** What the catalog calls a warehouse, where it has several. */
+  /** Name of a warehouse of the catalog, where it has several. */
   readonly warehouse?: string | undefined
   /** Namespace of the tables, its levels with dots between. @default 'firmlake' */
   readonly namespace?: string | undefined

@@ -11,8 +11,7 @@ import {
   openCatalog,
   PAUSES_MS,
 } from './catalog-client.ts'
-import { absolutePath } from './lake-paths.ts'
-import { currentLayout, historyLayout, historyName, type TableLayout } from './table-layout.ts'
+import { absolutePath, currentLayout, historyLayout, historyName, type TableLayout } from './table-layout.ts'
 import {
   conflict,
   currentSnapshot,
@@ -71,7 +70,7 @@ const updatesOf = (
   ...(change.expired.length > 0 ? [{ action: 'remove-snapshots', 'snapshot-ids': change.expired }] : []),
 ]
 
-/** What must hold for the change to be made: that the table is as it was read. */
+/** Conditions of the change: the table is as it was read. */
 const requirementsOf = (base: TableMetadata | null) =>
   base === null
     ? [{ type: 'assert-create' }]

@@ -4,7 +4,6 @@ import type { Storage } from '../../storage/storage.ts'
 import type { FileStatistics, MeasuredFile } from '../file-statistics.ts'
 import type { TableFile } from '../table-files.ts'
 import { boundOf } from './bounds.ts'
-import { absolutePath } from './lake-paths.ts'
 import type { LiveFile, LiveFiles } from './live-files.ts'
 import {
   type DataFileRecord,
@@ -13,7 +12,7 @@ import {
   NO_PARTITION,
   type PartitionRecord,
 } from './manifest-schemas.ts'
-import type { TableLayout } from './table-layout.ts'
+import { absolutePath, type TableLayout } from './table-layout.ts'
 import { schemaFields } from './table-schema.ts'
 
 export interface DataFilesRequest {
@@ -22,7 +21,7 @@ export interface DataFilesRequest {
   readonly measure: (files: readonly TableFile[]) => Promise<readonly MeasuredFile[]>
 }
 
-/** What a snapshot adds and removes. */
+/** Files that a snapshot adds and removes. */
 export interface FileDifference {
   readonly added: readonly TableFile[]
   readonly removed: readonly LiveFile[]

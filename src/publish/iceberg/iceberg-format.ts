@@ -1,20 +1,110 @@
 /**
- * Apache Iceberg, version 2: metadata, manifest lists and manifests of each table. Of all versions there is one snapshot
- * for each snapshot of the lake that changes the table, of the current rows one for each publication.
+ * Apache Iceberg, version 2: metadata, manifest lists and manifests of each table. A table of all versions has one
+ * snapshot for each snapshot of the lake that changes it, a table of current rows one for each publication. The
+ * current snapshot's summary names the lake's snapshot that it shows.
  */
 
-import type { OwnFiles, PublishFormat } from '../publication.ts'
-import type { PublishedRows } from '../published-rows.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type {
+  OwnFiles,
+  PublishContext,
+  PublishedRows,
+  PublishFormat,
+  SnapshotToPublish,
+  TableChange,
+  TablePublication,
+} from '../publication.ts'
 import { publishedStorage } from '../published-storage.ts'
+import type { ShownSnapshot } from '../table-files.ts'
 import type { CatalogOptions } from './catalog-client.ts'
 import { catalogStore } from './catalog-store.ts'
-import { currentChanges } from './current-changes.ts'
-import { deletesOf } from './delete-files.ts'
-import { folderStore } from './folder-store.ts'
-import { historyChanges } from './history-changes.ts'
-import { IcebergTable } from './iceberg-table.ts'
-import { currentLayout, type MetadataKeeper } from './table-layout.ts'
-import type { TableStore } from './table-store.ts'
+import { readLiveManifests, readManifestList } from './live-files.ts'
+import type { ManifestFileRecord } from './manifest-schemas.ts'
+import { writeNextSnapshot } from './next-snapshot.ts'
+import { currentChanges, deletesOf, type FindChanges, historyChanges } from './table-changes.ts'
+import { currentLayout, type MetadataKeeper, pathInLake, type TableLayout } from './table-layout.ts'
+import { currentSnapshot, nextSchema, SUMMARY, type TableMetadata } from './table-metadata.ts'
+import { folderStore, type TableBase, type TableStore } from './table-store.ts'
+
+const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
+  const summary = metadata && currentSnapshot(metadata)?.summary
+  const snapshot = Number(summary?.[SUMMARY.snapshot] ?? 0)
+  return summary && snapshot > 0 ? { snapshot, run: summary[SUMMARY.run] ?? '' } : null
+}
+
+/** One published table. Its manifests are kept in memory from snapshot to snapshot. */
+const openTable = async (
+  context: PublishContext,
+  store: TableStore,
+  layout: TableLayout,
+  findChanges: FindChanges,
+): Promise<TablePublication> => {
+  const { lake, signal, oldest } = context
+  const storage = publishedStorage(lake)
+  let base = await store.open(layout)
+  let known: readonly ManifestFileRecord[] | undefined
+  const shown = (): ShownSnapshot | null => shownBy(base.metadata)
+
+  const publish = async (snapshot: SnapshotToPublish): Promise<TableChange | null> => {
+    // The publisher that was first may be ahead of this snapshot.
+    while ((shown()?.snapshot ?? 0) < snapshot.snapshot) {
+      signal?.throwIfAborted()
+      const { metadata } = base
+      const manifests = known ?? (await readLiveManifests(storage, layout.root, metadata))
+      known = manifests
+      const changes = await findChanges({ context, storage, layout, manifests, shown: shown() }, snapshot)
+      const { data, deletes, added, removed, always = false } = changes
+      if (added + removed === 0 && !always && nextSchema(layout, metadata) === undefined) return null
+      const next = await writeNextSnapshot({
+        ...{ storage, layout, manifests, oldest, data, of: snapshot, base: metadata },
+        ...(deletes && { deletes }),
+      })
+      signal?.throwIfAborted()
+      const outcome = await store.commit(layout, base, next.change)
+      base = outcome.base
+      if (outcome.kind === 'committed') {
+        // Another may have built on it already, where its answer was lost on the way.
+        known = shown()?.snapshot === snapshot.snapshot ? next.manifests : undefined
+        await removeExpired(storage, layout.root, metadata, next.change.expired, base)
+        return { added, removed }
+      }
+      known = undefined
+      await storage.remove([...next.written, ...changes.written])
+    }
+    return null
+  }
+  return { shown, publish, moved: base.moved }
+}
+
+/**
+ * Removes the manifests and lists of snapshots that a change has expired. What is not removed because of a crash is
+ * only garbage.
+ *
+ * @param root the table's folder
+ * @param before the table's metadata before the change
+ */
+const removeExpired = async (
+  storage: Storage,
+  root: string,
+  before: TableMetadata | null,
+  expired: readonly number[],
+  { metadata }: TableBase,
+): Promise<void> => {
+  if (expired.length === 0) return
+  const gone = (before?.snapshots ?? []).filter((one) => expired.includes(one['snapshot-id']))
+  const [first] = metadata?.snapshots ?? []
+  if (first === undefined) return
+  // A manifest that a table has let go never comes back: what the first snapshot left does not use no later one does.
+  const used = new Set((await readManifestList(storage, root, first)).map((one) => one.manifest_path))
+  const unused = new Set<string>()
+  for (const snapshot of gone) {
+    if (pathInLake(storage, snapshot['manifest-list']) === undefined) continue
+    for (const { manifest_path } of await readManifestList(storage, root, snapshot))
+      if (!used.has(manifest_path)) unused.add(manifest_path)
+    unused.add(snapshot['manifest-list'])
+  }
+  await storage.remove([...unused].flatMap((absolute) => pathInLake(storage, absolute) ?? []))
+}
 
 const FIND_CHANGES = { all: historyChanges, current: currentChanges } as const
 
@@ -32,8 +122,7 @@ const icebergFormatOn = (
 
   open: async (context, table) => {
     const store = storeOf(context.lake, context.signal)
-    const layout = store.layoutOf(table, rows)
-    return new IcebergTable(context, store, layout, await store.open(layout), FIND_CHANGES[rows])
+    return openTable(context, store, store.layoutOf(table, rows), FIND_CHANGES[rows])
   },
 })
 

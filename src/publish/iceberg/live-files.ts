@@ -2,9 +2,9 @@
 
 import type { Storage } from '../../storage/storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { absolutePath, metadataFolder, pathInLake } from './lake-paths.ts'
 import type { ManifestFileRecord } from './manifest-schemas.ts'
 import { decodeManifest, decodeManifestList, hasLiveFiles, type SettledEntry } from './manifests.ts'
+import { absolutePath, metadataFolder, pathInLake } from './table-layout.ts'
 import { conflict, currentSnapshot, type IcebergSnapshot, type TableMetadata } from './table-metadata.ts'
 
 export interface LiveFile {

@@ -4,7 +4,24 @@
  * Source: Apache Iceberg, table specification, version 2, "Manifests", "Manifest Lists".
  */
 
-import type { AvroField, AvroSchema, FieldType } from './avro-files.ts'
+import type { schema } from 'avsc'
+
+type FieldType = schema.DefinedType
+
+/** A field of a record, with Iceberg's id. */
+interface AvroField {
+  readonly name: string
+  readonly type: schema.AvroSchema
+  readonly default?: null
+  readonly 'field-id': number
+}
+
+/** An Avro schema of a record as JSON. */
+export interface AvroSchema {
+  readonly type: 'record'
+  readonly name: string
+  readonly fields: AvroField[]
+}
 
 const field = (id: number, name: string, type: FieldType): AvroField => ({ name, type, 'field-id': id })
 /** A field that may be absent. */
@@ -77,7 +94,7 @@ const manifestSchema = (partition: AvroField[]): AvroSchema => ({
 /** It reads every manifest: what has no such partition field has NULL there. */
 export const MANIFEST_SCHEMA = manifestSchema([...PARTITION_FIELDS])
 
-/** Of manifests whose partitions have some of the fields. @param names of these */
+/** The schema of manifests whose partitions have some of the fields. @param names of these */
 export const manifestSchemaOf = (names: readonly string[]): AvroSchema =>
   manifestSchema(PARTITION_FIELDS.filter(({ name }) => names.includes(name)))
 
@@ -120,7 +137,7 @@ export interface KeyValue<T> {
   readonly value: T
 }
 
-/** What a manifest lists: files of rows, or files that say which rows of those are deleted. One or the other. */
+/** A manifest lists files of rows, or files that say which rows of those are deleted: one or the other. */
 export const FILE_CONTENT = { data: 0, deletes: 1 } as const
 export type ManifestContent = keyof typeof FILE_CONTENT
 

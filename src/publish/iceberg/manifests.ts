@@ -1,8 +1,14 @@
-/** Manifests and manifest lists: their bytes, their counts, and the data files of a snapshot that they name. */
+/**
+ * Manifests and manifest lists: their bytes as Avro object container files, their counts, and the data files of a
+ * snapshot that they name. Files are whole in memory, since manifests are small.
+ */
 
-import { decodeAvro, encodeAvro } from './avro-files.ts'
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { boundOf } from './bounds.ts'
 import {
+  type AvroSchema,
   FILE_CONTENT,
   type FieldSummary,
   MANIFEST_LIST_SCHEMA,
@@ -17,6 +23,50 @@ import {
 } from './manifest-schemas.ts'
 import type { IcebergSchema, PartitionSpec } from './table-schema.ts'
 
+// avsc takes long to load, and only who publishes needs it.
+const avsc = () => import('avsc')
+
+/**
+ * A whole file.
+ *
+ * @param metadata further entries of the file's header
+ * @throws {Error} when a record is not of the schema
+ */
+const encodeAvro = async (
+  schema: AvroSchema,
+  records: readonly unknown[],
+  metadata: Readonly<Record<string, string>>,
+): Promise<Buffer> => {
+  const { default: avro } = await avsc()
+  const options = {
+    codec: 'deflate',
+    syncMarker: randomBytes(16),
+    writeHeader: 'always' as const,
+    metadata: Object.fromEntries(Object.entries(metadata).map(([key, text]) => [key, Buffer.from(text)])),
+  }
+  const encoder = new avro.streams.BlockEncoder(schema, options)
+  const chunks: Buffer[] = []
+  await pipeline(Readable.from(records), encoder, async (data: AsyncIterable<Buffer>) => {
+    for await (const chunk of data) chunks.push(chunk)
+  })
+  return Buffer.concat(chunks)
+}
+
+/**
+ * The records of a file, in the form of the reader's schema.
+ *
+ * @throws {Error} when it is no such file, or was written with a schema that does not go with the reader's
+ */
+export const decodeAvro = async <T>(bytes: Buffer, schema: AvroSchema): Promise<T[]> => {
+  const { default: avro } = await avsc()
+  const decoder = new avro.streams.BlockDecoder({ readerSchema: schema })
+  const records: T[] = []
+  await pipeline(Readable.from([bytes]), decoder, async (data: AsyncIterable<T>) => {
+    for await (const record of data) records.push(record)
+  })
+  return records
+}
+
 /** Which snapshot a manifest or a list is written for. */
 export interface WrittenFor {
   readonly snapshotId: number
@@ -24,7 +74,7 @@ export interface WrittenFor {
   readonly sequenceNumber: number
 }
 
-/** What a manifest is written of. */
+/** Content, schema and partition spec of a manifest. */
 export interface ManifestForm {
   readonly content: ManifestContent
   readonly schema: IcebergSchema
@@ -115,7 +165,7 @@ const summaryOf = (entries: readonly ManifestEntryRecord[], field: PartitionFiel
   }
 }
 
-/** What a manifest list says of the partitions in a manifest, so that readers can leave it out as a whole. */
+/** Summaries of the partitions in a manifest, by which readers leave it out as a whole. */
 const partitionSummaries = (
   entries: readonly ManifestEntryRecord[],
   { fields }: PartitionSpec,

@@ -1,12 +1,12 @@
 /**
- * From the files a table has to those it should have: the manifests of what is new, of what is gone and of what stood
- * beside it, their list, and the snapshot. Nothing is visible before the metadata names it; names are never used twice.
+ * From the files a table has to those it should have: the manifests of new, removed and remaining files, their list,
+ * and the snapshot with its counts. Nothing is visible before the metadata names it; names are never used twice.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { SnapshotHead } from '../../core/partition.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { FILES_OF_MANIFEST } from './data-files.ts'
-import { absolutePath, metadataFolder } from './lake-paths.ts'
 import { type LiveFile, readLiveFiles } from './live-files.ts'
 import {
   type DataFileRecord,
@@ -24,15 +24,7 @@ import {
   type ManifestForm,
   type WrittenFor,
 } from './manifests.ts'
-import {
-  addCounts,
-  type CountedChange,
-  countFiles,
-  type LakeSnapshot,
-  NO_FILES,
-  summaryOf,
-} from './snapshot-summary.ts'
-import type { TableLayout } from './table-layout.ts'
+import { absolutePath, metadataFolder, type TableLayout } from './table-layout.ts'
 import {
   currentSchema,
   currentSnapshot,
@@ -44,7 +36,84 @@ import {
   type TableMetadata,
   type TableUpdate,
 } from './table-metadata.ts'
-import type { IcebergSchema, PartitionSpec } from './table-schema.ts'
+
+/** The lake's snapshot that a table is brought to. */
+type LakeSnapshot = Pick<SnapshotHead, 'snapshot' | 'run' | 'time'>
+
+/** Files, their rows and their bytes. */
+interface FileCounts {
+  readonly files: number
+  readonly rows: number
+  readonly bytes: number
+}
+
+export const NO_FILES: FileCounts = { files: 0, rows: 0, bytes: 0 }
+
+export const countFiles = (files: readonly DataFileRecord[]): FileCounts => ({
+  files: files.length,
+  rows: files.reduce((sum, one) => sum + one.record_count, 0),
+  bytes: files.reduce((sum, one) => sum + one.file_size_in_bytes, 0),
+})
+
+const addCounts = (a: FileCounts, b: FileCounts): FileCounts => ({
+  files: a.files + b.files,
+  rows: a.rows + b.rows,
+  bytes: a.bytes + b.bytes,
+})
+
+/** Counts of the files that a snapshot adds to a table and removes from it. */
+interface CountedChange {
+  readonly added: FileCounts
+  readonly removed: FileCounts
+}
+
+type Summary = Readonly<Record<string, string>>
+
+const operationOf = ({ data, deletes }: Readonly<Record<ManifestContent, CountedChange>>): string => {
+  if (data.removed.files + deletes.removed.files + deletes.added.files === 0) return 'append'
+  return data.added.files === 0 ? 'delete' : 'overwrite'
+}
+
+/** @param before what the snapshot before it says */
+export const summaryOf = (
+  of: LakeSnapshot,
+  changes: Readonly<Record<ManifestContent, CountedChange>>,
+  before: Summary | undefined,
+): Summary & { readonly operation: string } => {
+  const { data, deletes } = changes
+  const total = (name: string, { added, removed }: Readonly<Record<'added' | 'removed', number>>): number =>
+    Number(before?.[name] ?? 0) + added - removed
+  const sides = (change: CountedChange, name: keyof FileCounts) => ({
+    added: change.added[name],
+    removed: change.removed[name],
+  })
+  const bytes = (when: 'added' | 'removed'): number => data[when].bytes + deletes[when].bytes
+  const counts = {
+    'added-data-files': data.added.files,
+    'deleted-data-files': data.removed.files,
+    'added-records': data.added.rows,
+    'deleted-records': data.removed.rows,
+    'added-delete-files': deletes.added.files,
+    'removed-delete-files': deletes.removed.files,
+    'added-position-deletes': deletes.added.rows,
+    'removed-position-deletes': deletes.removed.rows,
+    'added-files-size': bytes('added'),
+    'removed-files-size': bytes('removed'),
+    'total-data-files': total('total-data-files', sides(data, 'files')),
+    'total-records': total('total-records', sides(data, 'rows')),
+    'total-files-size': total('total-files-size', { added: bytes('added'), removed: bytes('removed') }),
+    'total-delete-files': total('total-delete-files', sides(deletes, 'files')),
+    'total-position-deletes': total('total-position-deletes', sides(deletes, 'rows')),
+    'total-equality-deletes': 0,
+  }
+  return {
+    operation: operationOf(changes),
+    ...Object.fromEntries(Object.entries(counts).map(([key, count]) => [key, String(count)])),
+    [SUMMARY.snapshot]: String(of.snapshot),
+    [SUMMARY.run]: of.run,
+    [SUMMARY.time]: of.time,
+  }
+}
 
 /** Files of one content that a snapshot adds and removes. */
 export interface EntryChanges {
@@ -116,59 +185,45 @@ const byAge = (a: ManifestEntryRecord, b: ManifestEntryRecord): number =>
 const NO_CHANGES: EntryChanges = { added: [], removed: [] }
 
 /** Writes what a snapshot consists of, each file under a name of its own. */
-class SnapshotWriter {
-  readonly written: string[] = []
-  readonly #request: SnapshotRequest
-  readonly #schema: IcebergSchema
-  readonly #spec: PartitionSpec
-  readonly #writtenFor: WrittenFor
-  readonly #unique = randomUUID()
-  #manifests = 0
+const snapshotWriter = (
+  { storage, layout, manifests: listed }: SnapshotRequest,
+  form: Omit<ManifestForm, 'content'>,
+  writtenFor: WrittenFor,
+) => {
+  const { snapshotId } = writtenFor
+  const unique = randomUUID()
+  const written: string[] = []
+  let number = 0
 
-  constructor(
-    request: SnapshotRequest,
-    { schema, spec }: Readonly<{ schema: IcebergSchema; spec: PartitionSpec }>,
-    writtenFor: WrittenFor,
-  ) {
-    this.#request = request
-    this.#schema = schema
-    this.#spec = spec
-    this.#writtenFor = writtenFor
-  }
-
-  async #create(name: string, bytes: Buffer): Promise<string> {
-    const { storage, layout } = this.#request
+  const create = async (name: string, bytes: Buffer): Promise<string> => {
     const path = `${metadataFolder(layout.root)}/${name}`
     await storage.create(path, bytes)
-    this.written.push(path)
+    written.push(path)
     return absolutePath(storage, path)
   }
 
-  async #manifest(
+  const manifest = async (
     content: ManifestContent,
     entries: readonly ManifestEntryRecord[],
-  ): Promise<readonly ManifestFileRecord[]> {
+  ): Promise<readonly ManifestFileRecord[]> => {
     if (entries.length === 0) return []
-    const form: ManifestForm = { content, schema: this.#schema, spec: this.#spec }
-    const bytes = await encodeManifest(entries, form)
-    const path = await this.#create(`${this.#unique}-m${this.#manifests++}.avro`, bytes)
-    return [describeManifest(path, bytes.length, entries, form, this.#writtenFor)]
+    const bytes = await encodeManifest(entries, { content, ...form })
+    const path = await create(`${unique}-m${number++}.avro`, bytes)
+    return [describeManifest(path, bytes.length, entries, { content, ...form }, writtenFor)]
   }
 
   /** The manifests of one content once it is changed. @param sequenceNumber of added files; `null`: the snapshot's */
-  async manifests(
+  const manifests = async (
     content: ManifestContent,
     { added, removed }: EntryChanges,
     sequenceNumber: number | null,
-  ): Promise<{ readonly list: readonly ManifestFileRecord[]; readonly counted: CountedChange }> {
-    const { storage, layout, manifests } = this.#request
-    const { snapshotId } = this.#writtenFor
-    const before = manifests.filter((one) => one.content === FILE_CONTENT[content])
-    const changed = new Set(removed.map(({ manifest }) => manifest))
-    const merged = new Set(toMerge(before).map(({ manifest_path }) => manifest_path))
-    const touched = before.filter(
-      ({ manifest_path }) => changed.has(manifest_path) || merged.has(manifest_path),
-    )
+  ): Promise<{ readonly list: readonly ManifestFileRecord[]; readonly counted: CountedChange }> => {
+    const before = listed.filter((one) => one.content === FILE_CONTENT[content])
+    const changed = new Set([
+      ...removed.map((one) => one.manifest),
+      ...toMerge(before).map((one) => one.manifest_path),
+    ])
+    const touched = before.filter(({ manifest_path }) => changed.has(manifest_path))
     const gone = new Set(removed.map(({ entry }) => entry.data_file.file_path))
     const standing = await readLiveFiles(storage, layout.root, touched)
     const rewritten = [...standing.values()]
@@ -179,7 +234,7 @@ class SnapshotWriter {
             : { ...entry, status: STATUS.existing },
       )
       .sort(byAge)
-    const list = [...(await this.#manifest(content, rewritten))]
+    const list = [...(await manifest(content, rewritten))]
     const entryOf = (data_file: DataFileRecord): ManifestEntryRecord => ({
       status: STATUS.added,
       snapshot_id: snapshotId,
@@ -190,7 +245,7 @@ class SnapshotWriter {
     let counts = NO_FILES
     for await (const described of added) {
       counts = addCounts(counts, countFiles(described))
-      list.push(...(await this.#manifest(content, described.map(entryOf))))
+      list.push(...(await manifest(content, described.map(entryOf))))
     }
     return {
       list: [...list, ...before.filter((one) => !touched.includes(one))],
@@ -198,10 +253,10 @@ class SnapshotWriter {
     }
   }
 
-  async list(manifests: readonly ManifestFileRecord[]): Promise<string> {
-    const bytes = await encodeManifestList(manifests, this.#writtenFor)
-    return this.#create(`snap-${this.#writtenFor.snapshotId}-1-${this.#unique}.avro`, bytes)
-  }
+  const list = async (all: readonly ManifestFileRecord[]): Promise<string> =>
+    create(`snap-${snapshotId}-1-${unique}.avro`, await encodeManifestList(all, writtenFor))
+
+  return { written, manifests, list }
 }
 
 /** Writes all that the next snapshot needs. A table without files is published too: it has its columns. */
@@ -221,7 +276,7 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
   const used = schema ?? (base && currentSchema(base))
   const usedSpec = spec ?? (base && currentSpec(base))
   if (!used || !usedSpec) throw new TypeError(`Table "${layout.root}" has no schema or partition spec`)
-  const writer = new SnapshotWriter(request, { schema: used, spec: usedSpec }, writtenFor)
+  const writer = snapshotWriter(request, { schema: used, spec: usedSpec }, writtenFor)
   const ofData = await writer.manifests('data', data, dataNumber)
   const ofDeletes = await writer.manifests('deletes', deletes ?? NO_CHANGES, null)
   const list = [...ofData.list, ...ofDeletes.list]

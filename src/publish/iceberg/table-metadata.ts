@@ -57,7 +57,7 @@ export interface TableUpdate {
   readonly snapshot: IcebergSnapshot
   /** The schema that the table gets with it; absent where it keeps its own. */
   readonly schema?: IcebergSchema
-  /** What it is partitioned by from then on; absent where that stays. */
+  /** The partition spec from then on; absent where it stays. */
   readonly spec?: PartitionSpec
   /** Properties that differ from the table's. */
   readonly properties: Readonly<Record<string, string>>
@@ -165,14 +165,14 @@ export const nextSchema = (
   return { type: 'struct', 'schema-id': Math.max(...ids) + 1, fields }
 }
 
-/** What a table's files are partitioned by. */
+/** The partition spec of a table's files. */
 export const currentSpec = (metadata: TableMetadata): PartitionSpec | undefined =>
   metadata['partition-specs'].find((one) => one['spec-id'] === metadata['default-spec-id'])
 
 const columnIds = (fields: PartitionSpec['fields']): string =>
   JSON.stringify(fields.map((one) => one['source-id']))
 
-/** What a table is partitioned by from its first snapshot on. */
+/** The partition spec of a table from its first snapshot on. */
 export const firstSpec = (layout: TableLayout): PartitionSpec => ({
   'spec-id': 0,
   fields: partitionFields(layout),
@@ -187,7 +187,7 @@ export const nextProperties = (
     Object.entries(tableProperties(layout)).filter(([key, text]) => metadata?.properties?.[key] !== text),
   )
 
-/** What stands for the greatest id of a partition field where there is none. */
+/** Stands for the greatest id of a partition field where there is none. */
 const NO_PARTITION_ID = 999
 
 export const SORT_ORDER = { 'order-id': 0, fields: [] } as const

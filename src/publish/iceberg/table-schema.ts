@@ -2,7 +2,7 @@
 
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
 import { fieldId, fieldPaths } from '../../lake/tables/field-ids.ts'
-import { PARTITION_COLUMNS } from '../partition-columns.ts'
+import { PARTITION_COLUMNS } from '../table-files.ts'
 import { partitionFieldId } from './manifest-schemas.ts'
 import type { TableLayout } from './table-layout.ts'
 
@@ -100,7 +100,7 @@ export interface PartitionSpec {
   }[]
 }
 
-/** What a table is partitioned by, by each column as it is. */
+/** The fields that a table is partitioned by: each partition column as it is. */
 export const partitionFields = (layout: TableLayout): PartitionSpec['fields'] =>
   partitionColumns(layout).map(({ name }) => ({
     name,

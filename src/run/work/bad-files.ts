@@ -2,6 +2,7 @@
 
 import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
+import { kindOf } from '../../core/source-kinds.ts'
 
 /** A file that a run has left out. Nothing of it is recorded as loaded: the next run takes it. */
 export interface LeftOut {
@@ -26,10 +27,8 @@ export const CODES_OF_ONE_FILE: readonly ErrorCode[] = [
 ]
 
 /** The error that a file is left out for. Not so of what can be read only once: it could not be loaded later. */
-export const badFile = ({ kind }: Pick<Source, 'kind'>, error: unknown): ToolkitError | undefined =>
-  (kind === 'file' || kind === 'batch') &&
-  error instanceof ToolkitError &&
-  CODES_OF_ONE_FILE.includes(error.code)
+export const badFile = (source: Pick<Source, 'kind'>, error: unknown): ToolkitError | undefined =>
+  kindOf(source).mayBeLeftOut && error instanceof ToolkitError && CODES_OF_ONE_FILE.includes(error.code)
     ? error
     : undefined
 

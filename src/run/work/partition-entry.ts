@@ -113,7 +113,7 @@ const originIn = (
   kept: CheckedPart,
 ): Pick<PartitionEntry, 'source' | 'sources'> => {
   const { source, fingerprint, block, last } = origin
-  const { window, batch } = source.details?.() ?? {}
+  const { requested: _, ...facts } = source.details?.() ?? {}
   const sources = source.shared && sharedSources(origin, layer, part, kept)
   const [only] = sources ?? []
   if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
@@ -131,8 +131,7 @@ const originIn = (
       firstLine: first.line,
       offset: first.offset,
       last,
-      ...(window && { window }),
-      ...(batch && { batch }),
+      ...facts,
     },
   }
 }

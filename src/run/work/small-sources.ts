@@ -8,6 +8,7 @@ import { detectContent } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { Block, LinePlace } from '../../core/lines.ts'
 import type { Fingerprint, SharedPart, Source } from '../../core/source.ts'
+import { kindOf } from '../../core/source-kinds.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
 import type { LoadParts } from './load-source.ts'
@@ -31,8 +32,11 @@ export interface SmallSource {
 }
 
 /** Whether a source may be small. */
-export const maySmall = ({ kind, sizeBytes = Number.POSITIVE_INFINITY, blocks, range }: Source): boolean =>
-  kind === 'file' && sizeBytes <= SMALL_BYTES && blocks === undefined && range === undefined
+export const maySmall = (source: Source): boolean =>
+  kindOf(source).mayShare === true &&
+  (source.sizeBytes ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES &&
+  source.blocks === undefined &&
+  source.range === undefined
 
 /** Its only block, and its content. `undefined` where it is not small, or not as it should be: that is met again then. */
 export const readSmall = async (

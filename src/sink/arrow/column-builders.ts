@@ -15,31 +15,30 @@ import {
 } from 'apache-arrow'
 import type { RawColumn } from '../../core/sink.ts'
 import type { ArrowColumn } from './arrow-types.ts'
-import { ByteBuffer, type Memory } from './byte-buffer.ts'
-import { eachNullRun, Validity } from './validity.ts'
+import { ByteBuffer, eachNullRun, type Memory, Validity } from './validity.ts'
 
 /** Rows of one column; `finish` gives them and starts again. */
 export interface ColumnBuilder {
-  append(column: RawColumn, from: number, count: number): void
+  readonly append: (column: RawColumn, from: number, count: number) => void
   /** Bytes it holds. */
-  readonly size: number
-  finish(): Data
+  readonly size: () => number
+  readonly finish: () => Data
 }
 
 export const columnBuilder = (column: ArrowColumn, memory: Memory): ColumnBuilder => {
   switch (column.kind) {
     case 'fixed':
-      return new FixedBuilder(column.type, column.width, memory)
+      return fixedBuilder(column.type, column.width, memory)
     case 'boolean':
-      return new BooleanBuilder(column.type, memory)
+      return booleanBuilder(column.type, memory)
     case 'text':
-      return new TextBuilder(column.type, memory)
+      return textBuilder(column.type, memory)
     case 'dictionary':
-      return new DictionaryBuilder(column, memory)
+      return dictionaryBuilder(column, memory)
     case 'list':
-      return new ListBuilder(column.type, columnBuilder(column.child, memory), memory)
+      return listBuilder(column.type, columnBuilder(column.child, memory), memory)
     case 'struct':
-      return new StructBuilder(
+      return structBuilder(
         column.type,
         column.children.map((child) => columnBuilder(child, memory)),
         memory,
@@ -47,147 +46,109 @@ export const columnBuilder = (column: ArrowColumn, memory: Memory): ColumnBuilde
   }
 }
 
+const isNull = (bits: Uint8Array | undefined, row: number): boolean =>
+  bits !== undefined && ((bits[row >> 3] ?? 0) & (1 << (row & 7))) === 0
+
+/** Zeroes the values of rows that are NULL. @param at place of the first row in `bytes` */
+const zeroNulls = (
+  bytes: Uint8Array,
+  at: number,
+  width: number,
+  rows: { readonly bits: Uint8Array | undefined; readonly from: number; readonly count: number },
+): void => {
+  if (rows.bits === undefined) return
+  eachNullRun(rows.bits, rows.from, rows.count, (start, nulls) => {
+    bytes.fill(0, at + start * width, at + (start + nulls) * width)
+  })
+}
+
 /** Values of one width, as they stand in the engine's memory. */
-class FixedBuilder implements ColumnBuilder {
-  readonly #type: DataType
-  readonly #width: number
-  readonly #values: ByteBuffer
-  readonly #validity: Validity
-  constructor(type: DataType, width: number, memory: Memory) {
-    this.#values = new ByteBuffer(memory)
-    this.#validity = new Validity(memory)
-    this.#type = type
-    this.#width = width
-  }
-
-  get size(): number {
-    return this.#values.size
-  }
-
-  append({ data, validity }: RawColumn, from: number, count: number): void {
-    const width = this.#width
-    const { bytes, at } = this.#values.grow(count * width)
-    bytes.set(part(data, from * width, count * width), at)
-    this.#validity.append(validity, from, count)
-    if (validity === undefined) return
-    eachNullRun(validity, from, count, (start, rows) => {
-      bytes.fill(0, at + start * width, at + (start + rows) * width)
-    })
-  }
-
-  finish(): Data {
-    const props = { type: this.#type, data: this.#values.take(), ...this.#validity.take() }
-    return makeData<DataType>(props)
+const fixedBuilder = (type: DataType, width: number, memory: Memory): ColumnBuilder => {
+  const [values, validity] = [new ByteBuffer(memory), new Validity(memory)]
+  return {
+    size: () => values.size,
+    append: ({ data, validity: bits }, from, count) => {
+      const { bytes, at } = values.grow(count * width)
+      bytes.set(part(data, from * width, count * width), at)
+      validity.append(bits, from, count)
+      zeroNulls(bytes, at, width, { bits, from, count })
+    },
+    finish: () => {
+      const props = { type, data: values.take(), ...validity.take() }
+      return makeData<DataType>(props)
+    },
   }
 }
 
 /** A byte a row comes, a bit a row goes. */
-class BooleanBuilder implements ColumnBuilder {
-  readonly #type: Bool
-  readonly #values: ByteBuffer
-  readonly #validity: Validity
-  #rows = 0
-  constructor(type: Bool, memory: Memory) {
-    this.#values = new ByteBuffer(memory)
-    this.#validity = new Validity(memory)
-    this.#type = type
-  }
-
-  get size(): number {
-    return this.#values.size
-  }
-
-  append({ data, validity }: RawColumn, from: number, count: number): void {
-    const before = this.#rows
-    this.#rows += count
-    const more = ((this.#rows + 7) >> 3) - this.#values.size
-    const { bytes, at } = this.#values.grow(more)
-    bytes.fill(0, at, at + more)
-    for (let row = 0; row < count; row++) {
-      if (data[from + row] !== 1) continue
-      if (validity !== undefined && ((validity[(from + row) >> 3] ?? 0) & (1 << ((from + row) & 7))) === 0)
-        continue
-      const to = before + row
-      bytes[to >> 3] = (bytes[to >> 3] ?? 0) | (1 << (to & 7))
-    }
-    this.#validity.append(validity, from, count)
-  }
-
-  finish(): Data {
-    this.#rows = 0
-    return makeData({ type: this.#type, data: this.#values.take(), ...this.#validity.take() })
+const booleanBuilder = (type: Bool, memory: Memory): ColumnBuilder => {
+  const [values, validity] = [new ByteBuffer(memory), new Validity(memory)]
+  let rows = 0
+  return {
+    size: () => values.size,
+    append: ({ data, validity: bits }, from, count) => {
+      const before = rows
+      rows += count
+      const more = ((rows + 7) >> 3) - values.size
+      const { bytes, at } = values.grow(more)
+      bytes.fill(0, at, at + more)
+      for (let row = 0; row < count; row++) {
+        if (data[from + row] !== 1 || isNull(bits, from + row)) continue
+        const to = before + row
+        bytes[to >> 3] = (bytes[to >> 3] ?? 0) | (1 << (to & 7))
+      }
+      validity.append(bits, from, count)
+    },
+    finish: () => {
+      rows = 0
+      return makeData({ type, data: values.take(), ...validity.take() })
+    },
   }
 }
 
-class TextBuilder implements ColumnBuilder {
-  readonly #type: Utf8
-  readonly #bytes: ByteBuffer
-  readonly #offsets: Offsets
-  readonly #validity: Validity
-  constructor(type: Utf8, memory: Memory) {
-    this.#bytes = new ByteBuffer(memory)
-    this.#offsets = new Offsets(memory)
-    this.#validity = new Validity(memory)
-    this.#type = type
-  }
-
-  get size(): number {
-    return this.#bytes.size
-  }
-
-  append(column: RawColumn, from: number, count: number): void {
-    const [bytes, offsets] = [this.#bytes, this.#offsets]
-    column.texts(from, count, (source, start, end) => {
-      bytes.append(source, start, end)
-      offsets.append(bytes.size)
-    })
-    this.#validity.append(column.validity, from, count)
-  }
-
-  finish(): Data {
-    const [data, valueOffsets] = [this.#bytes.take(), this.#offsets.take()]
-    return makeData({ type: this.#type, data, valueOffsets, ...this.#validity.take() })
+const textBuilder = (type: Utf8, memory: Memory): ColumnBuilder => {
+  const [texts, offsets, validity] = [new ByteBuffer(memory), new Offsets(memory), new Validity(memory)]
+  return {
+    size: () => texts.size,
+    append: (column, from, count) => {
+      column.texts(from, count, (source, start, end) => {
+        texts.append(source, start, end)
+        offsets.append(texts.size)
+      })
+      validity.append(column.validity, from, count)
+    },
+    finish: () => {
+      const [data, valueOffsets] = [texts.take(), offsets.take()]
+      return makeData({ type, data, valueOffsets, ...validity.take() })
+    },
   }
 }
 
 /** Numbers of values that are known before. */
-class DictionaryBuilder implements ColumnBuilder {
-  readonly #column: DictionaryColumn
-  readonly #dictionary: Vector<Utf8>
-  readonly #numbers: ByteBuffer
-  readonly #validity: Validity
-  constructor(column: DictionaryColumn, memory: Memory) {
-    this.#numbers = new ByteBuffer(memory)
-    this.#validity = new Validity(memory)
-    this.#column = column
-    this.#dictionary = new Vector([utf8Of(column.type.dictionary, column.values)])
-  }
-
-  get size(): number {
-    return this.#numbers.size
-  }
-
-  append({ data, validity }: RawColumn, from: number, count: number): void {
-    const { width, type } = this.#column
-    const wide = type.indices.ArrayType.BYTES_PER_ELEMENT
-    const source = part(data, from * width, count * width)
-    const { bytes, at } = this.#numbers.grow(count * wide)
-    if (width === wide) bytes.set(source, at)
-    else new type.indices.ArrayType(bytes.buffer, at, count).set(numbersOf(source, width))
-    this.#validity.append(validity, from, count)
-    if (validity === undefined) return
-    eachNullRun(validity, from, count, (start, rows) => {
-      bytes.fill(0, at + start * wide, at + (start + rows) * wide)
-    })
-  }
-
-  finish(): Data {
-    const { type } = this.#column
-    const props = { type, data: this.#numbers.take(), dictionary: this.#dictionary }
-    return makeData<DataType>({ ...props, ...this.#validity.take() })
+const dictionaryBuilder = (
+  { type, width, values }: Extract<ArrowColumn, { kind: 'dictionary' }>,
+  memory: Memory,
+): ColumnBuilder => {
+  const [numbers, validity] = [new ByteBuffer(memory), new Validity(memory)]
+  const dictionary = new Vector([utf8Of(type.dictionary, values)])
+  const { ArrayType } = type.indices
+  const wide = ArrayType.BYTES_PER_ELEMENT
+  return {
+    size: () => numbers.size,
+    append: ({ data, validity: bits }, from, count) => {
+      const source = part(data, from * width, count * width)
+      const { bytes, at } = numbers.grow(count * wide)
+      if (width === wide) bytes.set(source, at)
+      else new ArrayType(bytes.buffer, at, count).set(numbersOf(source, width))
+      validity.append(bits, from, count)
+      zeroNulls(bytes, at, wide, { bits, from, count })
+    },
+    finish: () => {
+      const props = { type, data: numbers.take(), dictionary, ...validity.take() }
+      return makeData<DataType>(props)
+    },
   }
 }
-type DictionaryColumn = Extract<ArrowColumn, { kind: 'dictionary' }>
 
 /** A view only where it is not the whole: to make one takes as long as copying a chunk's column. */
 const part = (bytes: Uint8Array, start: number, length: number): Uint8Array =>
@@ -212,80 +173,56 @@ const utf8Of = (type: Utf8, values: readonly string[]): Data<Utf8> => {
   return makeData({ type, length: values.length, data: bytes.take(), valueOffsets: offsets.take() })
 }
 
-class ListBuilder implements ColumnBuilder {
-  readonly #type: List
-  readonly #child: ColumnBuilder
-  readonly #offsets: Offsets
-  readonly #validity: Validity
-  #children = 0
-  constructor(type: List, child: ColumnBuilder, memory: Memory) {
-    this.#offsets = new Offsets(memory)
-    this.#validity = new Validity(memory)
-    this.#type = type
-    this.#child = child
-  }
-
-  get size(): number {
-    return this.#child.size
-  }
-
-  append({ data, validity, children: [child] }: RawColumn, from: number, count: number): void {
-    if (child === undefined) throw new TypeError('Cannot read a list without its children')
-    const entries = new BigUint64Array(data.buffer, data.byteOffset, data.byteLength / 8)
-    // Children of rows that follow each other mostly do so too: they are taken at once.
-    let run = { start: 0, count: 0 }
-    for (let row = from; row < from + count; row++) {
-      const isThere = validity === undefined || ((validity[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
-      const length = isThere ? Number(entries[row * 2 + 1]) : 0
-      if (length > 0) {
-        const start = Number(entries[row * 2])
-        if (run.start + run.count === start) {
-          run.count += length
-        } else {
-          if (run.count > 0) this.#child.append(child, run.start, run.count)
-          run = { start, count: length }
+const listBuilder = (type: List, child: ColumnBuilder, memory: Memory): ColumnBuilder => {
+  const [offsets, validity] = [new Offsets(memory), new Validity(memory)]
+  let children = 0
+  return {
+    size: child.size,
+    append: ({ data, validity: bits, children: [column] }, from, count) => {
+      if (column === undefined) throw new TypeError('Cannot read a list without its children')
+      const entries = new BigUint64Array(data.buffer, data.byteOffset, data.byteLength / 8)
+      // Children of rows that follow each other mostly do so too: they are taken at once.
+      let run = { start: 0, count: 0 }
+      for (let row = from; row < from + count; row++) {
+        const length = isNull(bits, row) ? 0 : Number(entries[row * 2 + 1])
+        if (length > 0) {
+          const start = Number(entries[row * 2])
+          if (run.start + run.count === start) run.count += length
+          else {
+            if (run.count > 0) child.append(column, run.start, run.count)
+            run = { start, count: length }
+          }
         }
+        children += length
+        offsets.append(children)
       }
-      this.#children += length
-      this.#offsets.append(this.#children)
-    }
-    if (run.count > 0) this.#child.append(child, run.start, run.count)
-    this.#validity.append(validity, from, count)
-  }
-
-  finish(): Data {
-    this.#children = 0
-    const child = this.#child.finish()
-    return makeData({ type: this.#type, child, valueOffsets: this.#offsets.take(), ...this.#validity.take() })
+      if (run.count > 0) child.append(column, run.start, run.count)
+      validity.append(bits, from, count)
+    },
+    finish: () => {
+      children = 0
+      const data = child.finish()
+      return makeData({ type, child: data, valueOffsets: offsets.take(), ...validity.take() })
+    },
   }
 }
 
-class StructBuilder implements ColumnBuilder {
-  readonly #type: Struct
-  readonly #children: readonly ColumnBuilder[]
-  readonly #validity: Validity
-  constructor(type: Struct, children: readonly ColumnBuilder[], memory: Memory) {
-    this.#validity = new Validity(memory)
-    this.#type = type
-    this.#children = children
-  }
-
-  get size(): number {
-    return this.#children.reduce((sum, child) => sum + child.size, 0)
-  }
-
-  append({ validity, children }: RawColumn, from: number, count: number): void {
-    this.#children.forEach((child, at) => {
-      const column = children[at]
-      if (column === undefined) throw new TypeError('Cannot read a struct without its fields')
-      child.append(column, from, count)
-    })
-    this.#validity.append(validity, from, count)
-  }
-
-  finish(): Data {
-    const children = this.#children.map((child) => child.finish())
-    return makeData({ type: this.#type, children, ...this.#validity.take() })
+const structBuilder = (type: Struct, fields: readonly ColumnBuilder[], memory: Memory): ColumnBuilder => {
+  const validity = new Validity(memory)
+  return {
+    size: () => fields.reduce((sum, field) => sum + field.size(), 0),
+    append: ({ validity: bits, children }, from, count) => {
+      fields.forEach((field, at) => {
+        const column = children[at]
+        if (column === undefined) throw new TypeError('Cannot read a struct without its fields')
+        field.append(column, from, count)
+      })
+      validity.append(bits, from, count)
+    },
+    finish: () => {
+      const children = fields.map((field) => field.finish())
+      return makeData({ type, children, ...validity.take() })
+    },
   }
 }
 

@@ -1,7 +1,5 @@
 /** Which rows of a record batch's column have a value: a bit a row, and none at all while no row is NULL. */
 
-import { ByteBuffer, type Memory } from './byte-buffer.ts'
-
 const isSet = (bits: Uint8Array, row: number): boolean => ((bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
 
 /** The bits of eight rows from any row on. */
@@ -11,7 +9,7 @@ const eightFrom = (bits: Uint8Array, row: number): number => {
   return shift === 0 ? first : ((first >> shift) | ((bits[at + 1] ?? 0) << (8 - shift))) & 0xff
 }
 
-/** Of each byte how many bits are not set. */
+/** How many bits of each byte are not set. */
 const ZEROS = Uint8Array.from({ length: 256 }, (_, byte) => {
   let zeros = 8
   for (let rest = byte; rest > 0; rest >>= 1) zeros -= rest & 1
@@ -111,4 +109,57 @@ const nullsOf = (bits: Uint8Array, from: number, count: number): number => {
   for (let row = 0; row < whole; row += 8) nulls += ZEROS[eightFrom(bits, from + row)] ?? 0
   for (let row = whole; row < count; row++) if (!isSet(bits, from + row)) nulls++
   return nulls
+}
+
+/** Bytes that grow at their end, and may be taken again and again. */
+
+const FIRST_BYTES = 4096
+const NOTHING = new Uint8Array(0)
+
+/** Whether memory that was taken is used again when it has been taken once more. */
+export type Memory = 'fresh' | 'in-turn'
+
+export class ByteBuffer {
+  #bytes = NOTHING
+  #other = NOTHING
+  #size = 0
+  readonly #inTurn: boolean
+  /** @param memory fresh whenever it was taken, or two memories in turn: large ones cost much to make and to collect */
+  constructor(memory: Memory) {
+    this.#inTurn = memory === 'in-turn'
+  }
+
+  /** Bytes in it. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Makes room for more bytes. @returns the memory, and where they are to be put */
+  grow(more: number): { readonly bytes: Uint8Array<ArrayBuffer>; readonly at: number } {
+    const at = this.#size
+    this.#size += more
+    if (this.#size > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#size, this.#bytes.length * 2, FIRST_BYTES))
+      larger.set(this.#bytes)
+      this.#bytes = larger
+    }
+    return { bytes: this.#bytes, at }
+  }
+
+  append(source: Uint8Array, start: number, end: number): void {
+    const { bytes, at } = this.grow(end - start)
+    // Short texts are most: a view of each would cost more than its bytes.
+    if (end - start > 64) bytes.set(source.subarray(start, end), at)
+    else for (let from = start; from < end; from++) bytes[at + from - start] = source[from] ?? 0
+  }
+
+  /** Its bytes; it is empty afterwards. In turn with another they stay as they are until it was taken once more. */
+  take(): Uint8Array<ArrayBuffer> {
+    const taken = this.#bytes.subarray(0, this.#size)
+    const other = this.#inTurn ? this.#other : NOTHING
+    this.#other = this.#bytes
+    this.#bytes = other.length >= this.#bytes.length ? other : new Uint8Array(this.#bytes.length)
+    this.#size = 0
+    return taken
+  }
 }

@@ -1,15 +1,74 @@
-/** Writes a relation as Arrow: chunks of the engine gathered to record batches, batch by batch to a writable. */
+/** Writes a relation as Arrow IPC: chunks of the engine gathered to record batches, batch by batch to a writable. */
 
 import type { Writable } from 'node:stream'
-import { makeData, RecordBatch, type Schema, Struct } from 'apache-arrow'
+import {
+  AsyncByteQueue,
+  Message,
+  makeData,
+  RecordBatch,
+  RecordBatchFileWriter,
+  RecordBatchStreamWriter,
+  type Schema,
+  Struct,
+} from 'apache-arrow'
 import { ToolkitError } from '../../core/errors.ts'
 import type { RawChunk, TableRows } from '../../core/sink.ts'
 import { settled } from '../../support/side-by-side.ts'
 import { type ArrowColumn, arrowColumn, arrowSchema } from './arrow-types.ts'
-import type { Memory } from './byte-buffer.ts'
 import { type Collected, collectValues, withNumbers } from './collect-values.ts'
 import { type ColumnBuilder, columnBuilder } from './column-builders.ts'
-import { type ArrowKind, ipcWriter } from './ipc-writer.ts'
+import type { Memory } from './validity.ts'
+
+/** `file` has a footer and is read at any place; `stream` is read from its beginning and may go through a pipe. */
+export type ArrowKind = 'file' | 'stream'
+
+/** Gives each batch as bytes; nothing is held back. */
+interface IpcWriter {
+  /** The beginning. */
+  start(): readonly Uint8Array[]
+  batch(batch: RecordBatch): readonly Uint8Array[]
+  end(): readonly Uint8Array[]
+}
+
+/** Bytes of a writer, until they are taken. */
+class Parts extends AsyncByteQueue {
+  #parts: Uint8Array[] = []
+  override write(part: Uint8Array): void {
+    if (part.byteLength > 0) this.#parts.push(part)
+  }
+  take(): readonly Uint8Array[] {
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+}
+
+/** The package leaves the schema out of the front of a file, where the format has it for readers without seeking. */
+class WholeFileWriter extends RecordBatchFileWriter {
+  protected override _writeSchema(schema: Schema): this {
+    super._writeSchema(schema)
+    return this._writeMessage(Message.from(schema))
+  }
+}
+
+const ipcWriter = (kind: ArrowKind, schema: Schema): IpcWriter => {
+  const parts = new Parts()
+  const writer = kind === 'file' ? new WholeFileWriter() : new RecordBatchStreamWriter()
+  return {
+    start: () => {
+      writer.reset(parts, schema)
+      return parts.take()
+    },
+    batch: (batch) => {
+      writer.write(batch)
+      return parts.take()
+    },
+    end: () => {
+      writer.finish()
+      return parts.take()
+    },
+  }
+}
 
 export interface WriteArrowOptions {
   readonly kind: ArrowKind
@@ -117,7 +176,7 @@ async function* batchesOf(
 }
 
 const sizeOf = (builders: readonly ColumnBuilder[]): number =>
-  builders.reduce((sum, builder) => sum + builder.size, 0)
+  builders.reduce((sum, builder) => sum + builder.size(), 0)
 
 const appendRows = (
   builders: readonly ColumnBuilder[],

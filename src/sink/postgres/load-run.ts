@@ -1,8 +1,11 @@
 /**
  * Loads the staged files of a run in one transaction: of each record brought the rows of its last partition take the
- * place of what the database has. What needs no comparing is copied straight into its table.
+ * place of what the database has. Rows that need no comparing are copied straight into their table.
  */
 
+import { createReadStream } from 'node:fs'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
@@ -24,10 +27,49 @@ import {
   selectNewest,
   stagedTables,
 } from '../current-rows.ts'
-import { isToMark, LAKE_TABLE } from '../lake-claim.ts'
-import type { TargetColumn } from './column-types.ts'
-import { copyFile } from './copy-file.ts'
-import { addKey, hasLoads, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+import { isToMark, LAKE_TABLE } from '../with-loaded.ts'
+import type { TargetColumn } from './staged-columns.ts'
+import { addKey, hasTable, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+
+const CHUNK_BYTES = 256 * 1024
+const REPLACEMENT = Buffer.from('\ufffd').toString('latin1')
+
+/** Replaces each byte 0, which in UTF-8 is U+0000 and nothing else, by U+FFFD, and counts them. */
+const replaceNuls = (): { readonly stream: Transform; readonly count: () => number } => {
+  let count = 0
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (!chunk.includes(0)) return done(null, chunk)
+      const parts = chunk.toString('latin1').split('\0')
+      count += parts.length - 1
+      done(null, Buffer.from(parts.join(REPLACEMENT), 'latin1'))
+    },
+  })
+  return { stream, count: () => count }
+}
+
+/**
+ * Copies a file whose columns are those named. NULL is nothing between commas, an empty text is `""`.
+ *
+ * @param target the table, quoted
+ * @returns how many characters U+0000 were replaced by U+FFFD: text of PostgreSQL cannot hold them
+ */
+export const copyFile = async (
+  client: Client,
+  path: string,
+  target: string,
+  columns: readonly string[],
+): Promise<number> => {
+  const { from } = await import('pg-copy-streams')
+  const copy = client.query(
+    from(
+      `COPY ${target} (${columns.map(ident).join(', ')}) FROM STDIN (FORMAT csv, NULL '', ENCODING 'UTF8')`,
+    ),
+  )
+  const nuls = replaceNuls()
+  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), nuls.stream, copy)
+  return nuls.count()
+}
 
 export interface RunToLoad {
   readonly schema: string
@@ -227,21 +269,13 @@ const removeSuperseded = async (
 ): Promise<void> => {
   if (tables.some(({ name, fresh }) => name === table.name && fresh)) return
   const target = qualified(run.schema, table.name)
-  const { rows } = await client.query<{ readonly there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [target],
-  )
-  if (rows[0]?.there === true) await client.query(deleteSuperseded(table, target, newest))
+  if (await hasTable(client, target)) await client.query(deleteSuperseded(table, target, newest))
 }
 
 /** Compares the lake whose rows a schema holds with the one that comes, and writes the id of that, in the open transaction. */
 const claimSchema = async (client: Client, schema: string, claim: LakeClaim): Promise<boolean> => {
   const table = qualified(schema, LAKE_TABLE)
-  const { rows } = await client.query<{ readonly there: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS there',
-    [table],
-  )
-  const marks = rows[0]?.there
+  const marks = (await hasTable(client, table))
     ? (await client.query<{ readonly id: string }>(`SELECT id FROM ${table}`)).rows
     : []
   if (!isToMark(claim, marks[0]?.id, `schema "${schema}" of the database`) || claim.lake === null)
@@ -269,9 +303,8 @@ export const claimedRuns = async (
 
 /** The runs that a schema shows; none where nothing was ever loaded. */
 export const loadedRuns = async (client: Client, schema: string): Promise<ReadonlySet<string>> => {
-  if (!(await hasLoads(client, schema))) return new Set()
-  const { rows } = await client.query<{ readonly run: string }>(
-    `SELECT run FROM ${qualified(schema, LOADS_TABLE)}`,
-  )
+  const loads = qualified(schema, LOADS_TABLE)
+  if (!(await hasTable(client, loads))) return new Set()
+  const { rows } = await client.query<{ readonly run: string }>(`SELECT run FROM ${loads}`)
   return new Set(rows.map(({ run }) => run))
 }

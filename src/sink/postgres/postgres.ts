@@ -11,11 +11,16 @@ import type { FileEntry } from '../../core/partition.ts'
 import type { DeliverySink, Receipt, SinkContext, SinkRun } from '../../core/sink.ts'
 import { loadPath } from '../../lake/files/layout.ts'
 import { makeFolder } from '../../support/durable-files.ts'
-import type { DatabaseTarget } from '../database-target.ts'
-import { sinkSettings } from '../sink-settings.ts'
+import { type DatabaseSink, sinkSettings } from '../database-target.ts'
 import { removeStaged, stageFile } from '../stage-file.ts'
-import { checkNameLength, copyForm, targetColumns } from './column-types.ts'
-import { checkStagedFile, readColumns, writeColumns } from './staged-columns.ts'
+import {
+  checkNameLength,
+  checkStagedFile,
+  copyForm,
+  readColumns,
+  targetColumns,
+  writeColumns,
+} from './staged-columns.ts'
 
 const DEFAULT_SCHEMA = 'firmlake'
 
@@ -120,14 +125,11 @@ export const postgres = (
 const replacedText = (table: string, count: number): string =>
   `Replaced ${count} characters U+0000 by U+FFFD in table "${table}": text of PostgreSQL cannot hold them`
 
-export const postgresTarget: DatabaseTarget = {
-  form: 'postgres://…',
-  read: (address) => (/^postgres(ql)?:\/\//i.test(address) ? address : undefined),
+export const postgresSink: DatabaseSink = {
   sink: (url) => postgres(url),
-  isFile: false,
   async probe(url, limitMs) {
     requirePart('postgres')
-    const { probe } = await import('./probe.ts')
+    const { probe } = await import('./with-connection.ts')
     return probe(url, DEFAULT_SCHEMA, limitMs)
   },
 }

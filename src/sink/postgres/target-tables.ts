@@ -5,7 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { ABOUT_TAKEN, commentStatements, LOADS_TABLE } from '../current-rows.ts'
-import { checkNameLength, type TargetColumn } from './column-types.ts'
+import { checkNameLength, type TargetColumn } from './staged-columns.ts'
 
 /** A table that rows go to. */
 export interface TargetTable {
@@ -32,11 +32,11 @@ const MAKE_LOADS = (target: string): readonly string[] => [
   `COMMENT ON COLUMN ${target}.taken IS ${literal(ABOUT_TAKEN)}`,
 ]
 
-/** Whether the table exists that lists what was loaded. */
-export const hasLoads = async (client: Client, schema: string): Promise<boolean> => {
+/** Whether a table exists. @param table as `qualified` gives it */
+export const hasTable = async (client: Client, table: string): Promise<boolean> => {
   const { rows } = await client.query<{ readonly there: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS there',
-    [qualified(schema, LOADS_TABLE)],
+    [table],
   )
   return rows[0]?.there === true
 }
@@ -45,8 +45,9 @@ export const hasLoads = async (client: Client, schema: string): Promise<boolean>
 export const makeSchema = async (client: Client, schema: string): Promise<void> => {
   const found = await client.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])
   if (found.rows.length === 0) await client.query(`CREATE SCHEMA ${ident(schema)}`)
-  if (await hasLoads(client, schema)) return
-  for (const statement of MAKE_LOADS(qualified(schema, LOADS_TABLE))) await client.query(statement)
+  const loads = qualified(schema, LOADS_TABLE)
+  if (await hasTable(client, loads)) return
+  for (const statement of MAKE_LOADS(loads)) await client.query(statement)
 }
 
 /** Marks a table that the next export of the same name may replace: others' tables are never touched so. */

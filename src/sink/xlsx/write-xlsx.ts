@@ -1,19 +1,91 @@
-/** Rows as a workbook of Excel, in bounded memory. What knows the library is loaded only when one is written. */
+/**
+ * Rows as a workbook of Excel, in bounded memory. Values are cells in which nothing changes: a number of more digits
+ * than a spreadsheet keeps, and a time that it cannot hold, are texts.
+ */
 
 import { writeXlsxStream, XLSX_MAX_ROWS_PER_SHEET } from 'hucre/xlsx'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { RowColumn, TableRows } from '../../core/sink.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
-import type { WrittenFile } from '../file-format.ts'
-import {
-  type Cell,
-  cellColumn,
-  MOST_CHARACTERS,
-  sheetText,
-  shortened,
-  timeFormat,
-  toCell,
-} from './xlsx-cells.ts'
+import type { FileFormat, WrittenFile } from '../file-format.ts'
+import { instant, jsonValue } from '../json-lines.ts'
+
+/** The value of a cell; times are UTC. */
+type Cell = string | number | boolean | Date | null
+
+/** The most characters (UTF-16) of a cell. */
+export const MOST_CHARACTERS = 32_767
+/** Digits that a spreadsheet keeps of a number. */
+const MOST_DIGITS = 15
+
+const DIGITS = /^(U?(BIG|HUGE)INT|DECIMAL\(.*\)|BIGNUM)$/
+const NUMBER = /^(U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|BOOLEAN)$/
+const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
+/** How a spreadsheet shows the times of a column of a type. */
+const TIMES: Readonly<Record<string, string>> = {
+  DATE: 'yyyy-mm-dd',
+  TIMESTAMP: 'yyyy-mm-dd hh:mm:ss.000',
+  'TIMESTAMP WITH TIME ZONE': 'yyyy-mm-dd hh:mm:ss.000',
+}
+
+/** The column in SQL, as `toCell` takes its values. */
+const cellColumn = ({ name, type }: RowColumn): string => {
+  const value = ident(name)
+  return DIGITS.test(type) || NUMBER.test(type) ? value : `${cellText(value, type)} AS ${value}`
+}
+
+const cellText = (value: string, type: string): string => {
+  if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
+  if (type === 'TIMESTAMP') return instant(value, '')
+  return NESTED.test(type) ? `to_json(${jsonValue(value, type)})::VARCHAR` : `${value}::VARCHAR`
+}
+
+/** How a spreadsheet shows the times of a column; empty for one without. */
+const timeFormat = (type: string): string => TIMES[type] ?? ''
+
+/** A number by its digits: more than a spreadsheet keeps stay a text. */
+const ofDigits = (text: string): Cell => {
+  const significant = text.replaceAll(/[-.]/g, '').replaceAll(/^0+|0+$/g, '')
+  return significant.length > MOST_DIGITS ? text : Number(text)
+}
+
+/** Before it a spreadsheet's calendar has a day that there never was; it has no year 10000. */
+const FIRST_DAY = Date.UTC(1900, 2, 1)
+const AFTER_LAST_DAY = Date.UTC(10_000, 0, 1)
+/** A day, or an instant in whole milliseconds. */
+const WHOLE_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z?)?$/
+
+const ofTime = (text: string): Cell => {
+  if (!WHOLE_TIME.test(text)) return text
+  const time = new Date(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text)
+  return time.getTime() >= FIRST_DAY && time.getTime() < AFTER_LAST_DAY ? time : text
+}
+
+/** Text that a reader of sheets takes for a character's code (`_x000D_`), and characters that XML does not have. */
+const CODE_LIKE = /_(?=x[0-9A-Fa-f]{4}_)/g
+const NO_XML = /[\ufffe\uffff]/g
+
+/** A text as a reader of the sheet reads it back. */
+export const sheetText = (text: string): string =>
+  text
+    .replace(CODE_LIKE, '_x005F_')
+    .replace(NO_XML, (sign) => `_x${sign.charCodeAt(0).toString(16).toUpperCase()}_`)
+
+/** A value of a `cellColumn` of that type, as the engine gives it. */
+export const toCell = (value: unknown, type: string): Cell => {
+  if (value === null || value === undefined || typeof value === 'boolean') return value ?? null
+  if (DIGITS.test(type)) return ofDigits(String(value))
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
+  return type in TIMES ? ofTime(String(value)) : String(value)
+}
+
+/** The beginning of a text that a cell has room for, with `…` at its end. */
+export const shortened = (text: string): string => {
+  const cut = text.slice(0, MOST_CHARACTERS - 1)
+  // Half of a pair is no character.
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
+}
 
 export interface WriteXlsxOptions {
   /** Names the sheets. @default 'export' */
@@ -31,7 +103,7 @@ const sheetName = (table: string): string => {
   return name === '' || name.toLowerCase() === 'history' ? `_${name}` : name
 }
 
-/** What was written so far, and what a person should know of it. */
+/** Rows written so far, and texts that were cut. */
 interface Counts {
   rows: number
   shortened: number
@@ -117,3 +189,8 @@ export const writeXlsx = async (
   }
   return { rows: counts.rows, bytes, warnings: warningsOf(table, counts, sheetRows) }
 }
+
+/** One sheet with titles; numbers and times as such where a spreadsheet can hold them, else as texts. */
+export const xlsxFormat = {
+  write: (path, rows, { name }) => writeXlsx(path, rows, { name }),
+} as const satisfies FileFormat

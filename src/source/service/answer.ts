@@ -42,7 +42,7 @@ export class Retry extends Error {
   override readonly name = 'Retry'
 }
 
-/** What one attempt came to. */
+/** The outcome of one attempt. */
 export type Outcome =
   | { readonly kind: 'done'; readonly head: AnswerHead }
   | {

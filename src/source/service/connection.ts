@@ -1,14 +1,57 @@
-/** The way to the service: undici's connections below the policy, with the token on every request. */
+/**
+ * The way to the service: undici's connections, with the token on every request and the retry policy as an
+ * interceptor. Its caller sees one request and one sound answer, or one error; bodies go to the call's receiver.
+ */
 
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { ToolkitError } from '../../core/errors.ts'
 import { VERSION } from '../../support/own-package.ts'
 import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
-import { errorWithoutToken } from './own-token.ts'
-import type { Policy } from './policy.ts'
-import { policyInterceptor } from './policy-interceptor.ts'
+import { type Policy, withRetries } from './policy.ts'
+import { sendOnce } from './send-once.ts'
 import type { Timing } from './timing.ts'
+import { errorWithoutToken } from './token.ts'
+
+/** The answer is over when it is passed on: there is nothing left to stop or to hold. */
+const FINISHED: Dispatcher.DispatchController = {
+  aborted: false,
+  paused: false,
+  reason: null,
+  abort: () => undefined,
+  pause: () => undefined,
+  resume: () => undefined,
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
+
+const policyInterceptor =
+  (policy: Policy, call: Call): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) => {
+    const attempt = () =>
+      sendOnce(policy, call, dispatch, {
+        ...options,
+        headers: { ...headersOf(options), ...call.headers?.() },
+      })
+    withRetries(policy, call, attempt).then(
+      ({ status, headers }) => {
+        handler.onRequestStart?.(FINISHED, {})
+        handler.onResponseStart?.(FINISHED, status, { ...headers })
+        handler.onResponseEnd?.(FINISHED, {})
+      },
+      (error: unknown) => handler.onResponseError?.(FINISHED, asError(error)),
+    )
+    return true
+  }
+
+/** Only plain objects of headers are given in this room. */
+const headersOf = ({ headers }: Dispatcher.DispatchOptions): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers ?? {}).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  )
 
 export interface Timeouts {
   readonly connectTimeoutMs: number

@@ -4,8 +4,8 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { type AnswerHead, type AnswerHeaders, type Receiver, Retry } from './answer.ts'
 import type { ServiceConnection } from './connection.ts'
-import { holdsToken } from './own-token.ts'
-import { PartFile, type PartVersion } from './part-file.ts'
+import { openPartFile, type PartFile, type PartVersion } from './part-file.ts'
+import { holdsToken } from './token.ts'
 
 export interface DownloadOptions {
   readonly signal?: AbortSignal
@@ -67,7 +67,7 @@ const lengthOf = (headers: AnswerHeaders): number | undefined => {
   return length !== undefined && /^\d+$/.test(length) ? Number(length) : undefined
 }
 
-/** What is known to be wrong with the whole file; undefined where nothing is. */
+/** Why the whole file is damaged; undefined where nothing is known to be wrong. */
 const damageOf = (part: PartFile): string | undefined => {
   const { sizeBytes, sha256 } = part.version
   if (sizeBytes !== undefined && sizeBytes !== part.bytes) {
@@ -177,12 +177,10 @@ export const download = async (
 ): Promise<Download> => {
   const { signal } = options
   const action = `Cannot download batch file "${id}"`
-  const part = await PartFile.open(path, `${connection.base}${pathOf(id)}`, signal).catch(
-    (error: unknown) => {
-      signal?.throwIfAborted()
-      throw writeError(action, error)
-    },
-  )
+  const part = await openPartFile(path, `${connection.base}${pathOf(id)}`, signal).catch((error: unknown) => {
+    signal?.throwIfAborted()
+    throw writeError(action, error)
+  })
   try {
     await connection.send(
       // Asked for as it is: a second compression on the way would hide the file's own.

@@ -1,16 +1,69 @@
 /** A page of a search: header and body of the same sound answer, or neither. */
 
+import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/limits.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { dateOf } from '../../support/http-values.ts'
-import { recordsCheck } from './check-text.ts'
+import { isObject } from '../../support/json-form.ts'
+import { type AnswerHeaders, Retry } from './answer.ts'
+import { ACCEPT_ENCODING, recordsCheck, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
-import { ACCEPT_ENCODING } from './content-codings.ts'
-import { withoutToken, withToken } from './own-token.ts'
-import { type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
-import { type PageFacts, readPagination } from './pagination-header.ts'
+import { hiderOf, type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
 import { refusal } from './refusals.ts'
-import { hiderOf } from './request-label.ts'
-import { wholeBody } from './whole-body.ts'
+import { STAND_IN, withoutToken, withToken } from './token.ts'
+
+/** An absent `Cursor` is `null`: both say that there are no more results. */
+type PageFacts = Pagination & { readonly Cursor: string | null }
+
+const invalid = (action: string, said: string): ToolkitError =>
+  new ToolkitError('ANSWER_INVALID', `${action}: ${PAGINATION_HEADER} ${said}`, { kind: 'pagination' })
+
+const TYPES = {
+  integer: {
+    is: (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0,
+    expected: 'a whole number',
+  },
+  boolean: { is: (value: unknown): boolean => typeof value === 'boolean', expected: 'true or false' },
+  cursor: {
+    is: (value: unknown): boolean =>
+      value === null || (typeof value === 'string' && value !== '' && !value.includes(STAND_IN)),
+    expected: 'a token or null',
+  },
+} as const
+
+type Values = Readonly<Record<string, unknown>>
+
+const isPagination = (value: Values, action: string): value is Values & Pagination => {
+  for (const [name, { type, present }] of Object.entries(PAGINATION_FIELDS)) {
+    const given = value[name]
+    if (given === undefined && present !== 'always') continue
+    if (!TYPES[type].is(given)) {
+      throw invalid(action, `has no usable "${name}", expected ${TYPES[type].expected}`)
+    }
+  }
+  return true
+}
+
+/**
+ * Reads the header of an answer 200.
+ *
+ * @throws {Retry} where it is no JSON
+ * @throws {ToolkitError} ANSWER_INVALID where it is missing, doubled or of a wrong form
+ */
+export const readPagination = (headers: AnswerHeaders, action: string): PageFacts => {
+  const text = headers[PAGINATION_HEADER.toLowerCase()]
+  if (text === undefined) throw invalid(action, 'is missing')
+  if (typeof text !== 'string') throw invalid(action, 'came more than once')
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Retry(`${PAGINATION_HEADER} is no JSON`, { cause: error })
+  }
+  if (!isObject(value)) throw invalid(action, 'is no JSON object')
+  if (!isPagination(value, action)) throw invalid(action, 'cannot be used')
+  return { ...value, Cursor: value.Cursor ?? null }
+}
 
 /**
  * Makes something of a whole, decompressed body and its header. It is called for each answer with status 200 until

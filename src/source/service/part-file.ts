@@ -53,92 +53,72 @@ const hashStart = async (
   }
 }
 
-export class PartFile {
-  readonly #path: string
-  readonly #source: string
-  readonly #handle: FileHandle
-  #hash: Hash
-  #bytes: number
-  #version: PartVersion
-
-  private constructor(
-    path: string,
-    source: string,
-    handle: FileHandle,
-    start: { hash: Hash; bytes: number },
-  ) {
-    this.#path = path
-    this.#source = source
-    this.#handle = handle
-    this.#hash = start.hash
-    this.#bytes = start.bytes
-    this.#version = {}
-  }
-
-  /**
-   * Resumes from what an earlier run left of the same source, else begins at 0.
-   *
-   * @param source identifies the file: address and id
-   */
-  static async open(path: string, source: string, signal?: AbortSignal): Promise<PartFile> {
-    await makeFolder(dirname(path))
-    const { source: of, boot, ...version } = await readSaved(`${path}.part.json`)
-    // Bytes of before a restart of the machine may never have reached the disk.
-    const known = of === source && boot === thisProcess().boot && version.etag !== undefined
-    const handle = await openFile(`${path}.part`, known ? FILE_FLAGS.appended : FILE_FLAGS.emptied)
-    try {
-      const part = new PartFile(path, source, handle, await hashStart(handle, signal))
-      if (known) part.#version = version
-      return part
-    } catch (error) {
-      await handle.close()
-      throw error
-    }
-  }
-
+export interface PartFile {
   /** Bytes in hand. */
-  get bytes(): number {
-    return this.#bytes
-  }
-  get version(): PartVersion {
-    return this.#version
-  }
-
-  /** Drops all bytes, and takes those that come as of this version. */
-  async restart(version: PartVersion): Promise<void> {
-    await this.#handle.truncate(0)
-    this.#hash = createHash('sha256')
-    this.#bytes = 0
-    this.#version = version
-    const saved: Saved = { source: this.#source, boot: thisProcess().boot, ...version }
-    await replaceDurably(`${this.#path}.part.json`, `${JSON.stringify(saved)}\n`)
-  }
-
-  async write(chunk: Buffer): Promise<void> {
-    let done = 0
-    // Opened to append or at its start, and written only here: the position is always `#bytes`.
-    while (done < chunk.length) {
-      const { bytesWritten } = await this.#handle.write(chunk, done, chunk.length - done, this.#bytes + done)
-      done += bytesWritten
-    }
-    this.#hash.update(chunk)
-    this.#bytes += chunk.length
-  }
-
+  readonly bytes: number
+  readonly version: PartVersion
   /** SHA-256 of the bytes in hand, in hex. */
-  sha256(): string {
-    return this.#hash.copy().digest('hex')
-  }
-
+  readonly sha256: () => string
+  /** Drops all bytes, and takes those that come as of this version. */
+  readonly restart: (version: PartVersion) => Promise<void>
+  readonly write: (chunk: Buffer) => Promise<void>
   /** Gives the file its name; it is on the disk afterwards. */
-  async finish(): Promise<void> {
-    await this.#handle.sync()
-    await rename(`${this.#path}.part`, this.#path)
-    await rm(`${this.#path}.part.json`, { force: true })
-    await fsyncFolder(dirname(this.#path))
-  }
+  readonly finish: () => Promise<void>
+  readonly close: () => Promise<void>
+}
 
-  close(): Promise<void> {
-    return this.#handle.close()
+/**
+ * Resumes from what an earlier run left of the same source, else begins at 0.
+ *
+ * @param source identifies the file: address and id
+ */
+export const openPartFile = async (path: string, source: string, signal?: AbortSignal): Promise<PartFile> => {
+  await makeFolder(dirname(path))
+  const { source: of, boot, ...saved } = await readSaved(`${path}.part.json`)
+  // Bytes of before a restart of the machine may never have reached the disk.
+  const isKnown = of === source && boot === thisProcess().boot && saved.etag !== undefined
+  const handle = await openFile(`${path}.part`, isKnown ? FILE_FLAGS.appended : FILE_FLAGS.emptied)
+  let version: PartVersion = isKnown ? saved : {}
+  let { hash, bytes } = await hashStart(handle, signal).catch(async (error: unknown) => {
+    await handle.close()
+    throw error
+  })
+  return {
+    get bytes() {
+      return bytes
+    },
+    get version() {
+      return version
+    },
+    sha256: () => hash.copy().digest('hex'),
+
+    restart: async (next) => {
+      await handle.truncate(0)
+      hash = createHash('sha256')
+      bytes = 0
+      version = next
+      const text: Saved = { source, boot: thisProcess().boot, ...next }
+      await replaceDurably(`${path}.part.json`, `${JSON.stringify(text)}\n`)
+    },
+
+    write: async (chunk) => {
+      let done = 0
+      // Opened to append or at its start, and written only here: the position is always `bytes`.
+      while (done < chunk.length) {
+        const { bytesWritten } = await handle.write(chunk, done, chunk.length - done, bytes + done)
+        done += bytesWritten
+      }
+      hash.update(chunk)
+      bytes += chunk.length
+    },
+
+    finish: async () => {
+      await handle.sync()
+      await rename(`${path}.part`, path)
+      await rm(`${path}.part.json`, { force: true })
+      await fsyncFolder(dirname(path))
+    },
+
+    close: () => handle.close(),
   }
 }

@@ -3,7 +3,6 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { AnswerHead, Call, Outcome } from './answer.ts'
 import type { RateLimiter } from './rate-limiter.ts'
-import type { RetryBudget } from './retry-budget.ts'
 import type { Timing } from './timing.ts'
 
 /** Attempts of a request that fails; being throttled is no failure and is bounded by `maxWaitMs` alone. */
@@ -89,5 +88,35 @@ export const withRetries = async (
     waitedMs += pauseMs
     counters.retries += 1
     await timing.sleep(pauseMs, call.signal)
+  }
+}
+
+/**
+ * A bucket of retries shared by all requests: a few failures are retried, a service that fails
+ * everything is not stormed.
+ */
+
+/** Attempts in the bucket at the start, and the most it holds. */
+const FULL = 20
+/** Part of a retry that each success restores: one for ten successes. */
+const PER_SUCCESS = 0.1
+
+interface RetryBudget {
+  readonly success: () => void
+  /** Takes one retry; false where there is none left. */
+  readonly spend: () => boolean
+}
+
+export const retryBudget = (): RetryBudget => {
+  let left = FULL
+  return {
+    success: () => {
+      left = Math.min(FULL, left + PER_SUCCESS)
+    },
+    spend: () => {
+      if (left < 1) return false
+      left -= 1
+      return true
+    },
   }
 }

@@ -2,14 +2,12 @@
 
 import type { Dispatcher } from 'undici'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { dateOf, retryAfterMs } from '../../support/http-values.ts'
 import { isCertificateError } from '../../support/verified-fetch.ts'
 import { type AnswerHead, type Call, type Outcome, type Receiver, Retry } from './answer.ts'
-import { bodyPace } from './body-pace.ts'
 import type { Policy } from './policy.ts'
-import { statusOutcome } from './status-outcome.ts'
-import { stepQueue } from './step-queue.ts'
 
-/** What is read of the body of an answer that is not accepted. */
+/** Longest part of the body of a refused answer that is read. */
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /** Failures of this side: the service object is closed, or the request is no request. */
@@ -21,7 +19,7 @@ const reasonOf = (error: unknown): string => {
   return code === undefined || text.includes(code) ? text : `${text} (${code})`
 }
 
-/** What a failure of the connection, the body or its receiver comes to. */
+/** The outcome of a failure of the connection, the body or its receiver. */
 const failureOutcome = (call: Call, error: unknown, isReceivers: boolean, gained: boolean): Outcome => {
   if (isReceivers && !(error instanceof Retry)) return { kind: 'final', error }
   if (isCertificateError(systemCode(error))) {
@@ -146,4 +144,107 @@ export const sendOnce = (
     },
   })
   return promise
+}
+
+/** The origin of a redirect's target: its path may hold anything. */
+const targetOf = ({ headers }: AnswerHead): string => {
+  const { location } = headers
+  const url = typeof location === 'string' ? URL.parse(location) : null
+  return url ? ` to "${url.origin}"` : ''
+}
+
+const finalError = (call: Call, head: AnswerHead, body: string): ToolkitError => {
+  const { status } = head
+  const error = (code: ConstructorParameters<typeof ToolkitError>[0], said: string): ToolkitError =>
+    new ToolkitError(code, `${call.action}: ${said}`, { status })
+  if (status < 300) return error('ANSWER_INVALID', `the service answered ${status}, expected 200`)
+  if (status < 400)
+    return error(
+      'SERVICE_REDIRECTED',
+      `the service answered ${status} with a redirect${targetOf(head)}, which is not followed`,
+    )
+  if (status === 400 && call.refusal) return call.refusal(body)
+  if (status === 401) return error('TOKEN_REFUSED', 'the service does not accept the token (401)')
+  if (status === 403) return error('SERVICE_FORBIDDEN', 'the token may not do this (403)')
+  if (status === 404) return error('SERVICE_NOT_FOUND', 'the service has no such thing (404)')
+  return error('REQUEST_REFUSED', `the service answered ${status}`)
+}
+
+/** @param body the first bytes of it @param now milliseconds since 1970, where the answer has no `Date` */
+const statusOutcome = (call: Call, head: AnswerHead, body: string, now: number): Outcome => {
+  const { status, headers } = head
+  const wait = retryAfterMs(headers['retry-after'], dateOf(headers.date) ?? now)
+  if (status === 429 || (status === 503 && wait !== undefined)) {
+    return { kind: 'throttled', status, retryAfterMs: wait }
+  }
+  // 408 is a server or proxy that grew tired of an idle connection, not of this request.
+  if (status >= 500 || status === 408) {
+    return { kind: 'transient', reason: `the service answered ${status}`, gained: false }
+  }
+  return { kind: 'final', error: finalError(call, head, body) }
+}
+
+/** Steps one after the other, some of them slow; the stream that brings them is held while one is under way. */
+
+interface StepQueue {
+  /** Does the step now, or after those under way. Nothing is done any more after one has failed. */
+  readonly run: (step: () => Promise<void> | undefined) => void
+  /** Fulfilled when nothing is under way; never rejected. */
+  readonly idle: () => Promise<void>
+}
+
+const stepQueue = (on: {
+  readonly pause: () => void
+  readonly resume: () => void
+  readonly fail: (error: unknown) => void
+}): StepQueue => {
+  let work: Promise<void> = Promise.resolve()
+  let underWay = 0
+  let broken = false
+  const fail = (error: unknown): void => {
+    if (!broken) on.fail(error)
+    broken = true
+  }
+  const done = (): void => {
+    underWay -= 1
+    if (underWay === 0) on.resume()
+  }
+  const follow = (promise: Promise<void>): void => {
+    underWay += 1
+    on.pause()
+    work = promise.catch(fail).then(done)
+  }
+  return {
+    run: (step) => {
+      if (broken) return
+      if (underWay > 0) return follow(work.then(() => (broken ? undefined : step())))
+      try {
+        const promise = step()
+        if (promise) follow(promise)
+      } catch (error) {
+        fail(error)
+      }
+    },
+    idle: () => work,
+  }
+}
+
+/** Detects a body that trickles: the timeouts between chunks do not. */
+
+/** A body must bring so many bytes in each interval of so many milliseconds. */
+const INTERVAL_MS = 60_000
+const LEAST_BYTES = 60 * 1024
+
+/** Returns false once a whole interval brought too little. Call it for each chunk, with its length in bytes. */
+const bodyPace = (now: () => number): ((sizeBytes: number) => boolean) => {
+  let from = now()
+  let bytes = 0
+  return (sizeBytes) => {
+    bytes += sizeBytes
+    if (now() - from <= INTERVAL_MS) return true
+    if (bytes < LEAST_BYTES) return false
+    from = now()
+    bytes = 0
+    return true
+  }
 }

@@ -8,22 +8,26 @@ import type { SearchParameters } from '../../contract/requests.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from './address.ts'
+import { parseWhole } from './bodies.ts'
 import { openConnection } from './connection.ts'
 import { type Download, type DownloadOptions, download } from './download.ts'
 import { fetchPage, type Page, type ReadBody } from './fetch-page.ts'
-import { type BatchListingOptions, type ListedBatchFile, listBatchFiles } from './list-batch-files.ts'
-import { type ListedParameter, listParameters } from './list-parameters.ts'
+import {
+  type BatchListingOptions,
+  type ListedBatchFile,
+  type ListedParameter,
+  listBatchFiles,
+  listParameters,
+} from './listings.ts'
 import type { PageRequest } from './page-request.ts'
+import { retryBudget } from './policy.ts'
 import { rateLimiter } from './rate-limiter.ts'
-import { retryBudget } from './retry-budget.ts'
 import { SYSTEM_TIMING, type Timing } from './timing.ts'
 import { checkToken } from './token.ts'
-import { parseWhole } from './whole-body.ts'
 
 export type { Download, DownloadOptions } from './download.ts'
 export type { Page, ReadBody } from './fetch-page.ts'
-export type { BatchListingOptions, ListedBatchFile } from './list-batch-files.ts'
-export type { ListedParameter } from './list-parameters.ts'
+export type { BatchListingOptions, ListedBatchFile, ListedParameter } from './listings.ts'
 export type { PageRequest } from './page-request.ts'
 export type { Timing } from './timing.ts'
 
@@ -54,7 +58,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** What the service object has done so far, for the run's summary. */
+/** Counts of requests so far, for the run's summary. */
 export interface ServiceCounters {
   /** Requests sent, retries included. */
   readonly requests: number

@@ -2,8 +2,7 @@
 
 import { Buffer } from 'node:buffer'
 import { ToolkitError } from '../../core/errors.ts'
-import type { StoreAddress } from '../object-store.ts'
-import { checkPath, hasBadSegment, notOfLake } from '../store-paths.ts'
+import { checkPath, hasBadSegment, notOfLake, type StoreAddress } from '../object-store.ts'
 
 /** A place in a bucket. */
 export interface S3Address extends StoreAddress {
@@ -19,7 +18,7 @@ const unusable = (address: string, expected: string): ToolkitError =>
   new ToolkitError('USAGE', `Cannot use "${address}" as a lake: expected ${expected}`)
 
 /**
- * What keeps apart buckets of one name at two endpoints. An endpoint that only a profile names is not known without
+ * Distinguishes buckets of one name at two endpoints. An endpoint that only a profile names is not known without
  * reading that, so the profile's name stands for it.
  */
 const sourceOf = (env: NodeJS.ProcessEnv): string =>
@@ -30,7 +29,7 @@ export const parseS3Address = (address: string, env: NodeJS.ProcessEnv): S3Addre
   const rest = /^s3:\/\/(.*)$/is.exec(address)?.[1]?.replace(/\/+$/, '')
   if (rest === undefined) throw unusable(address, 's3://bucket/prefix')
   const [bucket = '', ...segments] = rest.split('/')
-  // What stands before an @ may be a secret: the message must not repeat it.
+  // Text before an @ may be a secret: the message must not repeat it.
   if (!BUCKET.test(bucket) && rest.includes('@'))
     throw unusable('s3://…', 's3://bucket/prefix, and the credentials in the environment')
   if (!BUCKET.test(bucket)) throw unusable(address, 'the name of a bucket after s3://')
@@ -50,7 +49,7 @@ export const keyOf = (address: S3Address, path: string): string => {
   return key
 }
 
-/** What the keys of all paths that begin with a text begin with. */
+/** The beginning of the keys of all paths that begin with a text. */
 export const keyPrefix = ({ prefix }: S3Address, path: string): string =>
   prefix === '' ? path : `${prefix}/${path}`
 

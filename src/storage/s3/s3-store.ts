@@ -1,17 +1,104 @@
-/** A prefix of a bucket on AWS or any endpoint that speaks S3, as an object store. Credentials: the SDK's usual chain. */
+/**
+ * A prefix of a bucket on AWS or any endpoint that speaks S3, as an object store. Credentials: the SDK's usual chain.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3'
-import type { ObjectStore, Patience } from '../object-store.ts'
-import { replacedObject } from '../store-paths.ts'
-import { deleteObjects } from './delete-objects.ts'
-import { listObjects } from './list-objects.ts'
-import { parseS3Address } from './s3-address.ts'
+import {
+  hasBadSegment,
+  type ListedObject,
+  type ListOptions,
+  notOfLake,
+  type ObjectStore,
+  type Patience,
+  replacedObject,
+} from '../object-store.ts'
+import { keyPrefix, parseS3Address, pathOfKey } from './s3-address.ts'
 import { S3Connection } from './s3-connection.ts'
-import { attemptsOf, isAbsent, isConflict, isTaken, isUploadGone, storageError } from './storage-error.ts'
+import {
+  attemptsOf,
+  isAbsent,
+  isConflict,
+  isTaken,
+  isUnknownOperation,
+  isUploadGone,
+  storageError,
+} from './storage-error.ts'
 import { uploadFile, uploadParts } from './upload-file.ts'
+
+const listObjects = async function* (
+  connection: S3Connection,
+  prefix: string,
+  { folders = false, pageSize }: ListOptions = {},
+): AsyncGenerator<ListedObject> {
+  const { address } = connection
+  if (prefix !== '' && hasBadSegment(prefix.replace(/\/$/, ''))) throw notOfLake(address, prefix)
+  const Prefix = keyPrefix(address, prefix)
+  const asked = {
+    ...{ Bucket: address.bucket, Prefix },
+    ...(folders && { Delimiter: '/' }),
+    ...(pageSize !== undefined && { MaxKeys: pageSize }),
+  }
+  let token: string | undefined
+  do {
+    const ContinuationToken = token
+    const {
+      Contents = [],
+      CommonPrefixes = [],
+      ...page
+    } = await connection.run(
+      `Cannot list "s3://${address.bucket}/${Prefix}" of lake "${address.uri}"`,
+      ({ sdk, client }) => client.send(new sdk.ListObjectsV2Command({ ...asked, ContinuationToken })),
+    )
+    for (const { Key = '', Size = 0, LastModified } of Contents)
+      yield { path: pathOfKey(address, Key), bytes: Size, changedMs: LastModified?.getTime() ?? 0 }
+    for (const { Prefix: Folder = '' } of CommonPrefixes)
+      yield { path: pathOfKey(address, Folder), bytes: 0, changedMs: 0 }
+    token = page.IsTruncated ? page.NextContinuationToken : undefined
+  } while (token !== undefined)
+}
+
+/** The most that `DeleteObjects` takes. */
+const DELETE_AT_ONCE = 1000
+
+const deleteOne = (connection: S3Connection, path: string): Promise<void> => {
+  const at = connection.at(path)
+  return connection.run(`Cannot remove "${connection.name(path)}"`, async ({ sdk, client }) => {
+    try {
+      await client.send(new sdk.DeleteObjectCommand(at))
+    } catch (error) {
+      if (!isAbsent(error)) throw error
+    }
+  })
+}
+
+/** @returns those that were not removed */
+const deleteBatch = (connection: S3Connection, paths: readonly string[]): Promise<readonly string[]> => {
+  const byKey = new Map(paths.map((path) => [connection.at(path).Key, path]))
+  const Objects = [...byKey.keys()].map((Key) => ({ Key }))
+  return connection.run(`Cannot remove files of "${connection.address.uri}"`, async ({ sdk, client }) => {
+    try {
+      const command = { Bucket: connection.address.bucket, Delete: { Objects, Quiet: true } }
+      const { Errors = [] } = await client.send(new sdk.DeleteObjectsCommand(command))
+      return Errors.flatMap(({ Key = '' }) => byKey.get(Key) ?? [])
+    } catch (error) {
+      if (isUnknownOperation(error)) return paths
+      throw error
+    }
+  })
+}
+
+/** Removes objects; such as are gone already are fine. Those of one request go in any order. */
+const deleteObjects = async (connection: S3Connection, paths: readonly string[]): Promise<void> => {
+  for (let from = 0; from < paths.length; from += DELETE_AT_ONCE) {
+    const some = paths.slice(from, from + DELETE_AT_ONCE)
+    // Objects that a request for many left are retried one by one, which also shows what is wrong with them.
+    const left = some.length > 1 ? await deleteBatch(connection, some) : some
+    for (const path of left) await deleteOne(connection, path)
+  }
+}
 
 /** Larger ones are sent in parts. */
 const WHOLE_BYTES = 16 * 1024 ** 2
@@ -36,7 +123,7 @@ const putBytes = async (
     await s3.client.send(new s3.sdk.PutObjectCommand({ ...params, Body: body, ContentLength: body.length }))
 }
 
-/** What became of an object since: by its metadata who created it; where the endpoint keeps none, by its bytes. */
+/** Whether an object is the one created here: by its metadata; where the endpoint keeps none, by its bytes. */
 const isCreatedBy = (
   connection: S3Connection,
   path: string,

@@ -1,11 +1,11 @@
-/** What went wrong between here and a bucket, as the toolkit's errors. No text of the server reaches a message. */
+/** Failures between here and a bucket as the toolkit's errors. No text of the server reaches a message. */
 
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 
 /** The facts of an error of the SDK. The SDK's own object may hold tokens and signatures: it goes no further. */
 interface Fault {
   readonly name: string
-  /** Of an HTTP answer; absent where there was none. */
+  /** Status of the HTTP answer; absent where there was none. */
   readonly status?: number
   readonly attempts: number
 }

@@ -7,7 +7,7 @@ import { crc32 } from 'node:zlib'
 import type { HeadObjectCommandOutput, PutObjectCommandInput } from '@aws-sdk/client-s3'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { FileFacts } from '../storage.ts'
-import type { S3 } from './open-s3.ts'
+import type { S3 } from './s3-connection.ts'
 
 const PART_BYTES = 8 * 1024 ** 2
 const PARTS_AT_ONCE = 3

@@ -24,19 +24,19 @@ import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
-import { layerOnTarget } from '../layer-on-target.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
-import { byRanges } from './by-ranges.ts'
-import { checkExport, isDatabaseFile } from './check-export.ts'
+import { layerOnTarget } from '../target-rows.ts'
+import { byRanges, takenExports } from './export-rows.ts'
 import {
+  checkExport,
   type Export,
   exportsOf,
   exportWorkFolder,
+  isDatabaseFile,
   type OutFile,
   onlyOne,
   type WhatToExport,
 } from './plan-exports.ts'
-import { takenExports } from './taken-exports.ts'
 import { openWorkshop, type Workshop } from './write-rows.ts'
 
 export type ExportTarget =
@@ -86,16 +86,16 @@ export interface ExportOptions extends WhatToExport {
 export interface ExportedTable {
   readonly table: string
   readonly rows: number
-  /** Of the file; absent where there is none. */
+  /** Length of the file; absent where there is none. */
   readonly bytes?: number
   readonly path?: string
 }
 
-/** What an export wrote. */
+/** Tables that an export wrote. */
 export interface ExportSummary {
   readonly snapshot: number
   readonly tables: readonly ExportedTable[]
-  /** What a person should know: characters that a database, texts that a cell could not hold, rows on further sheets. */
+  /** Warnings for a person: characters that a database, texts that a cell could not hold, rows on further sheets. */
   readonly warnings: readonly string[]
 }
 
@@ -148,7 +148,7 @@ const toFiles = async (
     const { name, sql, table } = file.export
     const onBytes = (bytes: number): void => report({ table: name, done, bytes })
     onBytes(0)
-    const { write }: FileFormat = FILE_FORMATS[file.format]
+    const { write }: FileFormat = await FILE_FORMATS[file.format].load()
     const written = await whileWriting(workshop, onBytes, async () =>
       write(staged(file), await query.relation(await byRanges(query, sql)), { neutralise, table, name }),
     )
@@ -165,7 +165,8 @@ const toDatabase = async (
   workshop: Workshop,
   { lake, snapshot, query, exports, memoryBytes, signal, report, declared, adopt = false }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
-  const sink = DATABASES[to.database].sink(to.at)
+  const { sink: open } = await DATABASES[to.database].load()
+  const sink = open(to.at)
   const root = await readRoot(lake, snapshot)
   const layer = layerOnTarget(lake, root)
   const taken = takenText(root, declared)
@@ -203,7 +204,8 @@ const toStream = async (
   { query, exports, neutralise, signal, onProgress }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const { name, sql, table } = onlyOne(exports)
-  const rows = await FILE_FORMATS[format].stream(stream, await query.relation(await byRanges(query, sql)), {
+  const { stream: write } = await FILE_FORMATS[format].load()
+  const rows = await write(stream, await query.relation(await byRanges(query, sql)), {
     neutralise,
     table,
     signal,

@@ -1,14 +1,59 @@
-/** What an export writes under which name, and where: without access to the lake or the disk. */
+/** The relations that an export writes, their names and files, and whether its target can be used. */
 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import type { Take } from '../../lake/projection/projection.ts'
-import { TABLES } from '../../lake/tables/tables.ts'
+import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
+import { refuseLake } from '../../sink/with-loaded.ts'
 import type { TargetAddress } from '../open-sink.ts'
-import { selectWithNames } from './select-with-names.ts'
+import { checkFolderOf, checkTarget } from './write-rows.ts'
+
+const COMPANY_NAMES = `(SELECT internal_id AS id, coalesce(c.company_name, r.name) AS company_name
+  FROM companies_all AS c FULL JOIN relations AS r USING (internal_id))`
+
+/** A column of ids, and what stands beside it. */
+const COMPANY_IDS: readonly string[] = ['internal_id', 'company_id']
+const ENTITY_ID = 'entity_id'
+
+/** Tables whose rows have the name already. */
+const OWN_NAME: ReadonlySet<string> = new Set(['companies', 'relations', 'relation_entities'])
+
+/**
+ * A SELECT of all rows: `company_name` behind the company's id, `entity_name` behind that of an owner, a person, a
+ * subsidiary; NULL for persons with a protected identity.
+ *
+ * @param history of all versions; names of companies are the current ones
+ */
+const selectWithNames = ({ name, columns }: Table, history: boolean): string => {
+  const view = ident(history ? `${name}_history` : name)
+  const has = (column: string): boolean => columns.some((one) => one.name === column)
+  const company = COMPANY_IDS.find((id) => has(id) && (id === 'company_id' || !OWN_NAME.has(name)))
+  const entity = has(ENTITY_ID) && !OWN_NAME.has(name) ? ENTITY_ID : undefined
+  const named: Readonly<Record<string, string>> = {
+    ...(company && { [company]: 'of_company.company_name' }),
+    ...(entity && {
+      [entity]:
+        'CASE WHEN NOT coalesce(of_entity.is_protected, false) THEN of_entity.name END AS entity_name',
+    }),
+  }
+  const listed = columns.flatMap(({ name: column }) => [`t.${ident(column)}`, named[column] ?? []].flat())
+  // Those of all versions, and computed ones.
+  const others = `t.* EXCLUDE (${columns.map((column) => ident(column.name)).join(', ')})`
+  const key = ['company_id', 'entity_no', ...(history ? ['version'] : [])]
+  return [
+    `SELECT ${[...listed, others].join(', ')} FROM ${view} AS t`,
+    ...(company ? [`LEFT JOIN ${COMPANY_NAMES} AS of_company ON of_company.id = t.${company}`] : []),
+    ...(entity
+      ? [
+          `LEFT JOIN ${history ? 'relation_entities_history' : 'relation_entities'} AS of_entity`,
+          `ON ${key.map((column) => `of_entity.${column} = t.${column}`).join(' AND ')}`,
+        ]
+      : []),
+  ].join('\n')
+}
 
 export interface WhatToExport {
   /** Tables to export. @default all; with `sql` its one name is that of the answer */
@@ -19,15 +64,15 @@ export interface WhatToExport {
   readonly history?: boolean | undefined
   /** Names of companies and entities beside their ids; for files. @default false */
   readonly names?: boolean | undefined
-  /** What of the rows is written; columns that are left out are not there. @default everything */
+  /** Rows and columns that are written; columns that are left out are not there. @default everything */
   readonly take?: Take | undefined
-  /** Of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
+  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
   readonly compute?: Readonly<Record<string, string>> | undefined
 }
 
-/** What is exported under which name. */
+/** A relation that is exported, and its name. */
 export interface Export {
   readonly name: string
   readonly sql: string
@@ -69,7 +114,7 @@ export const exportsOf = ({
   })
 }
 
-/** What needs exactly one relation. @throws {ToolkitError} `USAGE` */
+/** The only relation, for targets that take exactly one. @throws {ToolkitError} `USAGE` */
 export const onlyOne = (exports: readonly Export[]): Export => {
   const [one, ...others] = exports
   if (one !== undefined && others.length === 0) return one
@@ -95,7 +140,7 @@ const localFolder = (directory: string): string => {
   )
 }
 
-export const outFiles = (
+const outFiles = (
   to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
   exports: readonly Export[],
 ): readonly OutFile[] =>
@@ -117,4 +162,35 @@ export const exportWorkFolder = (to: TargetAddress): string => {
     case 'database':
       return DATABASES[to.database].isFile ? dirname(resolve(to.at)) : tmpdir()
   }
+}
+
+/** Whether a second DuckDB loads the target at the same time. */
+export const isDatabaseFile = (to: TargetAddress): to is Extract<TargetAddress, { kind: 'database' }> =>
+  to.kind === 'database' && DATABASES[to.database].isFile
+
+/**
+ * Refuses a target that cannot be used.
+ *
+ * @returns the files that will be written; none of a database
+ * @throws {ToolkitError} USAGE, TARGET_REFUSED
+ */
+export const checkExport = async (
+  to: TargetAddress,
+  exports: readonly Export[],
+  {
+    names = false,
+    overwrite = false,
+  }: { readonly names?: boolean | undefined; readonly overwrite?: boolean | undefined },
+): Promise<readonly OutFile[]> => {
+  if (names && to.kind === 'database')
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot put names into tables of a database: they have the columns of the lake, join companies there',
+    )
+  const files = to.kind === 'database' ? [] : outFiles(to, exports)
+  if (to.kind === 'folder') await refuseLake(to.directory)
+  for (const { path } of files) await checkTarget(path, overwrite)
+  if (to.kind === 'file') await checkFolderOf(to.path)
+  if (isDatabaseFile(to)) await checkFolderOf(to.at)
+  return files
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdsPassword } from '../../../src/cli/run-job.ts'
+import { passwordVariable } from '../../../src/sink/targets.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { cli, SAMPLE } from '../run-cli.ts'
 
@@ -13,8 +13,8 @@ test.each([
   ['postgres://user:@host/db', false],
   ['postgres://host:5432/a:b', false],
   ['csv:a@b', false],
-])('holdsPassword(%j) is %s', (address, holds) => {
-  expect(holdsPassword(address)).toBe(holds)
+])('passwordVariable names the variable of an address with a password (%j: %s)', (address, holds) => {
+  expect(passwordVariable(address)).toBe(holds ? 'PGPASSWORD' : undefined)
 })
 
 const ADDRESS = 'postgres://user:secret-word@127.0.0.1:1/db'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MOST_CHARACTERS, sheetText, shortened, toCell } from '../../../src/sink/xlsx/xlsx-cells.ts'
+import { MOST_CHARACTERS, sheetText, shortened, toCell } from '../../../src/sink/xlsx/write-xlsx.ts'
 
 test.each([
   ['BIGINT', '999999999999999', 999_999_999_999_999],

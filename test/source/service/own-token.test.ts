@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { errorWithoutToken, holdsToken } from '../../../src/source/service/own-token.ts'
+import { errorWithoutToken, holdsToken } from '../../../src/source/service/token.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { answeringServer, client, FACTS, page, status, TOKEN } from './answering-server.ts'
 

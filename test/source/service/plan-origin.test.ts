@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkPlanOrigin } from '../../../src/source/service/plan-origin.ts'
+import { checkPlanOrigin } from '../../../src/source/service/address.ts'
 
 test.each([
   ['https://a.example', 'https://a.example'],

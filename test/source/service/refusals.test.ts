@@ -5,8 +5,8 @@ import {
   RELATIONS_MESSAGES,
   validationBody,
 } from '../../../src/contract/messages.ts'
+import { hiderOf } from '../../../src/source/service/page-request.ts'
 import { refusal, refusalCode } from '../../../src/source/service/refusals.ts'
-import { hiderOf } from '../../../src/source/service/request-label.ts'
 import { answeringServer, client, status, TOKEN } from './answering-server.ts'
 
 const filled = (text: string): string => text.replaceAll(/\{\w+\}/g, 'a (b) c.')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { searchLabel } from '../../../src/source/service/request-label.ts'
+import { searchLabel } from '../../../src/source/service/page-request.ts'
 
 test.each([
   [{ ContentUpdatedAt: ['2024-01-01', '2024-01-31'] }, 'ContentUpdatedAt=2024-01-01..2024-01-31'],

@@ -1,8 +1,7 @@
 /** A service with a rate limit and clients of it, on a clock of their own: minutes pass in moments. */
 
-import { type Policy, withRetries } from '../../../src/source/service/policy.ts'
+import { type Policy, retryBudget, withRetries } from '../../../src/source/service/policy.ts'
 import { rateLimiter } from '../../../src/source/service/rate-limiter.ts'
-import { retryBudget } from '../../../src/source/service/retry-budget.ts'
 
 /** Whether a request at this time (milliseconds) is accepted; else the milliseconds until one may be. */
 export type ServerLimit = (at: number) => true | number

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openLakeQuery } from '../../../src/lake/query/lake-query.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { byRanges } from '../../../src/targets/export/by-ranges.ts'
+import { byRanges } from '../../../src/targets/export/export-rows.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

@@ -1,22 +1,22 @@
 /**
- * Which rows of a table are superseded, and where they stand in its files. A table's rows are versions of records; the
- * main table of its content says which versions a record has, and the last one counts (`lake/current-versions.ts`). A
- * listing that lacks a company counts as a version without rows.
+ * Which rows of a table are superseded, where they stand in its files, and which of that is new since the table was
+ * published. A table's rows are versions of records; the main table of its content says which versions a record has,
+ * and the last one counts (`lake/views/current-versions.ts`). A listing that lacks a company counts as a version
+ * without rows.
  */
 
 import { join } from 'node:path'
-import type { Session } from '../../lake/duckdb/engine.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
-import { mainTables, type Table } from '../../lake/tables/tables.ts'
-import type { TableInSnapshot } from '../listed-table.ts'
-import type { TableFile } from '../table-files.ts'
+import type { Session } from '../lake/duckdb/engine.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { cutByBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
+import { mainTables, type Table } from '../lake/tables/tables.ts'
+import type { FileChanges, ShownSnapshot, TableFile, TableInSnapshot } from './table-files.ts'
 
 /** The table whose rows say which of a table are current. */
 export const mainOf = (table: Table): Table =>
   mainTables().find(({ content }) => content === table.content) ?? table
 
-/** What identifies a record in its rows: its owner, of a dictionary the key. */
+/** Columns that identify a record in its rows: its owner, of a dictionary the key. */
 const recordKey = ({ owner, key }: Table): readonly string[] => (owner === undefined ? key : [owner])
 
 const typeOf = ({ columns }: Table, name: string): string =>
@@ -47,7 +47,7 @@ export interface CountedFile {
   readonly positions: (of: 'all' | 'fresh') => string
 }
 
-/** What it works with. */
+/** Session and folders of the work. */
 export interface SupersededContext {
   readonly lake: string
   readonly session: Session
@@ -152,4 +152,40 @@ JOIN ${SUPERSEDED} AS s ON ${same} AND s.version = r.version ORDER BY r.file, r.
         `SELECT pos FROM ${POSITIONS} WHERE file = ${at}${of === 'fresh' ? ` AND next >= ${since}` : ''} ORDER BY pos`,
     }))
   }
+}
+
+/** Files were only added: their versions, from `since` on, have superseded rows of those before. */
+export interface SinceShown {
+  readonly since: number
+  /** The table's new files, by their paths in the lake. */
+  readonly added: ReadonlySet<string>
+}
+
+/** Files that came; `null` where others went. */
+const onlyAdded = (changes: FileChanges | null): readonly TableFile[] | null =>
+  changes === null || changes.removed.length > 0 ? null : changes.added
+
+const leastVersion = (files: readonly TableFile[]): number =>
+  files.reduce((least, { version }) => Math.min(least, version), Number.POSITIVE_INFINITY)
+
+/**
+ * @returns `null` where the table has to be made from all that the snapshot lists: nothing is shown yet, the snapshot that
+ *   is shown is not kept, or files are gone, as after a compaction
+ */
+export const sinceShown = async (
+  snapshot: TableInSnapshot,
+  shown: ShownSnapshot | null,
+): Promise<SinceShown | null> => {
+  const added = shown && onlyAdded(await snapshot.changesSince(shown))
+  const main = shown && onlyAdded(await snapshot.main.changesSince(shown))
+  const listings = shown && onlyAdded(await snapshot.listings.changesSince(shown))
+  if (!added || !main || !listings) return null
+  const deciding = [...main, ...listings]
+  const since = leastVersion(deciding)
+  if (since === Number.POSITIVE_INFINITY)
+    return { since: Number.MAX_SAFE_INTEGER, added: new Set(added.map(({ path }) => path)) }
+  const paths = new Set(deciding.map(({ path }) => path))
+  const files = [...(await snapshot.main.files()), ...(await snapshot.listings.files())]
+  if (files.some(({ path, version }) => version >= since && !paths.has(path))) return null
+  return { since, added: new Set(added.map(({ path }) => path)) }
 }

@@ -1,4 +1,7 @@
-/** The batch files of the account, however the service's listing is laid out. */
+/**
+ * The service's listings, however they are laid out: batch files of the account, and live search parameters. Their
+ * members are found in any letter case.
+ */
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,11 +11,34 @@ import { streamArray } from 'stream-json/streamers/stream-array.js'
 import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { isObject } from '../../support/json-form.ts'
 import { Retry } from './answer.ts'
+import { ACCEPT_ENCODING, checkText, parseWhole, streamedBody, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
-import { ACCEPT_ENCODING } from './content-codings.ts'
-import { looseCount, looseText } from './loose-members.ts'
-import { streamedBody } from './streamed-body.ts'
+
+/** The first of the names that the object has, with its letter case left aside; null counts as absent. */
+const looseMember = (value: unknown, ...names: readonly string[]): unknown => {
+  if (!isObject(value)) return undefined
+  const members = Object.entries(value)
+  return names
+    .map(
+      (name) => members.find(([key, item]) => key.toLowerCase() === name.toLowerCase() && item !== null)?.[1],
+    )
+    .find((item) => item !== undefined)
+}
+
+/** The first of the names under which the object has a text that is not empty, as {@link looseMember}. */
+const looseText = (value: unknown, ...names: readonly string[]): string | undefined => {
+  const items = names.map((name) => looseMember(value, name))
+  return items.find((item): item is string => typeof item === 'string' && item !== '')
+}
+
+/** As {@link looseMember}, where it is a whole number from 0, also in quotes. */
+const looseCount = (value: unknown, ...names: readonly string[]): number | undefined => {
+  const item = looseMember(value, ...names)
+  const count = typeof item === 'string' && /^\d+$/.test(item) ? Number(item) : item
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
+}
 
 /** A file of the batch listing, whatever the listing's own spelling. */
 export interface ListedBatchFile {
@@ -146,4 +172,79 @@ export const listBatchFiles = async (
   )
   for (const name of listing.idless) onIdless?.(name)
   return listing.files
+}
+
+/** A live search parameter; all but the name may be missing. */
+export interface ListedParameter {
+  readonly name: string
+  readonly datatype?: string
+  readonly description?: string
+  readonly filterType?: string
+  readonly sortable?: boolean
+  readonly values?: readonly { readonly value: string | number; readonly name?: string }[]
+}
+
+const listedValue = (entry: unknown): NonNullable<ListedParameter['values']> => {
+  if (typeof entry === 'string' || typeof entry === 'number') return [{ value: entry }]
+  const value = looseMember(entry, 'Value', 'Code', 'Id')
+  if (typeof value !== 'string' && typeof value !== 'number') return []
+  const name = looseText(entry, 'Name', 'Description', 'Text')
+  return [{ value, ...(name !== undefined && { name }) }]
+}
+
+const parameterOf = (entry: unknown): ListedParameter[] => {
+  if (typeof entry === 'string') return [{ name: entry }]
+  const name = looseText(entry, 'ParameterName', 'Name')
+  if (name === undefined) return []
+  const datatype = looseText(entry, 'Datatype', 'Type')
+  const description = looseText(entry, 'Description')
+  const filterType = looseText(entry, 'FilterType')
+  const sortable = looseMember(entry, 'IsSortable', 'Sortable')
+  const values = looseMember(entry, 'Values')
+  return [
+    {
+      name,
+      ...(datatype !== undefined && { datatype }),
+      ...(description !== undefined && { description }),
+      ...(filterType !== undefined && { filterType }),
+      ...(typeof sortable === 'boolean' && { sortable }),
+      ...(Array.isArray(values) && { values: values.flatMap(listedValue) }),
+    },
+  ]
+}
+
+/** The body itself, or the first field of it that is a list. */
+const listIn = (body: unknown): readonly unknown[] | undefined => {
+  if (Array.isArray(body)) return body
+  return isObject(body) ? Object.values(body).find(Array.isArray) : undefined
+}
+
+/** @throws {ToolkitError} ANSWER_INVALID where there is no list in the answer */
+export const listParameters = async (
+  connection: ServiceConnection,
+  content: Content,
+  signal?: AbortSignal,
+): Promise<readonly ListedParameter[]> => {
+  const action = `Cannot list the search parameters of ${content}`
+  const operation = content === 'companies' ? 'companiesSearchParameters' : 'relationsSearchParameters'
+  let parameters: readonly ListedParameter[] = []
+  await connection.send(
+    { method: 'GET', path: OPERATIONS[operation].path, headers: { 'accept-encoding': ACCEPT_ENCODING } },
+    {
+      action,
+      signal,
+      receive: (head) =>
+        wholeBody(
+          head,
+          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
+          (body) => {
+            const list = listIn(parseWhole(body))
+            if (!list)
+              throw new ToolkitError('ANSWER_INVALID', `${action}: the answer has no list`, { kind: 'form' })
+            parameters = list.flatMap(parameterOf)
+          },
+        ),
+    },
+  )
+  return parameters
 }

@@ -1,12 +1,18 @@
-/** The rows of a table as the sinks of a delivery take them. */
+/** The rows, views and macros that the sinks of a delivery take. */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
+import type { SinkContext } from '../core/sink.ts'
 import { inLake } from '../lake/files/layout.ts'
 import { type CompiledTake, takenRows } from '../lake/projection/compile-projection.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
+import { FACT_NAMES, type FactName } from '../lake/views/fact-columns.ts'
+import { layerOnTables } from '../lake/views/lake-sql.ts'
+import { fitsIntoFile } from '../manifest/snapshots/lake-file.ts'
+import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { SINK_TABLES } from '../sink/current-rows.ts'
 
 export interface RowsToDeliver {
@@ -56,4 +62,11 @@ export const orNotComputed = async <T>(
       error,
     )
   }
+}
+
+/** @param root the snapshot whose rates and manifest the file shows; read when a target asks for them */
+export const layerOnTarget = (lake: string, root: SnapshotRoot): NonNullable<SinkContext['layer']> => {
+  const facts = readFactsOf(lake, root)
+  const known: readonly FactName[] = fitsIntoFile(root) ? FACT_NAMES : ['rates']
+  return (names) => layerOnTables(facts, known, names)
 }

@@ -2,7 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
-import { type BlockColumns, BlockRows } from '../rows/block-rows.ts'
+import { type BlockMessage, BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'
 import { BlockCheck, type CheckedBlock } from './check-block.ts'
 import { CheckThread } from './check-thread.ts'
@@ -101,7 +101,7 @@ const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
   const started: CheckThread[] = []
   const idle: CheckThread[] = []
   const waiting: ((thread: CheckThread) => void)[] = []
-  const spare: BlockColumns[] = []
+  const spare: BlockMessage[] = []
   const idleThread = async (): Promise<CheckThread> => {
     const thread = idle.pop()
     if (thread !== undefined) return thread
@@ -122,7 +122,7 @@ const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
         const thread = await idleThread()
         try {
           const { rows, ...checked } = await thread.check(block, content, listAllItems, spare.pop())
-          return { ...checked, release: () => spare.push(rows.columns()) }
+          return { ...checked, release: () => spare.push(rows.toMessage()) }
         } finally {
           done(thread)
         }

@@ -43,10 +43,10 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(newSeenSets()), members: [] })
 
 /** Where the line of a part's record stands in the block's bytes, with its line end. */
-export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
-  rows.start[record] ?? 0,
-  rows.next[record] ?? 0,
-]
+export const lineOf = ({ rows }: CheckedPart, record: number): Range => {
+  const { start, next } = rows.records.columns
+  return [start[record] ?? 0, next[record] ?? 0]
+}
 
 /** The check of one block, in slices: whoever shares the thread has its turn between them. May begin before it is whole. */
 export class BlockCheck {

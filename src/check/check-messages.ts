@@ -2,7 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/block.ts'
-import type { BlockColumns } from '../rows/block-rows.ts'
+import type { BlockMessage } from '../rows/block-rows.ts'
 import type { SeenSets } from '../rows/seen-sets.ts'
 import type { CheckedBlock } from './check-block.ts'
 import type { CheckOptions } from './drift/check-options.ts'
@@ -15,8 +15,8 @@ export interface CheckTask {
   readonly listAllItems: boolean
   /** The bytes are shared memory: neither side copies them. */
   readonly block: Omit<Block, 'release' | 'bytes'> & { readonly bytes: Uint8Array }
-  /** Columns to be used again. */
-  readonly columns: BlockColumns | undefined
+  /** Rows whose memory is used again. */
+  readonly rows: BlockMessage | undefined
 }
 
 /** Names that a set has got since the answer before. */
@@ -29,6 +29,6 @@ export interface CheckAnswer {
   readonly checked: Omit<CheckedBlock, 'parts'>
   /** Numbers of the records of each part. */
   readonly parts: readonly (readonly number[])[]
-  readonly columns: BlockColumns
+  readonly rows: BlockMessage
   readonly names: Readonly<Record<keyof SeenSets, MoreNames>>
 }

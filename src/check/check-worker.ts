@@ -23,19 +23,19 @@ const moreOf = (set: keyof SeenSets): MoreNames => {
   return { names: more, full }
 }
 
-port.on('message', ({ content, listAllItems, block, columns }: CheckTask) => {
+port.on('message', ({ content, listAllItems, block, rows: used }: CheckTask) => {
   const checker = checkers.get(content) ?? new RecordChecker(content, seen, settings)
   checkers.set(content, checker)
   checker.listAllItems(listAllItems)
   const rows = new BlockRows(seen)
-  if (columns !== undefined) rows.adopt(columns)
+  if (used !== undefined) rows.adopt(used)
   const { buffer, byteOffset, byteLength } = block.bytes
   const bytes = Buffer.from(buffer, byteOffset, byteLength)
   const { parts, ...checked } = checkBlock({ ...block, bytes }, checker, rows)
   const answer: CheckAnswer = {
     checked,
     parts: parts.map(({ members }) => members),
-    columns: rows.columns(),
+    rows: rows.toMessage(),
     names: {
       countries: moreOf('countries'),
       currencies: moreOf('currencies'),

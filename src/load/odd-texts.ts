@@ -1,11 +1,9 @@
 /** Finds the values of a part's relations that only DuckDB reads: see `odd-values.ts`. */
 
-import { TextReader } from '../rows/cell-values.ts'
-import { isOddJson } from '../rows/masked-json.ts'
+import { isOddJson, TextReader } from '../rows/cell-values.ts'
 import type { OddTexts } from '../rows/odd-values.ts'
-import type { RecordRows } from '../rows/record-rows.ts'
-import type { RowCells } from '../rows/row-cells.ts'
-import { FORM_BITS, MASKED, ODD } from '../rows/row-forms.ts'
+import type { RecordRows, RowCells } from '../rows/record-rows.ts'
+import { FORM_BITS, MASKED, ODD } from '../rows/row-columns.ts'
 
 /** The texts of such values, each once. */
 export const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {
@@ -17,11 +15,12 @@ export const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {
 
 const addOdd = (
   { instants, jsons }: { instants: Set<string>; jsons: Set<string> },
-  { cells, column, low, high }: RowCells,
+  { cells }: RowCells,
   block: Buffer,
 ): void => {
   const text = new TextReader()
-  for (let cell = 0; cell < cells; cell++) {
+  const { column, low, high } = cells.columns
+  for (let cell = 0; cell < cells.length; cell++) {
     const form = column[cell]! & FORM_BITS
     if (form === ODD) {
       text.read(block, low[cell]!, high[cell]!)

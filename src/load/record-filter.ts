@@ -32,7 +32,7 @@ export type RecordFilter = (part: PartToFilter) => Promise<readonly number[]>
 export const filterById =
   (passes: (id: bigint, content: Content) => boolean): RecordFilter =>
   async ({ part: { rows, members }, content }) =>
-    members.filter((record) => passes(rows.id[record]!, content))
+    members.filter((record) => passes(rows.records.columns.id[record]!, content))
 
 /** Keeps the records for which a condition holds on the columns of the table of their content; all where there is none. */
 export const filterBySql = (conditionOf: (content: Content) => string | undefined): RecordFilter => {
@@ -50,7 +50,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
         `SELECT internal_id FROM ${from} WHERE ${condition}`,
       ))
         for (const id of ids) kept.add(id)
-      return part.members.filter((record) => kept.has(part.rows.id[record]))
+      return part.members.filter((record) => kept.has(part.rows.records.columns.id[record]))
     } catch (error) {
       if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.

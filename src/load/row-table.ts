@@ -7,7 +7,7 @@ import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
 import type { OddValues } from '../rows/odd-values.ts'
-import type { RowCells } from '../rows/row-cells.ts'
+import type { RowCells } from '../rows/record-rows.ts'
 import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
 import { RowFields } from './row-fields.ts'
 
@@ -55,7 +55,7 @@ export const extraColumn = ({ extras }: BlockRows): OtherColumns => {
 
 /** The ends of rows of which each record has one. */
 export const oneEach = ({ records }: BlockRows): Uint32Array =>
-  Uint32Array.from({ length: records }, (_, record) => record + 1)
+  Uint32Array.from({ length: records.length }, (_, record) => record + 1)
 
 /** The rows of a table. */
 export interface RowSource {

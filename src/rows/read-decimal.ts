@@ -5,7 +5,6 @@
 
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { shiftDecimal } from '../support/shift-decimal.ts'
-import { POWERS_OF_TEN } from './powers-of-ten.ts'
 
 const { PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E } = JSON_BYTES
 /** By which small letters differ from large ones. */
@@ -96,3 +95,6 @@ const isOfNumber = (byte: number | undefined): boolean =>
     byte === PLUS ||
     byte === SMALL_E ||
     byte === LARGE_E)
+
+/** Powers of ten that are doubles exactly. */
+export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))

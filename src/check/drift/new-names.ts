@@ -1,7 +1,7 @@
 /** Names that the record at hand brings to a growing set. They join it when the record is kept, not before. */
 
 import type { KeyTable } from '../../rows/key-table.ts'
-import { codeOfPosition } from '../../rows/name-codes.ts'
+import { codeOfPosition } from '../../rows/seen-sets.ts'
 import { Rejection } from '../scan/json-scan.ts'
 
 export const tooManyUnknown = (most: number): Rejection =>

@@ -114,16 +114,16 @@ export class FiguresChecker {
    */
   finishRecord({ figures, headcounts }: BlockRows, power: number): void {
     const { scan, categories, lineItems } = this.#context
-    const { statement, category, lineItem } = figures
     headcounts.finishRecord(scan.buffer, 0, SCALED_CATEGORIES)
     const overflow = figures.finishRecord(scan.buffer, power, SCALED_CATEGORIES)
     if (overflow < 0) return
     const series = figures.seriesOf(overflow)
+    const { statement, category, lineItem } = figures.series.columns
     const names = [
       CONSOLIDATIONS[statement[series]!]?.field,
       categories.nameOf(category[series]!),
       lineItems.nameOf(lineItem[series]!),
-      figures.year[overflow],
+      figures.figures.columns.year[overflow],
     ]
     throw notFinite(names.join('.'))
   }

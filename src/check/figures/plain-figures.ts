@@ -38,8 +38,10 @@ const POWERS = Int32Array.of(1, 10, 100, 1000, 10_000)
 export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: SeriesRows): number => {
   const last = buffer.length - KEY_SLACK
   const lastWord = buffer.length - 4
-  const { year: years, value, decimals, recordRows } = rows
-  let row = rows.rows
+  const { figures, decimals } = rows
+  const { recordStart } = figures
+  const { year: years, value } = figures.columns
+  let row = figures.length
   let at = open + 1
   let yearBefore = YEAR_1000 - 1
   while (at < last) {
@@ -83,18 +85,18 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
       if (digits < EXACT && places <= MOST_DECIMALS) {
         // A whole number has no negative zero.
         value[row] = isNegative ? (places === 0 ? 0 - digits : -digits) : digits
-        decimals[row - recordRows] = places
+        decimals[row - recordStart] = places
       } else {
         if (at - start > MOST_CHARACTERS) return 0
         value[row] = start
-        decimals[row - recordRows] = AS_TEXT
+        decimals[row - recordStart] = AS_TEXT
       }
       years[row] = numberOf(year ^ ZEROS)
       row++
     }
     at++
     if (byte === CLOSE_BRACE) {
-      rows.rows = row
+      figures.length = row
       return at
     }
     if (byte !== COMMA) return 0
@@ -144,11 +146,12 @@ export class PlainFigures {
    * @returns its end; 0 where it has another form, and then no row is appended
    */
   read(buffer: Buffer, view: DataView, open: number, statement: number, rows: SeriesRows): number {
-    const { rows: rowsBefore, series: seriesBefore } = rows
+    const { figures, series } = rows
+    const [figuresBefore, seriesBefore] = [figures.length, series.length]
     const end = this.#categories(buffer, view, open, statement, rows)
     if (end === 0) {
-      rows.rows = rowsBefore
-      rows.series = seriesBefore
+      figures.length = figuresBefore
+      series.length = seriesBefore
     }
     return end
   }

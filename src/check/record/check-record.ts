@@ -99,8 +99,7 @@ export class RecordChecker {
     newNames.currencies.startRecord()
     newNames.categories.startRecord()
     newNames.lineItems.startRecord()
-    if (this.hasFigures) this.rows.startRecord(sizeBytes)
-    this.rows.objects.startRecord()
+    this.rows.startRecord(this.hasFigures ? sizeBytes : 0)
   }
 
   #keepRecord(start: number, next: number): number {
@@ -109,8 +108,8 @@ export class RecordChecker {
     let { country, currency } = this.#facts
     if (countries.keep()) country = countries.codeOf(country)
     if (currencies.keep()) currency = currencies.codeOf(currency)
-    if (categories.keep()) figures.recode(figures.category, (index) => categories.codeOf(index))
-    if (lineItems.keep()) figures.recode(figures.lineItem, (index) => lineItems.codeOf(index))
+    if (categories.keep()) figures.recode('category', (index) => categories.codeOf(index))
+    if (lineItems.keep()) figures.recode('lineItem', (index) => lineItems.codeOf(index))
     this.#context.drift.keepRecord()
     this.#figures.keepRecord()
     const { extra } = this.#objects

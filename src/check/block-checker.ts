@@ -5,7 +5,7 @@ import type { Block } from '../core/block.ts'
 import { type BlockMessage, BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'
 import { BlockCheck, type CheckedBlock } from './check-block.ts'
-import { CheckThread } from './check-thread.ts'
+import type { CheckThread } from './check-thread.ts'
 import type { CheckOptions } from './drift/check-options.ts'
 import { RecordChecker } from './record/check-record.ts'
 
@@ -96,9 +96,14 @@ const ownCheckers = (options: CheckOptions, blockBytes = 0): Checkers => {
   }
 }
 
+const startThread = async (options: CheckOptions): Promise<CheckThread> => {
+  const { CheckThread } = await import('./check-thread.ts')
+  return new CheckThread(options)
+}
+
 /** Checkers on threads. A thread is started when there is a block for it. */
 const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
-  const started: CheckThread[] = []
+  const started: Promise<CheckThread>[] = []
   const idle: CheckThread[] = []
   const waiting: ((thread: CheckThread) => void)[] = []
   const spare: BlockMessage[] = []
@@ -106,7 +111,7 @@ const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
     const thread = idle.pop()
     if (thread !== undefined) return thread
     if (started.length >= threads) return new Promise((resolve) => waiting.push(resolve))
-    const fresh = new CheckThread(options)
+    const fresh = startThread(options)
     started.push(fresh)
     return fresh
   }
@@ -129,7 +134,7 @@ const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
       },
     }),
     close: async () => {
-      for (const thread of started) await thread.close()
+      for (const thread of started) await (await thread).close()
     },
   }
 }

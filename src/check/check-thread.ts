@@ -8,7 +8,8 @@ import { type BlockMessage, BlockRows } from '../rows/block-rows.ts'
 import type { NameSets } from '../rows/seen-sets.ts'
 import { ownCode } from '../support/own-files.ts'
 import type { CheckedBlock } from './check-block.ts'
-import type { CheckAnswer, CheckSettings, CheckTask, MoreNames } from './check-messages.ts'
+import type { CheckAnswer, CheckTask, MoreNames } from './check-worker.ts'
+import type { CheckOptions } from './drift/check-options.ts'
 
 const CODE = ownCode('check/check-worker')
 /** V8 would let it grow to 128, more than `--memory` counts for a thread. */
@@ -33,7 +34,7 @@ export class CheckThread {
     lineItems: new Mirror(),
   } satisfies NameSets
 
-  constructor(settings: CheckSettings) {
+  constructor(settings: CheckOptions) {
     this.#worker = new Worker(CODE, { workerData: settings, resourceLimits: LIMITS })
     // A thread that waits for a block keeps no process alive.
     this.#worker.unref()

@@ -19,12 +19,16 @@ import { isAnyFull } from '../rows/seen-sets.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { settled } from '../support/settled.ts'
 import { atMost } from '../support/side-by-side.ts'
-import { companiesTable } from './company-table.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
 import { lineItemsOf, type SeenItems } from './line-items.ts'
-import { oddTextsOf } from './odd-texts.ts'
 import type { RecordFilter } from './record-filter.ts'
-import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
+import {
+  companiesTable,
+  ownershipsTable,
+  relationEntitiesTable,
+  relationsTable,
+  rolesTable,
+} from './record-tables.ts'
 import { SpareFields } from './row-table.ts'
 
 export interface PartToLoad {
@@ -185,7 +189,7 @@ const reasonOf = (error: unknown): string => {
 const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
   const { partition, part, bytes } = request
   const { spare } = tools
-  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
+  const odd = await readOddValues(tools.engine, part.rows.objects, bytes)
   return writeColumns(tools, partition, sink, {
     companies: companiesTable({ part, bytes, odd, spare }),
     financials: financialsTable(part, bytes),
@@ -198,7 +202,7 @@ const writeRelations = async (
   { partition, part, bytes }: PartToLoad,
   sink: SinkRun,
 ): Promise<Receipt[]> => {
-  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
+  const odd = await readOddValues(tools.engine, part.rows.objects, bytes)
   const relations = { part, bytes, odd, spare: tools.spare }
   return writeColumns(tools, partition, sink, {
     relations: relationsTable(relations),

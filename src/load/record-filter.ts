@@ -9,9 +9,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { isFailedValue } from '../lake/projection/computed-columns.ts'
 import { readOddValues } from '../rows/odd-values.ts'
-import { companiesTable } from './company-table.ts'
-import { oddTextsOf } from './odd-texts.ts'
-import { relationsTable } from './relation-tables.ts'
+import { companiesTable, relationsTable } from './record-tables.ts'
 import { SpareFields } from './row-table.ts'
 
 export interface PartToFilter {
@@ -40,7 +38,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
   return async ({ engine, content, part, bytes }) => {
     const condition = conditionOf(content)
     if (condition === undefined) return part.members
-    const odd = await readOddValues(engine, oddTextsOf(part.rows.objects, bytes))
+    const odd = await readOddValues(engine, part.rows.objects, bytes)
     const table = content === 'companies' ? companiesTable : relationsTable
     const { from, remove } = await engine.addTable(table({ part, bytes, odd, spare }))
     const session = await engine.connect()

@@ -12,11 +12,12 @@ import {
   BooleanColumn,
   type ChunkColumn,
   ListColumn,
+  MembersColumn,
+  memberName,
   StructColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { MembersColumn, memberName } from './members-column.ts'
 
 /** Sets a row's value from its cell of a block. */
 type ReadCell = (block: Buffer, row: number, low: number, high: number) => void

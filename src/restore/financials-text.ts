@@ -5,9 +5,9 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { ByteWriter } from '../support/byte-writer.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import type { ItemNames } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeNumber, writeYear } from './number-text.ts'
+import type { ItemNames } from './slice-figures.ts'
 
 const { OPEN_BRACE } = JSON_BYTES
 

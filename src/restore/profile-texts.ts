@@ -22,10 +22,9 @@ import {
   textsOfField,
   verbatimTexts,
 } from './column-texts.ts'
-import { Headcounts } from './headcounts.ts'
 import { appendPatched } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
-import type { Owner } from './slice-figures.ts'
+import { Headcounts, type Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
 
 /** The series of consolidated and of unconsolidated headcounts. */

@@ -17,11 +17,10 @@ import { filesOfThisWork } from '../storage/check-files.ts'
 import { ByteWriter } from '../support/byte-writer.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
-import { type ItemNames, scaledItems } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { ProfileReader } from './profile-texts.ts'
 import { relationRecords } from './relations.ts'
-import { SliceFigures } from './slice-figures.ts'
+import { type ItemNames, SliceFigures, scaledItems } from './slice-figures.ts'
 import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
 
 const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES

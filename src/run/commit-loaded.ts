@@ -1,6 +1,7 @@
 /**
  * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
- * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work.
+ * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work. And what a snapshot says of a
+ * run that somebody else has committed.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -15,6 +16,7 @@ import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core
 import type { SinkRun } from '../core/sink.ts'
 import { inStage } from '../core/stages.ts'
 import type { Loader } from '../load/loader.ts'
+import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { sourcesOf } from '../manifest/form/shared-sources.ts'
 import {
   type FinishedWork,
@@ -24,11 +26,13 @@ import {
 } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
-import { newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
+import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/tool-version.ts'
 import type { NotDelivered } from './opened-job.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
 import { checkTake } from './take-of-run.ts'
+import type { RunScope } from './with-run.ts'
 import type { LeftOut } from './work/bad-files.ts'
 import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
 import type { RunEvent } from './work/progress.ts'
@@ -218,4 +222,47 @@ const dictionaryOf = async (
   const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
   const name = attempt === undefined ? 'line_items' : `line_items.${attempt}`
   return (await loader.loadLineItems(name, seen, sink)).files
+}
+
+/** A run in the snapshot that shows it. */
+export interface RunInLake {
+  readonly snapshot: SnapshotHead
+  readonly partitions: readonly PartitionEntry[]
+  /** One for each pull or sync among its jobs, in their order. */
+  readonly pulls: readonly PullEntry[]
+}
+
+/** @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const readRunInLake = async (lake: string, run: string, number: number): Promise<RunInLake> => {
+  const root = await readRoot(lake, number)
+  const { partitions, pulls = [] } = await readAllListed(lake, root, mayHoldRun(run))
+  return {
+    snapshot: headOf(root),
+    partitions: partitions.filter((one) => one.run === run),
+    pulls: pulls.filter((one) => one.run === run),
+  }
+}
+
+/**
+ * What a run has done that an earlier call had committed before it was stopped: nothing of it is loaded again.
+ *
+ * @param number of the snapshot that shows it
+ * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, RUN_NOT_RESUMABLE
+ */
+export const committedBefore = async (
+  { lake, run }: Pick<RunScope, 'lake' | 'run'>,
+  number: number,
+  onEvent?: (event: RunEvent) => void,
+): Promise<LoadSummary> => {
+  // Whoever committed it may have been stopped before it was done with the rest.
+  await ensureRecord(lake, number)
+  onEvent?.({ kind: 'already', run, snapshot: number })
+  const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
+  const units = (await readFinishedWork(lake, run))?.units ?? []
+  const noViews = await refreshLakeFile(lake)
+  return {
+    ...{ run, snapshot, partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) },
+    already: { pulls },
+    ...(noViews !== undefined && { noViews }),
+  }
 }

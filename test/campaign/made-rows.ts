@@ -8,8 +8,7 @@ import {
   ROLE_COLUMNS,
 } from '../../src/lake/tables/record-columns.ts'
 import type { BlockRows } from '../../src/rows/block-rows.ts'
-import type { RowLists } from '../../src/rows/record-rows.ts'
-import { NO_ENTITY, type RecordRows, type RowCells } from '../../src/rows/record-rows.ts'
+import { NO_ENTITY, type RecordRows, type RowCells, type RowLists } from '../../src/rows/record-rows.ts'
 import {
   DIRECTIONS,
   ENTITY_LISTS,

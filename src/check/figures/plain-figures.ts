@@ -7,7 +7,7 @@
 import { CATEGORIES, LINE_ITEMS } from '../../contract/line-items.ts'
 import { AS_TEXT, EXACT, type SeriesRows } from '../../rows/series-rows.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import { KEY_SLACK, KeyWords } from '../scan/key-words.ts'
+import { KEY_SLACK, KeyWords } from '../scan/read-key.ts'
 
 const { QUOTE, COMMA, MINUS, POINT, ZERO, COLON, CLOSE_BRACE } = JSON_BYTES
 

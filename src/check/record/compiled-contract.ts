@@ -6,7 +6,7 @@ import { BASIC_DETAILS, META_DATA } from '../../contract/objects.ts'
 import { hasOwnTable } from '../../lake/duckdb/row-objects.ts'
 import { KeyTable } from '../../rows/key-table.ts'
 import { type RowList, rowColumnOf, rowListOf } from '../../rows/row-columns.ts'
-import { KeyOrder } from '../scan/key-words.ts'
+import { KeyOrder } from '../scan/read-key.ts'
 
 export interface CompiledField {
   readonly name: string

@@ -8,12 +8,10 @@ import { BASIC_DETAILS, type Content, META_DATA } from '../../contract/objects.t
 import { KeyTable } from '../../rows/key-table.ts'
 import { NO_NAME, type SeenSets } from '../../rows/seen-sets.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import type { DriftLog } from '../drift/drift-log.ts'
-import type { NewNames } from '../drift/new-names.ts'
-import { checkNumber } from '../scan/check-number.ts'
+import type { DriftLog, NewNames } from '../drift/drift-log.ts'
 import { type JsonScan, Rejection } from '../scan/json-scan.ts'
 import { findName } from '../scan/read-key.ts'
-import type { RecordPath } from '../scan/record-path.ts'
+import { checkNumber, type RecordPath } from '../scan/record-path.ts'
 import type { CompiledField } from './compiled-contract.ts'
 
 /** What the checks of a record's parts share. */

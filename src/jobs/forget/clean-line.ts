@@ -1,7 +1,6 @@
 /** What becomes of a quarantined line. Pure. */
 
-import { ownerOf, parsedRecord } from '../../check/quarantine/record-owner.ts'
-import type { IsForgotten } from '../../check/quarantine/without-entities.ts'
+import { type IsForgotten, ownerOf, parsedRecord } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 

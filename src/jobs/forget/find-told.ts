@@ -1,6 +1,6 @@
 /** Records of others that tell of the forgotten in what the contract does not know: in the column `extra` of their tables. */
 
-import { ownerOf } from '../../check/quarantine/record-owner.ts'
+import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import { cutByBytes } from '../../lake/files/files-in-turn.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'

@@ -5,7 +5,7 @@
 
 import { LIMITS } from '../../contract/limits.ts'
 import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/runs/run-files.ts'
-import { makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
+import { makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
 import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
 import { groupsOf, searchForIds } from './exact-search.ts'
 import type { IdSet } from './id-set.ts'

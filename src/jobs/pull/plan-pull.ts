@@ -15,7 +15,7 @@ import {
   readRunFile,
   runFileText,
 } from '../../manifest/runs/run-files.ts'
-import { makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
+import { makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import { type Brought, closeGap, closingWindows } from './close-gap.ts'

@@ -96,7 +96,7 @@ const handOver = async <Done>(
   const limits = { maxQuarantined: limitText(runOptionsOf(options).limit), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
-  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
   const { leftOut, currencyChange } = outcome
   const summary: LoadSummary = {
@@ -140,7 +140,7 @@ const pullOn = async <Done>(
   const { currencyBefore } = await import('../pull/pull-search.ts')
   const { readWindows } = await import('../pull/plan-pull.ts')
   const { notResumable } = await import('../../run/opened-job.ts')
-  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const { lake, changeCurrency, from } = options
   const { exactSearch } = await import('../pull/exact-search.ts')
   const { currency } = load

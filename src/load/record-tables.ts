@@ -1,10 +1,11 @@
 /**
- * The rows of a part's relations as tables that DuckDB selects from: `relations`, `relation_entities`, `ownerships` and
- * `roles`. Their inverse: `relations.ts`.
+ * The records of a part as tables that DuckDB selects from: `companies`, or `relations`, `relation_entities`, `ownerships` and
+ * `roles`. Their inverse: `restore/profile-texts.ts` and `restore/relations.ts`.
  */
 
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import {
+  COMPANY_COLUMNS,
   ENTITY_COLUMNS,
   OWNERSHIP_COLUMNS,
   RELATIONS_COLUMNS,
@@ -16,13 +17,26 @@ import {
   BooleanColumn,
   type ChunkColumn,
   ListColumn,
+  memberName,
   SmallColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { memberName } from './members-column.ts'
 import type { RowFields } from './row-fields.ts'
 import { extraColumn, type OtherColumns, oneEach, type RowPart, rowTable } from './row-table.ts'
+
+/** Rows of `companies`: one a record. All date-times of a company are members of its MetaData. */
+export const companiesTable = (companies: RowPart): ColumnTable => {
+  const { rows } = companies.part
+  return rowTable(companies, {
+    table: 'companies',
+    fields: COMPANY_COLUMNS,
+    cells: rows.objects.records,
+    end: oneEach(rows),
+    dateTimes: 'MetaData',
+    others: () => extraColumn(rows),
+  })
+}
 
 /** Rows of `relations`: one a record. */
 export const relationsTable = (relations: RowPart): ColumnTable => {

@@ -3,14 +3,14 @@
 import { HEAT, INKS, SERIES } from './colours.ts'
 import { cellNumber, cellText, everyNight, type ReportRow } from './rows.ts'
 
-/** What is drawn. */
+/** A chart as options of ECharts, with its size. */
 export interface Chart {
   /** As ECharts takes it. */
   readonly option: Readonly<Record<string, unknown>>
   /** In pixels. @default CHART_WIDTH */
   readonly width?: number
   readonly height: number
-  /** What it shows, for those who do not see it. */
+  /** Text alternative of the chart. */
   readonly summary: string
 }
 

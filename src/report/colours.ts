@@ -1,6 +1,6 @@
-/** Colours of the report. Those of charts are told apart by patterns, too, and stand out from both backgrounds. */
+/** Colours of the report. Series of charts differ in pattern, too, and stand out from both backgrounds. */
 
-/** What the page and the frames of charts are drawn in, light and dark. */
+/** Colours of the page and of the frames of charts, light and dark. */
 export const INKS = {
   ink: ['#1b1f24', '#e6e8eb'],
   soft: ['#565d66', '#a9b1bb'],

@@ -9,7 +9,7 @@ import { quality } from './pages/quality.ts'
 import { quarantine } from './pages/quarantine.ts'
 import type { ReportPage } from './section.ts'
 
-/** What the pages depend on. */
+/** Settings that decide which pages a report has. */
 export interface PageChoice {
   /** Line items with a heat map of their own. */
   readonly lineItems: readonly string[]

@@ -1,4 +1,4 @@
-/** What stands below the loads: runs without a snapshot, and what the lake was told to forget. */
+/** Tables below the loads: runs without a snapshot, and the receipts of `forget`. */
 
 import { type Html, html } from './html.ts'
 import { grouped } from './rows.ts'
@@ -11,7 +11,7 @@ export interface OpenRun {
   readonly reason: string
 }
 
-/** What a lake was told to forget once: receipts name nobody. */
+/** One receipt of `forget`; it names nobody. */
 export interface ForgetLine {
   /** The snapshot that it made: those before are gone. */
   readonly snapshot: number
@@ -31,7 +31,7 @@ export const openRunTable = (runs: readonly OpenRun[]): Html => {
       html`<tr><th scope="row">${run}</th><td>${state}</td><td><bdi>${reason}</bdi></td></tr>\n`,
   )
   return html`<h3 id="open-runs">Runs without a snapshot</h3>
-<p>Running, or ended before their commit; “firmlake status” has them too, “firmlake resume” goes on with them.</p>
+<p>Running, or ended before their commit; “firmlake status” lists them too, “firmlake resume” continues them.</p>
 <div class="wide" tabindex="0" role="group" aria-label="Table: Runs without a snapshot"><table><caption>Runs without a snapshot</caption>
 <thead><tr><th scope="col">run</th><th scope="col">state</th><th scope="col">why it failed</th></tr></thead>
 <tbody>

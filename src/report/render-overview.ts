@@ -1,4 +1,4 @@
-/** What the overview has besides its statement: cards in green, amber and red, each with its word, and the checks. */
+/** Parts of the overview besides its statement: cards in green, amber and red, each with its word, and the checks. */
 
 import { type Html, html } from './html.ts'
 import { cellNumber, cellText, grouped, type ReportRow } from './rows.ts'

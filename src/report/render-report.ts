@@ -9,7 +9,7 @@ import { renderSection } from './render-section.ts'
 import type { ReportPage, SectionAnswer } from './section.ts'
 import { POLICY, STYLE } from './style.ts'
 
-/** What a report says. */
+/** The content of a report. */
 export interface ReportContent {
   readonly lake: string
   readonly snapshot: number
@@ -19,7 +19,7 @@ export interface ReportContent {
   readonly pages: readonly ReportPage[]
   /** By the id of the section. */
   readonly answers: ReadonlyMap<string, SectionAnswer>
-  /** Of the loads; those of the rules follow from their section. */
+  /** Checks of the loads; those of the rules follow from their section. */
   readonly checks: readonly CheckLine[]
   readonly openRuns: readonly OpenRun[]
   /** In the order of the snapshots. */

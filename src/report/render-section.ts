@@ -1,7 +1,7 @@
 /** One section of a page: its chart, its numbers as a table, its statement. */
 
 import { chartFigure } from './chart-figure.ts'
-import { foreignText, type Html, html } from './html.ts'
+import { type Html, html, untrustedText } from './html.ts'
 import { cellText } from './rows.ts'
 import type { Section, SectionAnswer } from './section.ts'
 
@@ -14,8 +14,8 @@ const cell = (value: unknown): Html => {
   if (typeof value === 'number' || typeof value === 'bigint') return html`<td class="n">${String(value)}</td>`
   const text = cellText(value)
   return text.length > LONG
-    ? html`<td class="l">${foreignText(text)}</td>`
-    : html`<td>${foreignText(text)}</td>`
+    ? html`<td class="l">${untrustedText(text)}</td>`
+    : html`<td>${untrustedText(text)}</td>`
 }
 
 /** @param caption what the rows are */

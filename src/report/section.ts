@@ -1,4 +1,4 @@
-/** What a page of the report is made of: a title, one statement, and how its rows are drawn. Knows no lake. */
+/** A page of the report: a title, one statement, and how its rows are drawn. Knows no lake. */
 
 import type { Chart } from './charts.ts'
 import type { ReportRow } from './rows.ts'
@@ -13,14 +13,14 @@ export interface SectionAnswer {
 export interface Section {
   readonly id: string
   readonly title: string
-  /** What the rows say, in a sentence. */
+  /** The meaning of the rows, in a sentence. */
   readonly about: string
   /** Runs in `query` as it stands here. */
   readonly sql: string
   /** The rows that the statement ends with, where it has a LIMIT. */
   readonly most?: number
   readonly chart?: (rows: readonly ReportRow[]) => Chart
-  /** What stands in the place of no rows. */
+  /** Text shown when there are no rows. */
   readonly none: string
 }
 

@@ -5,8 +5,7 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { newestNumber } from '../manifest/snapshots/snapshots.ts'
-import type { OpenSnapshot } from './open-snapshot.ts'
-import type { ServedSnapshots } from './served-snapshots.ts'
+import type { OpenSnapshot, ServedSnapshots } from './served-snapshots.ts'
 
 export interface FollowEvents {
   /** Called when the server has moved to another snapshot. */

@@ -1,6 +1,6 @@
 /** Serves a snapshot of a lake, or always the newest one: puts the serving index, the rates, the embedder and the searches behind HTTP. */
 
-import type { TokenRegistry } from './access/token-registry.ts'
+import type { TokenRegistry } from './access/choose-tokens.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
 import { newExplorer } from './explorer/explorer.ts'
 import { openWebFiles } from './explorer/web-files.ts'
@@ -9,16 +9,15 @@ import type { FaultRule } from './faults/fault-rules.ts'
 import { type FollowEvents, type FollowRequest, followLake } from './follow-lake.ts'
 import { openServer } from './http/open-server.ts'
 import type { RunningServer, ServerOptions } from './http/server-parts.ts'
-import { openSnapshot, type SearchSettings } from './open-snapshot.ts'
 import type { Embedder } from './ranking/embedder.ts'
-import { type HoldTimes, ServedSnapshots } from './served-snapshots.ts'
+import { type HoldTimes, openSnapshot, type SearchSettings, ServedSnapshots } from './served-snapshots.ts'
 import { buildAside } from './serving-index/build/build-aside.ts'
 import { indexFolder } from './serving-index/build/build-index.ts'
 import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
 
-/** What is served. */
+/** The lake to serve. */
 export interface LakeToServe {
   readonly lake: string
   /** @default the newest */
@@ -62,7 +61,7 @@ export interface LakeServer extends RunningServer {
 
 const FOLLOW_EVERY_MS = 10_000
 
-/** What the explorer takes of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
+/** The explorer's share of the memory: a quarter, where that leaves enough for the indexes; in bytes. */
 const EXPLORER_SHARE = 1 / 4
 const LEAST_EXPLORER_BYTES = 96 * 1024 ** 2
 const LEAST_INDEX_BYTES = 128 * 1024 ** 2

@@ -3,9 +3,18 @@
  * a cursor chain. Never more than two are open, besides those on which a request is under way.
  */
 
+import { BODY_MESSAGES } from '../contract/messages.ts'
 import type { Content } from '../contract/objects.ts'
+import { loadRates } from '../lake/rates/lake-rates.ts'
+import type { Caller } from './access/caller.ts'
 import type { Search } from './http/server-parts.ts'
-import type { OpenSnapshot } from './open-snapshot.ts'
+import { protectedDigest } from './search/query/protected-persons.ts'
+import { parseBody } from './search/request/exact-json.ts'
+import { searchCompanies } from './search/search-companies.ts'
+import { searchRelations } from './search/search-relations.ts'
+import type { Answer, SearchParts } from './search/shared/answer.ts'
+import { namedCountries } from './search/shared/visible-records.ts'
+import type { ServingIndex } from './serving-index/session-pool.ts'
 
 /** How long the snapshot before stays open for its chains. */
 export interface HoldTimes {
@@ -55,7 +64,7 @@ export class ServedSnapshots {
     return this.#current.snapshot
   }
 
-  /** Searches the current snapshot; a cursor of the one before goes on there. */
+  /** Searches the current snapshot; a cursor of the one before continues there. */
   search(content: Content): Search {
     return async (...asked) => {
       const [current, before] = [this.#current, this.#before]
@@ -117,5 +126,83 @@ export class ServedSnapshots {
     const closed = held.snapshot.close().finally(() => this.#closing.delete(closed))
     closed.catch(() => undefined)
     this.#closing.add(closed)
+  }
+}
+
+// A snapshot that answers: its index with the rates of the lake at the time, and both searches over them.
+
+/** Settings that the searches of all snapshots share. */
+export interface SearchSettings extends Omit<SearchParts, 'index' | 'rates' | 'countries'> {
+  readonly lake: string
+}
+
+export interface OpenSnapshot {
+  readonly number: number
+  /** Country codes of its companies. */
+  readonly countries: readonly string[]
+  readonly companies: Search
+  readonly relations: Search
+  /** Digest of the persons who are protected in it. */
+  readonly protectedDigest: () => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+type SearchBody = (parts: SearchParts, caller: Caller, body: unknown, signal: AbortSignal) => Promise<Answer>
+
+/** A search by the text of a request's body. */
+const overText =
+  (parts: SearchParts, search: SearchBody): Search =>
+  async (text, caller, signal) => {
+    let body: unknown
+    try {
+      body = parseBody(text)
+    } catch {
+      return { kind: 'refused', messages: [BODY_MESSAGES.bodyInvalid.text] }
+    }
+    return search(parts, caller, body, signal)
+  }
+
+/** The country codes of a content's records. */
+const countriesOf = async (
+  index: ServingIndex,
+  table: 'company' | 'relation',
+  timeoutMs: number,
+): Promise<readonly string[]> => {
+  const rows = await index.query(
+    (session) =>
+      session.rows(`
+        SELECT DISTINCT country_code FROM copy.${table}
+        WHERE country_code IS NOT NULL
+        ORDER BY country_code`),
+    { timeoutMs },
+  )
+  return rows.map(({ country_code: country }) => String(country))
+}
+
+/** Takes an index over: it is closed with the snapshot, and where this fails. @throws {ToolkitError} what reading the rates throws */
+export const openSnapshot = async (
+  index: ServingIndex,
+  { lake, ...settings }: SearchSettings,
+): Promise<OpenSnapshot> => {
+  try {
+    const { queryTimeoutMs } = settings
+    const countries = await countriesOf(index, 'company', queryTimeoutMs)
+    const parts: SearchParts = {
+      ...settings,
+      index,
+      rates: await loadRates(lake),
+      countries: namedCountries([...countries, ...(await countriesOf(index, 'relation', queryTimeoutMs))]),
+    }
+    return {
+      protectedDigest: () => protectedDigest(index, { timeoutMs: queryTimeoutMs }),
+      number: index.description.snapshot,
+      countries,
+      companies: overText(parts, searchCompanies),
+      relations: overText(parts, searchRelations),
+      close: () => index.close(),
+    }
+  } catch (error) {
+    await index.close()
+    throw error
   }
 }

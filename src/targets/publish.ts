@@ -110,7 +110,7 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
 const conflict = ({ format, table }: Step, what: string): ToolkitError =>
   new ToolkitError(
     'PUBLISH_CONFLICT',
-    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/operations.md`,
+    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/publishing.md`,
     { table: table.name },
   )
 

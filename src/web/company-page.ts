@@ -2,11 +2,10 @@
 
 import { chartFigure } from '../report/chart-figure.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
-import { foreign, fromHtml, h, wide } from './dom.ts'
+import { fromHtml, h, untrusted, wide } from './dom.ts'
 import { csvButton } from './download.ts'
-import { type Figure, figureOf, figuresOfFirst, KINDS, MULTIPLES, yearsOf } from './figures.ts'
+import { type Figure, figureOf, figuresOfFirst, KINDS, MULTIPLES, shownNumber, yearsOf } from './figures.ts'
 import { multipleChart, unitOf } from './multiple-chart.ts'
-import { shownNumber } from './numbers.ts'
 import { showOwnership } from './ownership-part.ts'
 import { heading, part, type ShownPage } from './page.ts'
 
@@ -39,7 +38,9 @@ const facts = (row: AnswerRow): HTMLElement =>
     ...Object.entries(FACTS).flatMap(([name, title]) => {
       const value = row[name]
       const isMissing = value === null || value === undefined || (Array.isArray(value) && value.length === 0)
-      return isMissing ? [] : [h('div', {}, h('dt', {}, title), h('dd', {}, foreign(factText(name, value))))]
+      return isMissing
+        ? []
+        : [h('div', {}, h('dt', {}, title), h('dd', {}, untrusted(factText(name, value))))]
     }),
   )
 
@@ -87,7 +88,7 @@ const statement = (figures: readonly Figure[], title: string): HTMLElement => {
     return h(
       'tr',
       {},
-      h('th', { scope: 'row' }, foreign(item)),
+      h('th', { scope: 'row' }, untrusted(item)),
       ...years.map((year) => valueCell(byYear.get(year))),
     )
   })
@@ -149,7 +150,7 @@ export const showCompany = async (page: ShownPage, id: number): Promise<void> =>
       return [h('p', {}, 'There is no such company, or this token may not see it.')]
     }
     isThere = true
-    heading(page, foreign(row.company_name), String(row.company_name ?? id))
+    heading(page, untrusted(row.company_name), String(row.company_name ?? id))
     return [facts(row)]
   })
   if (!isThere) return

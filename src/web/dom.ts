@@ -26,12 +26,12 @@ export const svg = (name: string, attributes: Attributes = {}, ...children: read
   fill(document.createElementNS(SVG, name) as SVGElement, attributes, children)
 
 /** A text of the data, apart from its surroundings in its direction. @param longest characters; what is longer is cut */
-export const foreign = (value: unknown, longest = 4000): HTMLElement => {
+export const untrusted = (value: unknown, longest = 4000): HTMLElement => {
   const text = value === null || value === undefined || value === '' ? '–' : String(value).toWellFormed()
   return h('bdi', {}, text.length > longest ? `${text.slice(0, longest)}…` : text)
 }
 
-/** What the report's code has made and escaped. */
+/** HTML that the report's code has made and escaped. */
 export const fromHtml = ({ text }: Html): DocumentFragment => {
   const parsed = new DOMParser().parseFromString(text, 'text/html')
   const fragment = document.createDocumentFragment()

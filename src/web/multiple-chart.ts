@@ -2,8 +2,7 @@
 
 import type { Chart } from '../report/charts.ts'
 import { INKS, SERIES } from '../report/colours.ts'
-import { type Figure, KINDS } from './figures.ts'
-import { scaleFor, shownNumber } from './numbers.ts'
+import { type Figure, KINDS, scaleFor, shownNumber } from './figures.ts'
 
 const [INK] = INKS.ink
 const [SOFT] = INKS.soft
@@ -14,7 +13,7 @@ const STYLES = [
   { color: SERIES[1], symbol: 'triangle', dash: 'dashed' },
 ] as const
 
-/** What the values are in: `million EUR`. */
+/** The unit of the values: `million EUR`. */
 export const unitOf = (figures: readonly Figure[]): string => {
   const [, word] = scaleFor(figures.map(({ value }) => value))
   return [word, [...new Set(figures.flatMap(({ currency }) => currency ?? []))].join(', ')]

@@ -6,7 +6,7 @@ import { dataTable } from '../report/render-section.ts'
 import { type AnswerRow, answerRows } from './api.ts'
 import { fromHtml, h } from './dom.ts'
 import { csvButton } from './download.ts'
-import { shownNumber } from './numbers.ts'
+import { shownNumber } from './figures.ts'
 import { heading, part, type ShownPage } from './page.ts'
 
 const BARS = 30

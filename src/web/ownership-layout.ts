@@ -1,7 +1,7 @@
 /** Where the nodes and lines of an ownership graph stand: owners at the left, what they own at the right, a column a level. Pure. */
 
 import type { AnswerRow } from './api.ts'
-import { shownStake } from './numbers.ts'
+import { shownStake } from './figures.ts'
 
 /** More are no picture any more: they stand in the table alone. */
 export const MOST_NODES = 200
@@ -17,7 +17,7 @@ export interface GraphNode {
   readonly number: number
   readonly kind: string
   readonly name: string
-  /** Of a company that has a page. */
+  /** Id of a company that has a page. */
   readonly id: string | null
   readonly x: number
   readonly y: number

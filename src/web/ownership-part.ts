@@ -2,9 +2,9 @@
 
 import { labelOf } from '../report/charts.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
-import { foreign, h, svg, wide } from './dom.ts'
+import { h, svg, untrusted, wide } from './dom.ts'
 import { csvButton } from './download.ts'
-import { shownStake } from './numbers.ts'
+import { shownStake } from './figures.ts'
 import {
   type Graph,
   type GraphLine,
@@ -40,7 +40,7 @@ const nodePicture = ({ kind, name, x, y, id, number }: GraphNode): SVGElement =>
 const linePicture = ({ from, to, width, isRange, isCycle }: GraphLine): SVGElement => {
   const [x1, y1] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2]
   const [x2, y2] = [to.x, to.y + NODE_HEIGHT / 2]
-  // What goes back to the left bows out, so that it does not run through what stands between.
+  // A line back to the left is bent outwards, so that it does not run through the nodes between.
   const bow = x2 > x1 ? (x2 - x1) / 2 : 90
   const drop = x2 > x1 ? 0 : 46
   return svg('path', {
@@ -84,7 +84,7 @@ const picture = ({ nodes, lines, width, height }: Graph): HTMLElement => {
 const entityCell = (row: AnswerRow, side: 'owner' | 'owned'): HTMLElement => {
   const [kind, name, id] = [row[`${side}_kind`], row[`${side}_name`], row[`${side}_id`]]
   if (kind === 'protected') return h('td', {}, h('i', {}, 'protected'))
-  const shown = foreign(name, LONGEST_CELL)
+  const shown = untrusted(name, LONGEST_CELL)
   return h('td', { class: 'l' }, id === null ? shown : h('a', { href: `#/company/${String(id)}` }, shown))
 }
 

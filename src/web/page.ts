@@ -1,9 +1,9 @@
-/** What the pages have in common: a heading, parts that are asked for one after the other, and what is said where that fails. */
+/** Common to the pages: a heading, parts that are asked for one after the other, and the message where that fails. */
 
 import { AskFailure, ask, type ExplorerAnswer } from './api.ts'
 import { h } from './dom.ts'
 
-/** A page while it is shown: its signal fires when the reader goes on, and the server stops what it is at. */
+/** A page while it is shown: its signal fires when the reader leaves, and the server stops what it is at. */
 export interface ShownPage {
   readonly main: HTMLElement
   readonly signal: AbortSignal

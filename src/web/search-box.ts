@@ -1,7 +1,7 @@
 /** Search as one types: companies by words of their name, by number or identifier. */
 
 import { AskFailure, answerRows, ask } from './api.ts'
-import { foreign, h } from './dom.ts'
+import { h, untrusted } from './dom.ts'
 
 const PAUSE_MS = 150
 const LONGEST = 200
@@ -36,7 +36,11 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
           h(
             'li',
             {},
-            h('a', { href: `#/company/${String(row.internal_id)}` }, foreign(row.company_name, LONGEST_NAME)),
+            h(
+              'a',
+              { href: `#/company/${String(row.internal_id)}` },
+              untrusted(row.company_name, LONGEST_NAME),
+            ),
             ' ',
             h('small', {}, [row.org_no, row.country_code, row.status].filter(Boolean).join(', ')),
           ),

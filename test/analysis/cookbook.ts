@@ -9,7 +9,6 @@ export interface Question {
   readonly rows: readonly (readonly string[])[]
 }
 
-const SECTION = /\n## Questions and answers\n([\s\S]*?)\n## /
 const QUESTION = /### (.+)\n\n```sql\n([\s\S]*?)\n```\n\n```text\n([\s\S]*?)\n```/g
 
 /** Cells of a line; a column ends where the next one begins. */
@@ -17,7 +16,7 @@ const cellsOf = (line: string, starts: readonly number[]): string[] =>
   starts.map((start, at) => line.slice(start, starts[at + 1]).trim())
 
 export const questions = (): readonly Question[] => {
-  const [, section = ''] = SECTION.exec(readPage('docs/analysis.md')) ?? []
+  const [, section = ''] = readPage('docs/analysis.md').split('\n## Questions and answers\n')
   return [...section.matchAll(QUESTION)].map(([, title = '', sql = '', answer = '']) => {
     const [head = '', ...lines] = answer.split('\n')
     const starts = [...head.matchAll(/\S+/g)].map(({ index }) => index)

@@ -38,7 +38,8 @@ test('the fifteen lines of README.md run, and what the pages show of a lake', as
   expect(await readdir(cwd)).toContain('firms.duckdb')
 
   const ofLakes = ['query', 'export', 'publish', 'quarantine']
-  const shown = [...commandsIn('docs/analysis.md'), ...commandsIn('docs/batch-files.md')]
+  const names = ['analysis', 'query', 'export', 'published-tables', 'batch-files']
+  const shown = names.flatMap((name) => commandsIn(`docs/${name}.md`))
   const commands = shown.filter(([name = '', inner]) => ofLakes.includes(name) || inner === 'make')
   expect(commands.length).toBeGreaterThan(7)
   await runAll(commands, cwd)

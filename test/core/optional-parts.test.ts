@@ -40,8 +40,8 @@ test('missingPackages and requirePart find what is installed here', () => {
 })
 
 const PAGES: Readonly<Record<OptionalPartName, string>> = {
-  s3: 'docs/operations.md',
-  postgres: 'docs/analysis.md',
+  s3: 'docs/buckets.md',
+  postgres: 'docs/targets.md',
   temporal: 'docs/many-machines.md',
   telemetry: 'docs/observability.md',
 }

@@ -43,6 +43,14 @@ test('every page that code names exists', () => {
   expect(named.filter(({ page }) => !existsSync(join(PROJECT, page)))).toEqual([])
 })
 
+test('docs/README.md lists every page below docs/', () => {
+  const listed = [...readPage('docs/README.md').matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(
+    ([, link = '']) => link,
+  )
+  const all = pages().filter((page) => /^docs\/(?!README)/.test(page))
+  expect(all.filter((page) => !listed.includes(page.replace('docs/', '')))).toEqual([])
+})
+
 test('every page is reached from README.md', () => {
   const reached = new Set(['README.md'])
   // A set is walked with what is added to it meanwhile.

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/server/access/caller.ts'
-import type { OpenSnapshot } from '../../src/server/open-snapshot.ts'
 import type { Answer } from '../../src/server/search/shared/answer.ts'
-import { ServedSnapshots } from '../../src/server/served-snapshots.ts'
+import { type OpenSnapshot, ServedSnapshots } from '../../src/server/served-snapshots.ts'
 
 const CALLER: Caller = { name: 'test', rights: 'everything' }
 const { signal } = new AbortController()

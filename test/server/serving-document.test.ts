@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { AREAS } from '../../src/contract/authorization.ts'
 import { OPERATIONS } from '../../src/contract/requests.ts'
-import { readTokens } from '../../src/server/access/read-tokens.ts'
+import { readTokens } from '../../src/server/access/choose-tokens.ts'
 import { readFaults } from '../../src/server/faults/read-faults.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

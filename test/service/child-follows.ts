@@ -1,6 +1,6 @@
 /** Serves a lake and follows it until it is killed. */
 
-import { newTokenRegistry } from '../../src/server/access/token-registry.ts'
+import { newTokenRegistry } from '../../src/server/access/choose-tokens.ts'
 import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { serveLake } from '../../src/server/serve-lake.ts'
 

@@ -28,6 +28,6 @@ export const parseCsv = (text: string): readonly (readonly CsvCell[])[] => {
   return records
 }
 
-/** What docs/analysis.md says of the apostrophe: taking one away gives the text back. */
+/** What docs/export.md says of the apostrophe: taking one away gives the text back. */
 export const undoNeutralised = (text: string): string =>
   /^'+[=+@\t\r＝＋－＠-]/.test(text) ? text.slice(1) : text

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
-import { type Figure, figureOf, figuresOfFirst, yearsOf } from '../../src/web/figures.ts'
+import {
+  type Figure,
+  figureOf,
+  figuresOfFirst,
+  scaleFor,
+  shownNumber,
+  shownStake,
+  yearsOf,
+} from '../../src/web/figures.ts'
 import { multipleChart, unitOf } from '../../src/web/multiple-chart.ts'
-import { scaleFor, shownNumber, shownStake } from '../../src/web/numbers.ts'
 
 const figure = (year: number, value: number, more: Partial<Figure> = {}): Figure => ({
   ...{ consolidation: 'Consolidated', category: 'ProfitAndLoss', lineItem: 'NetSales', year, value },

@@ -40,7 +40,7 @@ export const addPublish = (program: Command): void => {
     .description(
       'Publishes the tables of a lake in a format that other engines read, in step with its newest snapshot. ' +
         'Each table is published twice: with all versions of its records, and with the current rows alone. See ' +
-        'docs/analysis.md.',
+        'docs/published-tables.md.',
     )
   addDelta(command)
   addIceberg(command)

@@ -26,7 +26,7 @@ export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProg
 
 /** What changed: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
-  /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/analysis.md). */
+  /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/diff.md). */
   readonly rows: readonly QueryRow[]
 }
 

@@ -174,7 +174,7 @@ export class DeltaLog {
     const { root: table } = this.#options.form
     return new ToolkitError(
       'PUBLISH_CONFLICT',
-      `Cannot publish "${table}" as a Delta table: ${what}; see docs/operations.md`,
+      `Cannot publish "${table}" as a Delta table: ${what}; see docs/publishing.md`,
       { table, version: this.#version + 1 },
       cause,
     )

@@ -1,10 +1,25 @@
 /** Where the tokens come from: a file, one token of the environment, or a fresh one on loopback. */
 
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { AREAS, type Area } from '../../contract/authorization.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/is-loopback.ts'
+import {
+  anything,
+  FormError,
+  type FormOf,
+  isObject,
+  oneOf,
+  optional,
+  positive,
+  someOf,
+  strictObject,
+  textLike,
+} from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
-import { isOpenToOthers, readTokens } from './read-tokens.ts'
-import { newTokenRegistry, TOKEN_FORM, type TokenRegistry, tokenHash } from './token-registry.ts'
+import type { Areas, Caller } from './caller.ts'
+import { readStrictJson } from './read-strict-json.ts'
 
 export interface TokensRequest {
   /** File of tokens; it takes precedence over `token`. */
@@ -54,3 +69,118 @@ export const chooseTokens = async ({ file, token, host, random }: TokensRequest)
   const fresh = Buffer.from(random(FRESH_BYTES)).toString('base64url')
   return { registry: soleToken('fresh', fresh), fresh }
 }
+
+// The token registry: entries found by the hash of the token that a request sends.
+
+/** A token's entry. The token itself is not stored. */
+export interface TokenEntry {
+  readonly caller: Caller
+  /** SHA-256 of the token, 32 bytes. */
+  readonly sha256: Buffer
+  /** Own limit of requests a second; absent: the server's for all, if it has one. */
+  readonly requestsPerSecond?: number
+}
+
+export interface TokenRegistry {
+  /** The entry of a token; `undefined` where there is none. */
+  find(token: string): TokenEntry | undefined
+}
+
+/** The characters of a bearer token (RFC 6750). */
+export const TOKEN_FORM = /^[A-Za-z0-9\-._~+/]+=*$/
+
+export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry => ({
+  find: (token) => {
+    const hash = tokenHash(token)
+    let found: TokenEntry | undefined
+    // All entries are compared, each in constant time: the time it takes reveals nothing.
+    for (const entry of entries) if (timingSafeEqual(entry.sha256, hash)) found = entry
+    return found
+  },
+})
+
+// The file of tokens (`--tokens`): who may see which countries and areas. Its form: docs/serving.md.
+
+const ENTRY = strictObject({
+  name: textLike(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "-" and "_"'),
+  sha256: optional(textLike(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits')),
+  token: optional(textLike(TOKEN_FORM, 'a text of the characters A-Z a-z 0-9 -._~+/')),
+  everything: optional(anything),
+  countries: optional(anything),
+  withoutCountry: optional(anything),
+  requestsPerSecond: optional(positive),
+})
+type Entry = FormOf<typeof ENTRY>
+const DOCUMENT = strictObject({ tokens: someOf(anything) })
+const COUNTRY = textLike(/^[A-Z]{2}$/, 'a country code such as SE')
+
+const areasAt = (place: string, value: unknown): Areas => {
+  if (value === 'all') return new Set<Area>(AREAS)
+  // An empty list is fine: company search and the relations themselves, but none of their gated fields.
+  if (!Array.isArray(value)) throw new FormError(place, '"all" or a list of areas')
+  return new Set(value.map((area, at) => oneOf(AREAS)(area, `${place}[${at}]`)))
+}
+
+const countriesAt = (place: string, value: unknown): ReadonlyMap<string, Areas> => {
+  if (!isObject(value)) throw new FormError(place, 'an object')
+  return new Map(
+    Object.entries(value).map(([country, areas], at) => {
+      COUNTRY(country, `${place}, field ${at + 1}`)
+      return [country, areasAt(`${place}.${country}`, areas)]
+    }),
+  )
+}
+
+const rightsAt = (place: string, entry: Entry): Caller['rights'] => {
+  const { everything, countries, withoutCountry } = entry
+  if (everything !== undefined) {
+    if (everything !== true) throw new FormError(`${place}.everything`, 'true, or no such field')
+    if (countries !== undefined || withoutCountry !== undefined)
+      throw new FormError(place, 'either "everything" or "countries"')
+    return 'everything'
+  }
+  if (countries === undefined) throw new FormError(place, '"everything": true or "countries"')
+  return {
+    countries: countriesAt(`${place}.countries`, countries),
+    withoutCountry: withoutCountry === undefined ? null : areasAt(`${place}.withoutCountry`, withoutCountry),
+  }
+}
+
+const hashAt = (place: string, { sha256, token }: Entry): Buffer => {
+  if ((sha256 === undefined) === (token === undefined))
+    throw new FormError(place, 'one of "sha256" and "token"')
+  return token === undefined ? Buffer.from(sha256 ?? '', 'hex') : tokenHash(token)
+}
+
+const entryAt = (place: string, value: unknown): TokenEntry => {
+  const entry = ENTRY(value, place)
+  const { name, requestsPerSecond } = entry
+  return {
+    caller: { name, rights: rightsAt(place, entry) },
+    sha256: hashAt(place, entry),
+    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+  }
+}
+
+const decodeTokens = (document: unknown): readonly TokenEntry[] => {
+  const { tokens } = DOCUMENT(document, 'the document')
+  const entries = tokens.map((entry, at) => entryAt(`tokens[${at}]`, entry))
+  for (const [at, { caller, sha256 }] of entries.entries()) {
+    const earlier = entries.slice(0, at)
+    if (earlier.some((one) => one.caller.name === caller.name))
+      throw new FormError(`tokens[${at}].name`, 'a name that no earlier entry has')
+    if (earlier.some((one) => one.sha256.equals(sha256)))
+      throw new FormError(`tokens[${at}]`, 'a token that no earlier entry has')
+  }
+  return entries
+}
+
+/** Entries of a file of tokens. @throws {ToolkitError} TOKENS_UNREADABLE naming the place, never a token */
+export const readTokens = (path: string): Promise<readonly TokenEntry[]> =>
+  readStrictJson(path, 'TOKENS_UNREADABLE', decodeTokens)
+
+/** Whether others on this machine may read or write a file. */
+export const isOpenToOthers = async (path: string): Promise<boolean> =>
+  process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0

@@ -1,4 +1,4 @@
-/** What a folder of batch files holds: its index, written last. A folder without one is unfinished. */
+/** The content of a folder of batch files: its index, written last. A folder without one is unfinished. */
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,12 +21,12 @@ import {
 import { listFolder } from '../../support/list-files.ts'
 
 export interface BatchFile extends BatchFileEntry {
-  /** Of the compressed file, in hex. */
+  /** SHA-256 of the compressed file, in hex. */
   readonly sha256: string
 }
 export interface BatchIndex {
   readonly snapshot: number
-  /** What tells the set of persons who are masked in the files from another one. */
+  /** Digest of the set of persons who are masked in the files. */
   readonly protected: string
   readonly files: readonly BatchFile[]
 }

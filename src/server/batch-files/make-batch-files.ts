@@ -22,7 +22,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 import { idsNamedIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
 import { protectedAmong, protectedDigest } from '../search/query/protected-persons.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
-import type { ServingIndex } from '../serving-index/serving-index.ts'
+import type { ServingIndex } from '../serving-index/session-pool.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
 import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
 
@@ -169,7 +169,7 @@ const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
     if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
 }
 
-/** What is wrong with the files that a snapshot has, or `null`. Reads all of them. */
+/** The first problem of the files that a snapshot has, or `null`. Reads all of them. */
 const damageIn = async (
   lake: string,
   snapshot: number,

@@ -11,7 +11,7 @@ export interface PlannedFile {
   readonly first: bigint
   readonly last: bigint
   readonly records: number
-  /** Of all documents with their line ends. */
+  /** Bytes of all documents with their line ends. */
   readonly documentBytes: number
   /** `companies-SE-0001` */
   readonly name: string

@@ -32,7 +32,7 @@ LIMIT ${MOST_FOUND}`,
 
 const COMPANY = objectOf({ id: count })
 
-/** What a company's page has above its figures. */
+/** The part of a company's page above its figures. */
 const company = question(COMPANY, (run, { id }) =>
   run(`SELECT internal_id, company_name, org_no, country_code, operational_status_name AS status, legal_form_name AS legal_form,
   company_type_name AS company_type, listing_type, registration_date, address_city AS city,

@@ -72,7 +72,7 @@ const MOST_KEPT = 100
 
 class OfWholeLake extends Error {}
 
-/** What the manifest says, and lines in quarantine, belong to no country. */
+/** Facts of the manifest and lines in quarantine belong to no country. */
 const WHOLE_LAKE = /\b(fact_(snapshots|partitions|sources|drift|pulls)|quarantine)\b/
 
 const isOfWholeLake = (sql: string): boolean =>

@@ -1,5 +1,5 @@
 /**
- * What a caller sees of a lake in the explorer, as views: records of the caller's countries, ownerships and roles of the areas
+ * The lake as a caller sees it in the explorer, as views: records of the caller's countries, ownerships and roles of the areas
  * there, and protected persons masked for everybody.
  */
 

@@ -78,7 +78,7 @@ LEFT JOIN relations AS r ON r.internal_id = a.id`)
         : [row.is_company === true ? 'company' : 'person', row.name, row.page],
     ]),
   )
-  // Of nobody is more said than is known of them.
+  // An id that is not shown is masked, and so tells nothing.
   return ids.map((id) => shown.get(id) ?? ['protected', null, null])
 }
 

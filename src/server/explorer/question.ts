@@ -1,4 +1,4 @@
-/** What a named question of the explorer is: a form for its parameters, and statements of our own. Nobody sends SQL. */
+/** A named question of the explorer: a form for its parameters, and statements of our own. Nobody sends SQL. */
 
 import type { Form } from '../../support/json-form.ts'
 

@@ -24,7 +24,7 @@ const TYPES = {
 } as const
 export type WebFileName = keyof typeof TYPES
 
-/** Of a checkout alone: no part of the package. */
+/** Exists in a checkout only: the package does not have it. */
 const BUNDLER = join(PACKAGE_FOLDER, '.ci', 'bundle-web.mjs')
 
 interface Bundler {
@@ -53,7 +53,7 @@ const madeScript = async (): Promise<Buffer> => {
   const module: unknown = await import(pathToFileURL(BUNDLER).href)
   if (!isBundler(module)) throw new TypeError('Cannot make the page: the bundler exports no "bundleScript"')
   const script = Buffer.from(await module.bundleScript())
-  // Whoever cannot keep it makes it again.
+  // A cache that cannot be written is made again next time.
   await writeCached(path, script).catch(() => undefined)
   return script
 }

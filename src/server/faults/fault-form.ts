@@ -1,4 +1,4 @@
-/** What a fault is: where it sets in, and what it does there. */
+/** The form of a fault: where it sets in, and its effect there. */
 
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -61,7 +61,7 @@ interface OnLastPage {
 }
 
 export type Fault = (Instead | OnBody | OnHead | OnPage | OnLastPage) & {
-  /** What happens, for the documentation. */
+  /** The effect, for the documentation. */
   readonly about: string
   /** Fields that a rule of it may have. */
   readonly options?: readonly (keyof FaultDetails)[]

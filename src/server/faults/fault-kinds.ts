@@ -2,7 +2,6 @@
 
 import { COMPANY_MESSAGES } from '../../contract/messages.ts'
 import { sendEmpty, sendRefusal } from '../http/replies.ts'
-import { endCursorOf } from './end-cursor.ts'
 import type { Fault } from './fault-form.ts'
 import { drops, firstBytes, half, withFlippedByte, writeAnswer } from './write-answer.ts'
 
@@ -136,3 +135,16 @@ export const FAULT_KINDS = {
 export type FaultKind = keyof typeof FAULT_KINDS
 export const FAULT_NAMES = Object.keys(FAULT_KINDS) as readonly FaultKind[]
 export const faultOf = (kind: FaultKind): Fault => FAULT_KINDS[kind]
+
+/** A cursor that leads to an empty page: it holds the pagination of the page before. */
+
+const BEGINNING = 'empty-last-page.'
+
+export const isEndCursor = (cursor: string): boolean => cursor.startsWith(BEGINNING)
+
+export const endCursorOf = (pagination: object): string =>
+  `${BEGINNING}${Buffer.from(JSON.stringify(pagination)).toString('base64url')}`
+
+/** The pagination that an end cursor holds, as JSON text. */
+export const paginationIn = (cursor: string): string =>
+  Buffer.from(cursor.slice(BEGINNING.length), 'base64url').toString()

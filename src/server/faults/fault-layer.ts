@@ -5,18 +5,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FIRST_CURSOR } from '../../contract/limits.ts'
 import { PAGINATION_HEADER } from '../../contract/pagination.ts'
 import { sendJson } from '../http/replies.ts'
-import { isEndCursor, paginationIn } from './end-cursor.ts'
 import type { SentPage } from './fault-form.ts'
-import { faultOf } from './fault-kinds.ts'
-import { newFaultPlan } from './fault-plan.ts'
-import { type FaultRule, type FaultTarget, targetOf } from './fault-rules.ts'
+import { faultOf, isEndCursor, paginationIn } from './fault-kinds.ts'
+import { type FaultRule, type FaultTarget, newFaultPlan, targetOf } from './fault-rules.ts'
 
 const targetFor = (request: FastifyRequest): FaultTarget | undefined => {
   const { operation } = request.routeOptions.config
   return operation === undefined ? undefined : targetOf(operation)
 }
 
-/** What a page's request asks for: the cursor, and what all requests of its chain have in common. */
+/** A request for a page: its cursor, and the key that all requests of its chain share. */
 interface Asked {
   readonly cursor: string
   readonly chain: string

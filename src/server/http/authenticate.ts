@@ -1,8 +1,8 @@
 /** Checks the bearer token of every operation, before anything of the request's body is read. */
 
-import type { FastifyInstance } from 'fastify'
-import type { TokenRegistry } from '../access/token-registry.ts'
-import { sendEmpty } from './replies.ts'
+import type { FastifyInstance, HTTPMethods } from 'fastify'
+import type { TokenRegistry } from '../access/choose-tokens.ts'
+import { sendEmpty, sendProblem } from './replies.ts'
 
 const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
@@ -17,4 +17,35 @@ export const addAuthentication = (app: FastifyInstance, tokens: TokenRegistry): 
     if (!entry) return sendEmpty(reply.header('www-authenticate', 'Bearer'), 401)
     request.entry = entry
   })
+}
+
+// 405 for a known address and another method.
+
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Watches the routes that are added after it; `answer` then adds the refusals for all of them. */
+export const watchMethods = (app: FastifyInstance): { readonly answerOthers: () => void } => {
+  const known = new Map<string, Set<string>>()
+  let watching = true
+  app.addHook('onRoute', ({ url, method }) => {
+    if (!watching) return
+    const methods = known.get(url) ?? new Set()
+    for (const one of [method].flat()) methods.add(one)
+    // The framework adds HEAD to GET.
+    if (methods.has('GET')) methods.add('HEAD')
+    known.set(url, methods)
+  })
+  return {
+    answerOthers: () => {
+      watching = false
+      for (const [url, methods] of known) {
+        const allow = [...methods].join(', ')
+        app.route({
+          method: METHODS.filter((method) => !methods.has(method)),
+          url,
+          handler: (_request, reply) => sendProblem(reply.header('allow', allow), 405),
+        })
+      }
+    },
+  }
 }

@@ -1,4 +1,4 @@
-/** What of a file a request asks for: ranges and conditions of RFC 9110. */
+/** The part of a file that a request asks for: ranges and conditions of RFC 9110. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 

@@ -1,9 +1,9 @@
-/** What the HTTP side is given: it knows no lake and no DuckDB. */
+/** Parts handed to the HTTP side, which knows no lake and no DuckDB. */
 
 import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
 import type { Caller } from '../access/caller.ts'
-import type { TokenEntry, TokenRegistry } from '../access/token-registry.ts'
+import type { TokenEntry, TokenRegistry } from '../access/choose-tokens.ts'
 import type { BatchStore } from '../batch-files/batch-store.ts'
 import type { AskExplorer } from '../explorer/explorer.ts'
 import type { WebFile, WebFileName } from '../explorer/web-files.ts'
@@ -12,7 +12,7 @@ import type { Answer } from '../search/shared/answer.ts'
 /** Answers a search; `body` is the request's body as it came. */
 export type Search = (body: string, caller: Caller, signal: AbortSignal) => Promise<Answer>
 
-/** What is served at the moment. */
+/** The snapshot that is served at the moment. */
 export interface ServedSnapshot {
   readonly number: number
   /** Country codes of its companies. */

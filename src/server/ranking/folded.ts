@@ -32,7 +32,7 @@ export const foldedSql = (text: string): string =>
     `translate(strip_accents(lower(${text})), ${literal(single.map(([from]) => from).join(''))}, ${literal(single.map(([, to]) => to).join(''))})`,
   )
 
-/** The folded form of a text; the same as `foldedSql` gives, but for letters that only one of both Unicode tables has. */
+/** The folded form of a text; the same as `foldedSql` gives, but for letters that only one of the two Unicode tables has. */
 export const folded = (text: string): string => {
   const lower = text.toLowerCase()
   if (ASCII.test(lower)) return lower

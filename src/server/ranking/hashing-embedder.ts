@@ -11,7 +11,7 @@
 import { type Embedder, unitLength } from './embedder.ts'
 import { folded } from './folded.ts'
 
-/** What the pieces of a word weigh beside the word itself. More forgives more spelling, and finds more by chance. */
+/** Weight of the pieces of a word, relative to the word itself. More forgives more spelling, and finds more by chance. */
 const PIECES = 1.5
 /** Words below this length are less specific ("and", "the", "for"): they count by their length. */
 const FULL_WEIGHT_LENGTH = 6

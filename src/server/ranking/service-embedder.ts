@@ -7,7 +7,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/is-loopback.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { TOKEN_FORM } from '../access/token-registry.ts'
+import { TOKEN_FORM } from '../access/choose-tokens.ts'
 import { type Embedder, unitLength } from './embedder.ts'
 import {
   type EmbeddingsAddress,

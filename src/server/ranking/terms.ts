@@ -78,7 +78,7 @@ export const termCountsOf = (postings: string): string => `
 /** Longest text that an embedder gets of a company, in characters. */
 const EMBEDDED_LENGTH = 2000
 
-/** What an embedder reads of each company, the most specific first: `internal_id, text`; `text` is '' for none. */
+/** The text that an embedder reads of each company, the most specific first: `internal_id, text`; `text` is '' for none. */
 export const embeddingTexts = (companies: string): string => `
   SELECT internal_id, left(concat_ws('. ',
     company_name,

@@ -6,12 +6,11 @@ import type { Pagination } from '../../contract/pagination.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Embedder, vectorText } from '../ranking/embedder.ts'
 import { documentPieces, newConverter } from './answer/company-documents.ts'
-import { pageBody, totalPages } from './answer/page-body.ts'
 import { type FoundCompany, findCompanies, type RankingQuestion } from './query/find-companies.ts'
 import { type CompanySearch, checkCompanyRequest, type Paging } from './request/check-company-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import type { Filter } from './request/read-filters.ts'
-import type { Answer, SearchParts } from './shared/answer.ts'
+import { type Answer, pageBody, type SearchParts, totalPages } from './shared/answer.ts'
 import { type RecentValues, recentOf, remembered } from './shared/recent-values.ts'
 
 /**

@@ -3,15 +3,14 @@
 import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
-import { pageBody, totalPages } from './answer/page-body.ts'
 import { idsNamedIn, isOpen, restricted } from './answer/relations-documents.ts'
-import { countOnce } from './query/count-once.ts'
 import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
 import { protectedAmong } from './query/protected-persons.ts'
 import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
-import type { Answer, SearchParts } from './shared/answer.ts'
+import { type Answer, pageBody, type SearchParts, totalPages } from './shared/answer.ts'
 import { newBinder } from './shared/bound-values.ts'
+import { countOnce } from './shared/recent-values.ts'
 import { areasOf } from './shared/visible-records.ts'
 
 interface Found {

@@ -24,7 +24,7 @@ import {
   isSearchFile,
 } from './index-form.ts'
 
-/** What an index has to be of, to be used in place of a new one. */
+/** Properties an index must have to be used in place of a new one. */
 export type ExpectedIndex = Pick<IndexDescription, 'snapshot' | 'snapshotSha256' | 'embedder'>
 
 const DESCRIPTION = objectOf({
@@ -51,7 +51,7 @@ export const markDamaged = async (folder: string, reason: string): Promise<void>
   await writeFile(join(folder, DAMAGED_FILE), `${reason}\n`, { mode: PRIVATE_FILE }).catch(() => undefined)
 }
 
-/** What stands in a folder of an index: one of this form, or of another one that has only a name. */
+/** The description found in a folder of an index: of this form, or of another one that has only a name. */
 type FoundIndex = IndexDescription | { readonly otherForm: string }
 
 const formOf = (version: unknown, contract: unknown): string =>

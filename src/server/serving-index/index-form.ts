@@ -1,5 +1,5 @@
 /**
- * What a serving index is: the current records of one snapshot laid out for answering searches. It consists of segments, each of
+ * The form of a serving index: the current records of one snapshot laid out for answering searches. It consists of segments, each of
  * consecutive partitions: three files of documents (JSON Lines in blocks of Zstandard, read by place), and a DuckDB file with what
  * filters, sorting and text search need. Segments never change; indexes of several snapshots share their files.
  */
@@ -123,7 +123,7 @@ export interface CompanyPlace extends DocumentPlace {
   readonly scoreBytes: number
 }
 
-/** What the figure parameters mean beside the line items. */
+/** A figure parameter that is no line item. */
 export const EMPLOYEES = 'Employees'
 /** Names of figures, in the order of the table. */
 export const FIGURE_NAMES: readonly string[] = [
@@ -201,7 +201,7 @@ export const INDEX_TABLES = {
   person: {
     national_id: 'VARCHAR',
     internal_id: 'BIGINT',
-    /** Of the entity; NULL where it has none. */
+    /** The entity's person id; NULL where it has none. */
     person_id: 'BIGINT',
     is_protected: 'BOOLEAN',
     is_history: 'BOOLEAN',
@@ -217,5 +217,21 @@ export const UNLISTED_TABLE = 'unlisted'
 export const contractHash = (...declarations: readonly unknown[]): string =>
   sha256Of(JSON.stringify(declarations, (key, value) => (key === 'about' ? undefined : value)))
 
-/** Of all that decides what stands in an index. */
+/** Hash of everything that decides the content of an index. */
 export const INDEX_CONTRACT = contractHash(CONTENT, MINIFIED_INFO, LINE_ITEMS, FILTER_CLASSES, INDEX_TABLES)
+
+/** How organisation numbers and national ids are compared: without whitespace and hyphens ("Search filters"). */
+
+/**
+ * Whitespace of every script, what takes no room, and every dash. Spelled out, because `\s` means ASCII alone to
+ * DuckDB; both engines read this class alike.
+ */
+const IGNORED = String.raw`[\t-\r\x85\p{Z}\p{Pd}\xad\x{200b}\x{feff}]`
+const IGNORED_HERE = new RegExp(IGNORED.replaceAll(/\\x\{(\w+)\}/g, String.raw`\u{$1}`), 'gu')
+
+/** A number as it is compared. */
+export const comparedNumber = (number: string): string => number.replaceAll(IGNORED_HERE, '')
+
+/** The same in SQL, of a text expression. */
+export const comparedNumberSql = (number: string): string =>
+  `regexp_replace(${number}, '${IGNORED}', '', 'g')`

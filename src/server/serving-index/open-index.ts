@@ -14,8 +14,7 @@ import {
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
 import { attachSegments } from './segment-views.ts'
-import type { QueryOptions, ServingIndex } from './serving-index.ts'
-import { SessionPool } from './session-pool.ts'
+import { type QueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
 
 export interface OpenIndexOptions {
   /** Folder of the index. */

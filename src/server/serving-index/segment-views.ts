@@ -26,7 +26,7 @@ const CONTENT_OF: Readonly<Record<TableName, Content>> = {
 const database = (segment: number): string => `segment_${segment}`
 const supersededTable = (segment: number, content: Content): string => `copy.superseded_${content}_${segment}`
 
-/** What a segment says of its records and of those before: rows that it has, and companies that it does not list. */
+/** Ids that a segment decides on: rows that it has, and companies that it does not list. */
 const idsOf = (
   { records, unlisted = 0 }: SegmentDescription,
   at: number,

@@ -3,7 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { Engine, Session } from '../../lake/duckdb/engine.ts'
 import { stoppable } from '../../lake/duckdb/stoppable.ts'
-import type { QueryOptions } from './serving-index.ts'
+import type { DocumentKind, DocumentPlace, IndexDescription } from './index-form.ts'
 
 type Work<T> = (session: Session) => Promise<T>
 /** Who waits for a session. */
@@ -143,3 +143,22 @@ const isClosed = (): ToolkitError =>
 
 const tookTooLong = (timeoutMs: number): ToolkitError =>
   new ToolkitError('QUERY_FAILED', `Cannot answer: the query took longer than ${timeoutMs} ms`, { timeoutMs })
+
+// An open serving index: read-only, locked down, shared by all requests.
+
+export interface ServingIndex {
+  readonly description: IndexDescription
+  /**
+   * Runs queries on a session of its own; the index's tables stand in the attached database `copy`. After
+   * `timeoutMs`, or when the signal fires, the running statement is interrupted and the promise fails.
+   * @throws {ToolkitError} QUERY_FAILED when it took too long
+   */
+  query<T>(use: (session: Session) => Promise<T>, options: QueryOptions): Promise<T>
+  /** Documents by their places, in that order, each without its line end. */
+  documents(kind: DocumentKind, places: readonly DocumentPlace[]): Promise<readonly Buffer[]>
+  close(): Promise<void>
+}
+export interface QueryOptions {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}

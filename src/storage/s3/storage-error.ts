@@ -53,7 +53,7 @@ export const isUnknownOperation = (error: unknown): boolean => {
 
 const CHECK_CREDENTIALS = 'check the credentials (AWS_PROFILE, AWS_ACCESS_KEY_ID and its secret)'
 const CHECK_REGION = 'check AWS_REGION, the bucket is in another one'
-const CHECK_RIGHTS = 'check the rights of the credentials, docs/operations.md lists those needed'
+const CHECK_RIGHTS = 'check the rights of the credentials, docs/buckets.md lists those needed'
 
 /** Answers that no retry helps, and what a person should check. */
 const REFUSALS: Readonly<Record<string, string>> = {

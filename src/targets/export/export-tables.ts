@@ -59,7 +59,7 @@ export interface ExportOptions extends WhatToExport {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /**
-   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/analysis.md), or a stream with the format
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/export.md), or a stream with the format
    * of what goes there.
    */
   readonly to: string | ExportTarget

@@ -190,8 +190,8 @@ const versionOf = async (table: string, snapshot: number): Promise<number> => {
   }
 }
 
-/** The code of a language in the page's part on Delta Lake, block by block. */
-const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Delta Lake')
+/** The code of a language in the page on published tables, block by block. */
+const documented = (language: string): string[] => examplesIn('docs/published-tables.md', language)
 
 // Spark takes a while to start, and longer where others are at work.
 describe.each(READERS)('$name', { timeout: 300_000 }, (reader) => {

@@ -152,7 +152,8 @@ const visibleColumns = (reader: string, table: Table, added: readonly string[]):
   ].join(', ')
 
 /** The code of a language in the page's part on Iceberg, block by block. */
-const documented = (language: string): string[] => examplesIn('docs/analysis.md', language, 'Apache Iceberg')
+const documented = (language: string): string[] =>
+  examplesIn('docs/published-tables.md', language, 'Apache Iceberg')
 
 describe.each(READERS)('$name', (reader) => {
   beforeEach((context) => needs(context, reader.name, readerMissing[reader.kind]()))

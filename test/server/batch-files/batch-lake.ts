@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/session-pool.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
 import { loadServed, madeIndex } from '../serving-index/served-lake.ts'
 

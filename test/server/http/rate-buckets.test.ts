@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { newTokenRegistry } from '../../../src/server/access/token-registry.ts'
-import { RateBuckets } from '../../../src/server/http/rate-buckets.ts'
+import { newTokenRegistry } from '../../../src/server/access/choose-tokens.ts'
+import { RateBuckets } from '../../../src/server/http/rate-limit.ts'
 import { bearer, entry, get, openFake, SWEDISH, SWEDISH_ENTRY, TOKEN } from './open-fake.ts'
 
 /** How many of `perSecond` evenly paced requests over some seconds are refused at a limit. */

@@ -8,7 +8,7 @@ import type { Answer, SearchParts } from '../../../src/server/search/shared/answ
 import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
 import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
 import { openIndex } from '../../../src/server/serving-index/open-index.ts'
-import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/session-pool.ts'
 import type { Batch, Workbench } from '../../load/loaded-lake.ts'
 
 const MEMORY_BYTES = 256 * 1024 * 1024

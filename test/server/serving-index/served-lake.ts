@@ -18,7 +18,7 @@ import {
   placeIn,
 } from '../../../src/server/serving-index/index-form.ts'
 import { openIndex } from '../../../src/server/serving-index/open-index.ts'
-import type { ServingIndex } from '../../../src/server/serving-index/serving-index.ts'
+import type { ServingIndex } from '../../../src/server/serving-index/session-pool.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { SAMPLE } from '../../cli/run-cli.ts'
 import type { Batch, LoadedLake, Workbench } from '../../load/loaded-lake.ts'

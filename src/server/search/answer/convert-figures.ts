@@ -35,7 +35,7 @@ const YEAR_DEPTH = 3
 /** The byte at a place; 0 behind the end. */
 const byteAt = (json: Buffer, at: number): number => json[at] ?? 0
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9
-/** Of JSON that is valid: digits, a point, an exponent with its sign. */
+/** Bytes of a number in valid JSON: digits, a point, an exponent with its sign. */
 const isInNumber = (byte: number): boolean =>
   isDigit(byte) || byte === POINT || byte === MINUS || byte === 0x65 || byte === 0x45 || byte === 0x2b
 
@@ -99,7 +99,7 @@ const moneyIn = (members: Buffer, factorOf: FactorOf): Figures => {
     const colon = skipSpace(members, at + 1)
     if (members[colon] !== COLON) continue
     if (depth <= CATEGORY_DEPTH) {
-      // What is above ends here: a list in its place has no keys that would say so.
+      // The level above ends here: a list in its place has no keys that would say so.
       money = depth === CATEGORY_DEPTH ? MONEY.get(members.toString('utf8', start + 1, at)) : undefined
       isMoney = false
     } else if (depth === ITEM_DEPTH) isMoney = money?.has(members.toString('utf8', start + 1, at)) === true
@@ -119,7 +119,7 @@ const moneyIn = (members: Buffer, factorOf: FactorOf): Figures => {
   return figures
 }
 
-/** What is written meanwhile; grows with the longest document. */
+/** Output buffer; grows with the longest document. */
 let written = Buffer.allocUnsafeSlow(1 << 16)
 
 /**

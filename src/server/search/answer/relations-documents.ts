@@ -12,10 +12,10 @@ import {
   MASKED_TEXTS,
   MASKED_WITHOUT_ACCESS,
 } from '../../../contract/authorization.ts'
+import type { ObjectType } from '../../../contract/fields.ts'
 import { PROTECTED_IDENTITY, RELATIONS_COMPANY } from '../../../contract/objects.ts'
 import type { Areas } from '../../access/caller.ts'
 import { type ExactObject, isJsonObject, parseToRewrite } from '../request/exact-json.ts'
-import { keepContractFields } from './contract-fields.ts'
 
 const HIDDEN: Area = 'Hidden Person Access'
 const MARKING: readonly string[] = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS]
@@ -30,7 +30,7 @@ const closedFields = (areas: Areas): readonly string[] =>
 export type IsProtected = (id: string) => boolean
 
 const ID = /"InternalId"\s*:\s*"?(-?\d+)/gi
-/** What may protect somebody, and what may spell a name in another way. */
+/** Text that may protect somebody, or may spell a name in another way. */
 const MAY_PROTECT = new RegExp(`"IsProtected"\\s*:\\s*(?!false\\b|null\\b)|${PROTECTED_IDENTITY}|\\\\u`, 'i')
 
 /** Ids of all that a document names, companies too, each once for each time. */
@@ -132,4 +132,55 @@ export const restricted = (document: Buffer, areas: Areas, isProtected: IsProtec
   if (closed.length > 0)
     for (const object of objectsIn(record)) for (const field of closed) delete object[field]
   return Buffer.from(JSON.stringify(record))
+}
+
+// A record is reduced to the fields of the contract: a caller without an area must not find its data in unknown fields.
+
+const isPlain = (value: unknown): boolean =>
+  // A number of many digits is an object that JSON writes as its text.
+  value === null || typeof value !== 'object' || JSON.isRawJSON(value)
+
+interface Holder {
+  readonly value: Readonly<ExactObject>
+  readonly of: ObjectType
+}
+
+/** Removes from an object, and from the objects in its fields, what is not declared, and values of another shape. */
+export const keepContractFields = (record: ExactObject, declaration: ObjectType): void => {
+  // A list in place of calls: a history may be as deep as it likes.
+  const left: Holder[] = [{ value: record, of: declaration }]
+  const enter = (value: unknown, of: ObjectType): boolean => {
+    if (value !== null && !isJsonObject(value)) return false
+    if (value !== null) left.push({ value, of })
+    return true
+  }
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value: holder, of } = next as { value: ExactObject; of: ObjectType }
+    for (const [name, value] of Object.entries(holder)) {
+      const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined
+      switch (field?.kind) {
+        case 'object':
+          if (!enter(value, field.of)) delete holder[name]
+          break
+        case 'objects':
+        case 'self-list': {
+          const inner = field.kind === 'objects' ? field.of : of
+          if (Array.isArray(value)) holder[name] = value.filter((one) => enter(one, inner))
+          else if (!isPlain(value)) delete holder[name]
+          break
+        }
+        case 'texts':
+          if (Array.isArray(value)) holder[name] = value.filter(isPlain)
+          else if (!isPlain(value)) delete holder[name]
+          break
+        case undefined:
+        case 'series':
+        case 'financials':
+          delete holder[name]
+          break
+        default:
+          if (!isPlain(value)) delete holder[name]
+      }
+    }
+  }
 }

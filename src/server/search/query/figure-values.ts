@@ -3,7 +3,7 @@
 import { LINE_ITEMS } from '../../../contract/line-items.ts'
 import type { Session } from '../../../lake/duckdb/engine.ts'
 import { figureNamed } from '../../serving-index/index-form.ts'
-import type { ServingIndex } from '../../serving-index/serving-index.ts'
+import type { ServingIndex } from '../../serving-index/session-pool.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import type { Binder } from '../shared/bound-values.ts'
 import { type RecentValues, recentOf, remembered } from '../shared/recent-values.ts'

@@ -16,7 +16,7 @@ import { pageLimit } from '../request/cursor-chain.ts'
 import { parameterNamed } from '../request/known-parameters.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import { type Binder, newBinder } from '../shared/bound-values.ts'
-import { countOnce } from './count-once.ts'
+import { countOnce } from '../shared/recent-values.ts'
 import { type FactorTexts, factorTexts, figureValues } from './figure-values.ts'
 import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts'
 
@@ -123,7 +123,7 @@ const pageOf = (
   return `ORDER BY ${order} LIMIT ${limit} OFFSET ${binder.bind((paging.number - 1) * pageSize, 'BIGINT')}`
 }
 
-/** What companies are sorted by: a value, the table that has it, and the order. */
+/** A sort key of companies: a value, the table that has it, and the order. */
 interface Sort {
   readonly key: string
   readonly join: string

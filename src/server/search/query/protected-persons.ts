@@ -1,8 +1,8 @@
 /** Persons whom any current record of the lake protects. */
 
-import type { QueryOptions, ServingIndex } from '../../serving-index/serving-index.ts'
+import type { QueryOptions, ServingIndex } from '../../serving-index/session-pool.ts'
 import { inNumbers, newBinder } from '../shared/bound-values.ts'
-import { countOnce } from './count-once.ts'
+import { countOnce } from '../shared/recent-values.ts'
 
 const COUNT = 'SELECT count(*) AS total FROM copy.protected'
 const NONE: ReadonlySet<string> = new Set()
@@ -29,7 +29,7 @@ const DIGEST = `SELECT coalesce(sha256(string_agg(DISTINCT person_id::VARCHAR, '
 FROM copy.protected`
 const digests = new WeakMap<ServingIndex, Promise<string>>()
 
-/** What tells one set of protected persons from another one. */
+/** Digest of the set of protected persons. */
 export const protectedDigest = (index: ServingIndex, options: QueryOptions): Promise<string> => {
   const known =
     digests.get(index) ??

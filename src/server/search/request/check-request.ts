@@ -1,4 +1,4 @@
-/** What both searches check alike: the body's fields, the parameters, the page size, the countries and the cursor. */
+/** Checks that both searches share: the body's fields, the parameters, the page size, the countries and the cursor. */
 
 import { FIRST_CURSOR, LIMITS } from '../../../contract/limits.ts'
 import { BODY_MESSAGES } from '../../../contract/messages.ts'
@@ -8,14 +8,13 @@ import type { Caller } from '../../access/caller.ts'
 import type { SearchParts } from '../shared/answer.ts'
 import { isAuthorized } from '../shared/visible-records.ts'
 import { type ChainStep, chainStep } from './cursor-chain.ts'
-import type { ExactObject } from './exact-json.ts'
-import { isJsonObject } from './exact-json.ts'
+import { type ExactObject, isJsonObject } from './exact-json.ts'
 import { type Fault, type ReadFilters, readFilters } from './read-filters.ts'
 import { fieldMessages, integerField, objectField, textField } from './request-fields.ts'
 
 const DECLARED = { companies: COMPANIES_REQUEST, relations: RELATIONS_REQUEST } as const
 
-/** What a request with fields of the right types says; the rules of its values are each search's own. */
+/** A request with fields of the right types; the rules of its values are each search's own. */
 export interface SharedRequest extends ReadFilters {
   readonly parameters: Readonly<ExactObject>
   /** `SearchParameters` absent, `null`, empty, or with nothing but `null` in it. */
@@ -70,7 +69,7 @@ export const faultsOf = <K extends Fault['kind']>(
 ): readonly Extract<Fault, { kind: K }>[] =>
   faults.filter((fault): fault is Extract<Fault, { kind: K }> => fault.kind === kind)
 
-/** What the cursor means. With fields of a wrong type it is not checked: what it would belong to is unknown. */
+/** The step that the cursor stands for. With fields of a wrong type the cursor is not checked: its search is unknown. */
 export const stepOf = (
   parts: SearchParts,
   binding: string,

@@ -3,7 +3,7 @@
 import { LIMITS } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { comparedNumber } from '../../serving-index/compared-number.ts'
+import { comparedNumber } from '../../serving-index/index-form.ts'
 import type { ExactObject } from './exact-json.ts'
 import { type KnownParameter, parameterGiven } from './known-parameters.ts'
 import { fieldMessage } from './request-fields.ts'
@@ -26,7 +26,7 @@ export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly text: string }
 
 /**
- * What is wrong with a parameter; each operation has its own sentences for it. `name` is the contract's, `param` the
+ * A fault of a parameter; each operation has its own sentences for it. `name` is the contract's, `param` the
  * name as it was sent, its year included.
  */
 export type Fault =

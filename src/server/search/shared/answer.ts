@@ -1,9 +1,9 @@
-/** What a search gives the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
+/** The answer of a search to the HTTP side: a page of documents with its pagination, or the messages of a refusal. */
 
 import type { Pagination } from '../../../contract/pagination.ts'
 import type { Rates } from '../../../lake/rates/rates.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
-import type { ServingIndex } from '../../serving-index/serving-index.ts'
+import type { ServingIndex } from '../../serving-index/session-pool.ts'
 
 export type Answer =
   /** `body` is the whole JSON body in pieces, in order. */
@@ -18,7 +18,7 @@ export interface Refused {
   readonly isCursorInvalid?: true
 }
 
-/** What searching needs. */
+/** Parts that a search needs. */
 export interface SearchParts {
   readonly index: ServingIndex
   readonly rates: Rates
@@ -32,3 +32,17 @@ export interface SearchParts {
   /** Longest time of one query, in milliseconds. */
   readonly queryTimeoutMs: number
 }
+
+/** The body of a page: `{"<name>":[…]}` around documents that are bytes already. */
+
+const COMMA = Buffer.from(',')
+const END = Buffer.from(']}')
+
+export const pageBody = (name: string, documents: readonly (readonly Buffer[])[]): readonly Buffer[] => [
+  Buffer.from(`{${JSON.stringify(name)}:[`),
+  ...documents.flatMap((pieces, at) => (at === 0 ? pieces : [COMMA, ...pieces])),
+  END,
+]
+
+/** Pages that so many records fill. */
+export const totalPages = (totalCount: number, pageSize: number): number => Math.ceil(totalCount / pageSize)

@@ -1,3 +1,6 @@
+import { sha256Of } from '../../../support/hash.ts'
+import type { ServingIndex } from '../../serving-index/session-pool.ts'
+
 /** A cache of computed values: the ones used last are kept. */
 
 /** A Map keeps the order of insertion: its first key is the one that was used longest ago. */
@@ -24,3 +27,18 @@ export const recentOf = <K extends object, T>(all: WeakMap<K, RecentValues<T>>, 
   all.set(of, known)
   return known
 }
+
+// How many records match: an index never changes, so a count holds for all pages of a chain.
+
+/** Counts cached per index; each takes about 100 bytes. */
+const REMEMBERED = 4096
+const counted = new WeakMap<ServingIndex, RecentValues<number>>()
+
+/** The count of a search, from the ones remembered where it was asked before with these values. */
+export const countOnce = (
+  index: ServingIndex,
+  sql: string,
+  values: readonly string[],
+  count: () => Promise<number>,
+): Promise<number> =>
+  remembered(recentOf(counted, index), REMEMBERED, sha256Of(JSON.stringify([sql, ...values])), count)

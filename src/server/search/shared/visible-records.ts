@@ -1,4 +1,4 @@
-/** What a caller may see, as conditions in SQL and as sets of areas. Country codes are compared in upper case. */
+/** Records that a caller may see, as conditions in SQL and as sets of areas. Country codes are compared in upper case. */
 
 import { AREAS, type Area } from '../../../contract/authorization.ts'
 import { ISO_COUNTRIES } from '../../../contract/iso-countries.ts'
@@ -19,7 +19,7 @@ const within = (
   )
   const named = inTexts(`upper(${column})`, countries, binder)
   const isOpen = rights.withoutCountry !== null && holds(rights.withoutCountry)
-  // Of a record without a country IN says NULL, which is not true; under a NOT it would not be false either.
+  // IN is NULL for a record without a country: not true, and under a NOT not false either.
   return isOpen ? `(${column} IS NULL OR ${named})` : `(${column} IS NOT NULL AND ${named})`
 }
 

@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { isErrorCode, ToolkitError } from '../../../core/errors.ts'
 import { ownCode } from '../../../support/own-files.ts'
-import type { BuildAnswer, BuildTask } from './build-messages.ts'
+import type { BuildAnswer, BuildTask } from './build-request.ts'
 
 const CODE = ownCode('server/serving-index/build/build-process')
 
@@ -48,7 +48,7 @@ export const buildAside = async (
 
 type LastAnswer = Exclude<BuildAnswer, { kind: 'unusable' }>
 
-/** What the process says before it ends. */
+/** The answer that the process sends before it ends. */
 const answerOf = (
   child: ChildProcess,
   task: BuildTask,

@@ -28,7 +28,7 @@ import {
 import { attachSegments } from '../segment-views.ts'
 import type { BuildIndexRequest } from './build-request.ts'
 import { makeSegment } from './make-segment.ts'
-import { useSegments } from './use-segments.ts'
+import { useSegments } from './plan-segments.ts'
 
 /** Where the index of a snapshot stands by default. */
 export const indexFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))

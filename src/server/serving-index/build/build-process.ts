@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../../core/errors.ts'
 import { chooseEmbedder } from '../../ranking/choose-embedder.ts'
-import type { BuildAnswer, BuildTask } from './build-messages.ts'
+import type { BuildAnswer, BuildTask } from './build-request.ts'
 import { currentIndex } from './current-index.ts'
 
 /** How long a statement that is under way may keep the process from removing what is unfinished. */
@@ -36,7 +36,7 @@ process.once('message', async (task: BuildTask) => {
   await say(await build(task, stop.signal))
   process.exit()
 })
-// Whoever waits for it wants it no more, or is gone.
+// The process that waits for the index does not need it any more, or is gone.
 process.once('disconnect', () => {
   stop.abort()
   setTimeout(() => process.exit(), STOP_MS)

@@ -7,7 +7,7 @@ import { ToolkitError } from '../../../core/errors.ts'
 import { readSnapshot, readSnapshotHash } from '../../../manifest/snapshots/snapshots.ts'
 import { removeIndex } from '../index-folder.ts'
 import { openIndex } from '../open-index.ts'
-import type { ServingIndex } from '../serving-index.ts'
+import type { ServingIndex } from '../session-pool.ts'
 import { buildIndex, indexFolder } from './build-index.ts'
 import type { BuildIndexRequest } from './build-request.ts'
 
@@ -38,7 +38,7 @@ export const currentIndex = async (request: CurrentIndexRequest): Promise<Servin
   try {
     return await open()
   } catch (error) {
-    // What stands in another folder may be anything.
+    // A folder that the caller named may hold anything: it is never removed.
     if (!isUnusable(error) || request.folder !== undefined) throw error
     request.onUnusable?.(error)
     await removeIndex(folder).catch(() => {

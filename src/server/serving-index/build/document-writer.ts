@@ -27,7 +27,7 @@ class BlockCompressor {
 
   constructor() {
     this.#stream.on('data', (piece: Buffer) => this.#pieces.push(piece))
-    // Whoever waits for a block hears of it.
+    // The caller that waits for a block gets the error.
     this.#stream.on('error', () => undefined)
   }
 
@@ -56,8 +56,8 @@ class BlockCompressor {
   }
 }
 
-/** Where a document stands in its segment, and what is told of it when its block is written. */
-type Told = (place: Omit<DocumentPlace, 'segment'>) => void
+/** Called with a document's place in its segment when its block is written. */
+type OnPlaced = (place: Omit<DocumentPlace, 'segment'>) => void
 
 interface Block {
   readonly compressed: Promise<Buffer>
@@ -99,7 +99,7 @@ export class DocumentWriter {
     return bytes.length
   }
 
-  endDocument(told: Told): void {
+  endDocument(told: OnPlaced): void {
     const [at, end] = [this.#start, this.#block.length]
     const place = { at, bytes: end - at, crc32: crc32(this.#block.bytes.subarray(at, end)) }
     this.#told.push((blockAt, blockBytes) => told({ ...place, blockAt, blockBytes }))

@@ -34,18 +34,18 @@ export interface FigureRun {
 export interface FigureColumns {
   readonly ids: BigInt64Array
   readonly values: Float64Array
-  /** Of all rows, those of one behind those of the row before. */
+  /** Earlier years of all rows, those of one row behind those of the row before. */
   readonly earlier: Float64Array
   /** How many earlier years a row has. */
   readonly lengths: Int32Array
   readonly currencies: Int32Array
   readonly years: Int16Array
   readonly latest: Int16Array
-  /** Of `earlier` which are there: 1, the others 0. */
+  /** 1 for each value of `earlier` that is there, else 0. */
   readonly isThere: Uint8Array
 }
 
-/** Of each item's number the place among the names of figures. */
+/** The index of each item among the names of figures. */
 const placesOf = ({ items }: Names): Int16Array =>
   Int16Array.from(items, (item) =>
     HOMES.get(item.lineItem) === item.category ? (PLACES.get(item.lineItem) ?? NO_NAME) : NO_NAME,

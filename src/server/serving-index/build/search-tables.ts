@@ -4,8 +4,7 @@ import { FILTER_CLASSES } from '../../../contract/requests.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
 import { snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
-import { comparedNumberSql } from '../compared-number.ts'
-import { INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
+import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {

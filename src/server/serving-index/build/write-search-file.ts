@@ -23,7 +23,7 @@ import {
 
 export interface SearchFileRequest {
   readonly engine: Engine
-  /** What to read, in the session where the current views stand. */
+  /** The records to read, in the session that has the current views. */
   readonly giving: SessionRequest
   /** The file that is made. */
   readonly path: string

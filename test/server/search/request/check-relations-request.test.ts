@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkRelationsRequest } from '../../../../src/server/search/request/check-relations-request.ts'
-import { makeCursor } from '../../../../src/server/search/request/cursor.ts'
-import { bindingOf } from '../../../../src/server/search/request/cursor-chain.ts'
+import { bindingOf, makeCursor } from '../../../../src/server/search/request/cursor-chain.ts'
 import { callerOf, EVERYTHING, emptyParts, messagesOf } from '../search-parts.ts'
 
 const PARTS = emptyParts()

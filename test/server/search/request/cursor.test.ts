@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { makeCursor, readCursor } from '../../../../src/server/search/request/cursor.ts'
+import { makeCursor, readCursor } from '../../../../src/server/search/request/cursor-chain.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const POSITION = { lastId: 9223372036854775807n, delivered: 99_500 }

@@ -1,0 +1,102 @@
+/** Words that are always wrong in this project, where each is looked for, and what to write in its place. */
+
+/** Kinds of text in a file. `help` is what the command line prints of its options. */
+export type Prose = 'comment' | 'message' | 'help' | 'docs' | 'identifier'
+
+interface WrongWord {
+  readonly pattern: RegExp
+  readonly where: readonly Prose[]
+  readonly write: string
+}
+
+const PROSE: readonly Prose[] = ['comment', 'message', 'help', 'docs']
+const SPOKEN: readonly Prose[] = ['message', 'help', 'docs']
+
+export const WRONG_WORDS: readonly WrongWord[] = [
+  {
+    pattern: /^(?:Of|What|Whoever|Whose|Such)\b/,
+    where: ['comment'],
+    write: 'a sentence that names its noun first',
+  },
+  { pattern: /\bforeign(?! key)\b/i, where: PROSE, write: 'unknown' },
+  { pattern: /\b(?:is|are|was|were|be|being) told\b/i, where: PROSE, write: 'is reported; or is asked to' },
+  {
+    pattern: /\b(?:hears?|heard|unheard) (?:of|from)\b/i,
+    where: PROSE,
+    write: 'is called when, is notified of',
+  },
+  { pattern: /\bgoes on\b/i, where: PROSE, write: 'continues, resumes' },
+  { pattern: /\blies in\b/i, where: PROSE, write: 'is in' },
+  { pattern: /\bvanish/i, where: PROSE, write: 'is deleted' },
+  { pattern: /\bserving copy\b/i, where: PROSE, write: 'serving index' },
+  { pattern: /\bgiv(?:e|es|en|ing) back\b/i, where: PROSE, write: 'restore, return' },
+  { pattern: /\bnobody needs\b/i, where: PROSE, write: 'unreferenced' },
+  { pattern: /\bas ever\b/i, where: PROSE, write: 'is unaffected' },
+  { pattern: /\bslips? of the hand\b/i, where: PROSE, write: 'typo' },
+  {
+    pattern: /\bfor want of\b|\bin (?:its|their|the) midst\b/i,
+    where: PROSE,
+    write: 'without; before the last',
+  },
+  { pattern: /\bwas stopped\b/i, where: SPOKEN, write: 'was interrupted' },
+  { pattern: /\bone of both\b/i, where: PROSE, write: 'one of the two' },
+  { pattern: /\bleast and greatest\b/i, where: SPOKEN, write: 'minimum and maximum' },
+  { pattern: /\bwho is it about\b|\bwhoever\b/i, where: SPOKEN, write: 'who: a reader, a user, the caller' },
+  {
+    pattern: /^(?:foreign|heard|unheard|wanted|giveBack|stretch|shelf)$/,
+    where: ['identifier'],
+    write: 'see words',
+  },
+]
+
+/** A piece of prose or code of a file, with its line. */
+interface Piece {
+  readonly kind: Prose
+  readonly text: string
+  readonly line: number
+}
+
+const CODE =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_$][\w$]*/g
+
+/** Text of a comment without its marks; lines that follow each other as line comments are one comment each. */
+const commentText = (text: string): string =>
+  text
+    .replace(/^\/\*\*?|\*\/$/g, '')
+    .replace(/^\/\/+/, '')
+    .replaceAll(/\n\s*\* ?/g, ' ')
+    .trim()
+
+const kindOf = (token: string, isHelp: boolean): Prose => {
+  if (token.startsWith('/')) return 'comment'
+  if (/^['"`]/.test(token)) return isHelp ? 'help' : 'message'
+  return 'identifier'
+}
+
+const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
+
+const codePieces = (file: string, text: string): Piece[] => {
+  const isHelp = /^src\/cli\/(?:commands|options)\//.test(file)
+  return [...text.matchAll(CODE)].map(({ 0: token, index }) => {
+    const kind = kindOf(token, isHelp)
+    return { kind, text: kind === 'comment' ? commentText(token) : token, line: lineAt(text, index) }
+  })
+}
+
+/** Lines of a page; its blocks of code are not prose. */
+const pagePieces = (text: string): Piece[] =>
+  text
+    .replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, (code) => code.replaceAll(/[^\n]/g, ' '))
+    .split('\n')
+    .map((line, at) => ({ kind: 'docs', text: line, line: at + 1 }))
+
+/** A line for each wrong word: `src/a.ts:3: "goes on" in a comment, write continues, resumes`. */
+export const wrongWordsIn = (file: string, text: string): string[] => {
+  const pieces = file.endsWith('.md') ? pagePieces(text) : codePieces(file, text)
+  return pieces.flatMap(({ kind, text: piece, line }) =>
+    WRONG_WORDS.flatMap(({ pattern, where, write }) => {
+      const found = where.includes(kind) ? pattern.exec(piece)?.[0] : undefined
+      return found === undefined ? [] : [`${file}:${line}: "${found}" (${kind}), write: ${write}`]
+    }),
+  )
+}

@@ -15,6 +15,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
 import { inStage } from '../core/stages.ts'
+import { lineItemsOf } from '../load/line-items.ts'
 import type { Loader } from '../load/loader.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { sourcesOf } from '../manifest/form/shared-sources.ts'
@@ -221,7 +222,7 @@ const dictionaryOf = async (
 ): Promise<readonly FileEntry[]> => {
   const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
   const name = attempt === undefined ? 'line_items' : `line_items.${attempt}`
-  return (await loader.loadLineItems(name, seen, sink)).files
+  return (await loader.withRows(lineItemsOf(seen), (rows) => sink.write(name, 'line_items', rows))).files
 }
 
 /** A run in the snapshot that shows it. */

@@ -178,8 +178,12 @@ const discardUnlisted = async (
 }
 
 /** SHA-256 of the sources that the same bytes may have been loaded of before. */
-const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> =>
-  new Set(partitions.flatMap(sourcesOf).flatMap((source) => (knownByBytes(source) ? [source.sha256] : [])))
+const knownHashes = (partitions: readonly PartitionEntry[]): ReadonlySet<string> => {
+  const hashes = new Set<string>()
+  for (const one of partitions)
+    for (const source of sourcesOf(one)) if (knownByBytes(source)) hashes.add(source.sha256)
+  return hashes
+}
 
 /**
  * The snapshot from before the run: whoever worked for the run has looked for its sources in that one or in a later one,

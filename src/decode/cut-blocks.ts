@@ -69,7 +69,8 @@ interface LongLine {
   readonly sizeBytes: number
 }
 
-const NO_LINE: LongLine = { head: Buffer.alloc(0), sizeBytes: 0 }
+const NO_BYTES = Buffer.alloc(0)
+const NO_LINE: LongLine = { head: NO_BYTES, sizeBytes: 0 }
 
 const extendLongLine = (line: LongLine, parts: readonly Buffer[]): LongLine => {
   const sizeBytes = parts.reduce((sum, part) => sum + part.length, line.sizeBytes)
@@ -77,138 +78,159 @@ const extendLongLine = (line: LongLine, parts: readonly Buffer[]): LongLine => {
   return { head: Buffer.concat([line.head, ...parts], Math.min(sizeBytes, OVERLONG_HEAD_BYTES)), sizeBytes }
 }
 
-/** The cutting itself, chunk by chunk. Each byte is copied once, into its block. */
-const blockCutter = (
-  blockBytes: number,
-  maxLineBytes: number,
-  startOffset: number,
-  memory: BlockMemory | undefined,
-) => {
-  let offset = startOffset
-  let firstLine = 1
+/**
+ * The cutting itself, chunk by chunk. Each byte is copied once, into its block. A class: generators that are made anew for each
+ * source outlive it, and V8 keeps with them whatever they close over until it collects all garbage.
+ */
+class BlockCutter {
+  readonly #blockBytes: number
+  readonly #maxLineBytes: number
+  readonly #memory: BlockMemory | undefined
+  #offset: number
+  #firstLine = 1
   // Whole lines are copied out of their chunks at once: kept slices would keep all chunks of a block alive.
-  let block: Buffer = Buffer.alloc(0)
-  let full = false
+  #block: Buffer = NO_BYTES
+  #full = false
   /** Where the block begins in its memory. */
-  let start = 0
-  let copiedBytes = 0
-  let wholeBytes = 0
-  let lines = 0
-  let open: Buffer[] = []
-  let openBytes = 0
-  let long: LongLine | undefined
+  #start = 0
+  #copiedBytes = 0
+  #wholeBytes = 0
+  #lines = 0
+  #open: Buffer[] = []
+  #openBytes = 0
+  #long: LongLine | undefined
 
-  const reserve = (size: number) => {
-    const room = size + WORD_BYTES
-    if (room <= block.length) return
-    const targetBytes =
-      full || room > FIRST_BYTES ? blockBytes + WORD_BYTES : Math.min(FIRST_BYTES, blockBytes)
-    const bytes = Math.max(room, targetBytes)
-    const grown = memory?.take(bytes) ?? Buffer.allocUnsafe(bytes)
-    if (copiedBytes > 0) block.copy(grown, start, start, start + copiedBytes)
-    if (block.length > 0) memory?.give(block)
-    block = grown
+  constructor(
+    blockBytes: number,
+    maxLineBytes: number,
+    startOffset: number,
+    memory: BlockMemory | undefined,
+  ) {
+    this.#blockBytes = blockBytes
+    this.#maxLineBytes = maxLineBytes
+    this.#offset = startOffset
+    this.#memory = memory
   }
 
-  const copy = (part: Buffer) => {
-    reserve(copiedBytes + part.length)
-    if (copiedBytes === 0) start = placeInWord(part)
-    part.copy(block, start + copiedBytes)
-    copiedBytes += part.length
-  }
-
-  const copied = (): Buffer => block.subarray(start, start + copiedBytes)
-
-  const takeBytes = (): Pick<Block, 'bytes' | 'release'> => {
-    const bytes = copied()
-    copiedBytes = 0
-    // A block that fills little of its memory, as the last one may, is given as a copy of the right size.
-    if (2 * bytes.length < block.length) return { bytes: Buffer.from(bytes) }
-    full ||= block.length >= blockBytes
-    const taken = block
-    block = Buffer.alloc(0)
-    return memory ? { bytes, release: () => memory.give(taken) } : { bytes }
-  }
-
-  const close = (overlong?: LongLine): Block => {
-    const line = firstLine + lines
-    const end = offset + wholeBytes
-    const closed: Block = {
-      ...takeBytes(),
-      firstLine,
-      offset,
-      overlong: overlong ? [{ line, offset: end, ...overlong }] : [],
-    }
-    offset = end + (overlong ? overlong.sizeBytes + 1 : 0)
-    firstLine = line + (overlong ? 1 : 0)
-    wholeBytes = 0
-    lines = 0
-    long = undefined
-    return closed
-  }
-
-  const finishOpenLine = (sizeBytes: number) => {
-    if (open.length > 0) {
-      reserve(copiedBytes + sizeBytes)
-      for (const part of open) copy(part)
-      open = []
-    }
-    openBytes = 0
-    wholeBytes += sizeBytes
-    lines++
-  }
-
-  const wouldExceed = (sizeBytes: number) => wholeBytes > 0 && wholeBytes + sizeBytes > blockBytes
-
-  function* push(chunk: Buffer): Generator<Block, void> {
+  *push(chunk: Buffer): Generator<Block, void> {
     // From `run` to `at` stand whole lines of the block that are not copied yet.
     let run = 0
     let at = 0
-    const takeRun = () => {
-      if (at > run) copy(chunk.subarray(run, at))
-      run = at
-    }
     while (at < chunk.length) {
       const newline = chunk.indexOf(LINE_FEED, at)
       const end = newline === -1 ? chunk.length : newline
-      const lineBytes = openBytes + end - at
-      if (long || lineBytes > maxLineBytes) {
-        takeRun()
-        long = extendLongLine(long ?? NO_LINE, [...open, chunk.subarray(at, end)])
-        open = []
-        openBytes = 0
+      const lineBytes = this.#openBytes + end - at
+      if (this.#long || lineBytes > this.#maxLineBytes) {
+        this.#copy(chunk.subarray(run, at))
+        run = at
+        this.#long = extendLongLine(this.#long ?? NO_LINE, [...this.#open, chunk.subarray(at, end)])
+        this.#open = []
+        this.#openBytes = 0
         if (newline === -1) return
-        yield close(long)
+        yield this.#close(this.#long)
       } else {
         if (newline === -1) break
-        if (wouldExceed(lineBytes + 1)) {
-          takeRun()
-          yield close()
+        if (this.#wouldExceed(lineBytes + 1)) {
+          this.#copy(chunk.subarray(run, at))
+          run = at
+          yield this.#close()
         }
-        finishOpenLine(lineBytes + 1)
+        this.#finishOpenLine(lineBytes + 1)
       }
       at = newline + 1
-      if (wholeBytes === 0) run = at
+      if (this.#wholeBytes === 0) run = at
     }
-    takeRun()
+    this.#copy(chunk.subarray(run, at))
     // A copy: the chunk's memory may be used again.
-    if (at < chunk.length) open.push(alignedCopy(chunk.subarray(at)))
-    openBytes += chunk.length - at
+    if (at < chunk.length) this.#open.push(alignedCopy(chunk.subarray(at)))
+    this.#openBytes += chunk.length - at
   }
 
-  function* end(): Generator<Block, void> {
-    if (openBytes > 0) {
-      if (wouldExceed(openBytes + 1)) yield close()
-      open.push(Buffer.from([LINE_FEED]))
-      finishOpenLine(openBytes + 1)
+  *end(): Generator<Block, void> {
+    if (this.#openBytes > 0) {
+      if (this.#wouldExceed(this.#openBytes + 1)) yield this.#close()
+      this.#open.push(Buffer.from([LINE_FEED]))
+      this.#finishOpenLine(this.#openBytes + 1)
     }
-    if (long || wholeBytes > 0) yield close(long)
-    if (block.length > 0) memory?.give(block)
+    if (this.#long || this.#wholeBytes > 0) yield this.#close(this.#long)
+    if (this.#block.length > 0) this.#memory?.give(this.#block)
   }
 
-  const begun = (): Block => ({ bytes: copied(), firstLine, offset, overlong: [] })
+  /** The next block as far as it is there. */
+  begun(): Block {
+    return { bytes: this.#copied(), firstLine: this.#firstLine, offset: this.#offset, overlong: [] }
+  }
 
-  return { push, end, begun }
+  #reserve(size: number): void {
+    const room = size + WORD_BYTES
+    if (room <= this.#block.length) return
+    const targetBytes =
+      this.#full || room > FIRST_BYTES
+        ? this.#blockBytes + WORD_BYTES
+        : Math.min(FIRST_BYTES, this.#blockBytes)
+    const bytes = Math.max(room, targetBytes)
+    const grown = this.#memory?.take(bytes) ?? Buffer.allocUnsafe(bytes)
+    if (this.#copiedBytes > 0)
+      this.#block.copy(grown, this.#start, this.#start, this.#start + this.#copiedBytes)
+    if (this.#block.length > 0) this.#memory?.give(this.#block)
+    this.#block = grown
+  }
+
+  #copy(part: Buffer): void {
+    if (part.length === 0) return
+    this.#reserve(this.#copiedBytes + part.length)
+    if (this.#copiedBytes === 0) this.#start = placeInWord(part)
+    part.copy(this.#block, this.#start + this.#copiedBytes)
+    this.#copiedBytes += part.length
+  }
+
+  #copied(): Buffer {
+    return this.#block.subarray(this.#start, this.#start + this.#copiedBytes)
+  }
+
+  #takeBytes(): Pick<Block, 'bytes' | 'release'> {
+    const bytes = this.#copied()
+    this.#copiedBytes = 0
+    // A block that fills little of its memory, as the last one may, is given as a copy of the right size.
+    if (2 * bytes.length < this.#block.length) return { bytes: Buffer.from(bytes) }
+    this.#full ||= this.#block.length >= this.#blockBytes
+    const memory = this.#memory
+    const taken = this.#block
+    this.#block = NO_BYTES
+    return memory ? { bytes, release: () => memory.give(taken) } : { bytes }
+  }
+
+  #close(overlong?: LongLine): Block {
+    const line = this.#firstLine + this.#lines
+    const end = this.#offset + this.#wholeBytes
+    const closed: Block = {
+      ...this.#takeBytes(),
+      firstLine: this.#firstLine,
+      offset: this.#offset,
+      overlong: overlong ? [{ line, offset: end, ...overlong }] : [],
+    }
+    this.#offset = end + (overlong ? overlong.sizeBytes + 1 : 0)
+    this.#firstLine = line + (overlong ? 1 : 0)
+    this.#wholeBytes = 0
+    this.#lines = 0
+    this.#long = undefined
+    return closed
+  }
+
+  #finishOpenLine(sizeBytes: number): void {
+    if (this.#open.length > 0) {
+      this.#reserve(this.#copiedBytes + sizeBytes)
+      for (const part of this.#open) this.#copy(part)
+      this.#open = []
+    }
+    this.#openBytes = 0
+    this.#wholeBytes += sizeBytes
+    this.#lines++
+  }
+
+  #wouldExceed(sizeBytes: number): boolean {
+    return this.#wholeBytes > 0 && this.#wholeBytes + sizeBytes > this.#blockBytes
+  }
 }
 
 /** The chunks with the first of them long enough to show a BOM, unless the source is shorter than one. */
@@ -246,12 +268,12 @@ export async function* cutBlocks(
 ): AsyncGenerator<Block, void> {
   const blockBytes = checkLimit('blockBytes', options.blockBytes ?? DECODE_LIMITS.blockBytes)
   const maxLineBytes = checkLimit('maxLineBytes', options.maxLineBytes ?? DECODE_LIMITS.maxLineBytes)
-  let cutter: ReturnType<typeof blockCutter> | undefined
+  let cutter: BlockCutter | undefined
   for await (const chunk of withWholeStart(chunks)) {
     if (cutter !== undefined) yield* cutter.push(chunk)
     else {
       const start = chunk.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0
-      cutter = blockCutter(blockBytes, maxLineBytes, start, options.memory)
+      cutter = new BlockCutter(blockBytes, maxLineBytes, start, options.memory)
       yield* cutter.push(chunk.subarray(start))
     }
     options.onLines?.(cutter.begun())

@@ -9,13 +9,13 @@ import { DECODE_LIMITS } from './decode-limits.ts'
 
 export type Compression = 'brotli' | 'gzip' | 'zstd' | 'none'
 
-const SUFFIXES: Readonly<Record<string, Compression>> = {
-  br: 'brotli',
-  gz: 'gzip',
-  gzip: 'gzip',
-  zst: 'zstd',
-  zstd: 'zstd',
-}
+const SUFFIXES: ReadonlyMap<string, Compression> = new Map([
+  ['br', 'brotli'],
+  ['gz', 'gzip'],
+  ['gzip', 'gzip'],
+  ['zst', 'zstd'],
+  ['zstd', 'zstd'],
+])
 
 /** A JSON object at the start of a text: a BOM and blanks may stand before it. No Brotli stream begins so. */
 const JSON_START = /^(?:\xef\xbb\xbf)?[ \t\r\n]*\{[ \t\r\n]*(?:["}]|$)/
@@ -42,6 +42,10 @@ const isBrotliOfJson = (head: Buffer): boolean => {
   }
 }
 
+/** What the extension of a name says; `undefined` where it says nothing. */
+export const compressionOfName = (name: string): Compression | undefined =>
+  SUFFIXES.get(/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? '')
+
 /**
  * Detects the compression of a source. Content takes precedence over the name where it is certain: a magic number, or
  * text that begins as a JSON object. Brotli has neither magic nor checksum: the name says so, or the head
@@ -51,12 +55,11 @@ const isBrotliOfJson = (head: Buffer): boolean => {
  * @param name file name or other label; only its extension is used
  */
 export const detectCompression = (head: Buffer, name: string): Compression => {
-  const named = SUFFIXES[/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? '']
   if (isZstdMagic(head)) return 'zstd'
   // A Brotli stream of 2,188 bytes with the largest window begins with the magic of gzip.
   if (isGzipMagic(head)) return isBrotliOfJson(head) ? 'brotli' : 'gzip'
   if (startsAsJson(head)) return 'none'
-  return named ?? (isBrotliOfJson(head) ? 'brotli' : 'none')
+  return compressionOfName(name) ?? (isBrotliOfJson(head) ? 'brotli' : 'none')
 }
 
 async function* passThrough(feed: ByteFeed): AsyncGenerator<Buffer, void> {

@@ -174,11 +174,7 @@ const commitPlanned = async (
   // A listing without a new line may still say that a company is gone.
   if (isEmpty) await gone.find(root)
   const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
-  if (nothing) {
-    const noViews = await refreshLakeFile(lake)
-    const views = noViews === undefined ? {} : { noViews }
-    return { ...summary, snapshot: undefined, partitions: [], ...gone.summary(), ...views }
-  }
+  if (nothing) return { ...summary, snapshot: undefined, partitions: [], ...gone.summary() }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
@@ -196,7 +192,6 @@ const commitPlanned = async (
     },
     behind: (newest) => gone.write(newest),
   })
-  const noViews = await refreshLakeFile(lake)
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {
@@ -209,8 +204,13 @@ const commitPlanned = async (
     ],
     ...(guard.change && { currencyChange: guard.change }),
     ...gone.summary(),
-    ...(noViews !== undefined && { noViews }),
   }
+}
+
+/** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
+export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
+  const noViews = await refreshLakeFile(lake)
+  return { ...summary, ...(noViews !== undefined && { noViews }) }
 }
 
 /** The dictionary of all partitions, whichever attempt of the run has finished them. */
@@ -260,10 +260,6 @@ export const committedBefore = async (
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
   const units = (await readFinishedWork(lake, run))?.units ?? []
-  const noViews = await refreshLakeFile(lake)
-  return {
-    ...{ run, snapshot, partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) },
-    already: { pulls },
-    ...(noViews !== undefined && { noViews }),
-  }
+  const lists = { partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) }
+  return withViews(lake, { run, snapshot, ...lists, already: { pulls } })
 }

@@ -1,6 +1,5 @@
 /** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
-import { isDeepStrictEqual } from 'node:util'
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import { checkStaged } from '../commit/check-staged.ts'
 import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
@@ -8,13 +7,12 @@ import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-import { detectCompression } from '../decode/decompress.ts'
+import { compressionOfName } from '../decode/decompress.ts'
 import { openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
-import { readUnits, replaceUnits, UNITS_FILE, unitsText, type WorkUnit } from '../manifest/runs/units.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
-import { commitLoaded, committedBefore, type LoadSummary } from './commit-loaded.ts'
+import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
@@ -54,7 +52,7 @@ const LEAST_RATIO = 5
 type Sized = Pick<Source, 'name' | 'decodeName' | 'sizeBytes'>
 
 const decodedBytes = ({ name, decodeName = name, sizeBytes = Number.POSITIVE_INFINITY }: Sized): number =>
-  sizeBytes * (detectCompression(Buffer.alloc(0), decodeName) === 'none' ? 1 : LEAST_RATIO)
+  sizeBytes * (compressionOfName(decodeName) === undefined ? 1 : LEAST_RATIO)
 
 /**
  * The size of blocks for sources, in bytes: of a small input it is smaller, so that its blocks are loaded side by side, too.
@@ -122,22 +120,6 @@ export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): reado
   })
 }
 
-/** The units of a run that one process owns: each source is one. */
-const unitsOf = (jobs: readonly (readonly Pick<Source, 'name'>[])[]): readonly WorkUnit[] =>
-  jobs.flatMap((sources, job) => sources.map(({ name }, at) => ({ phase: 0, job, sources: [{ name, at }] })))
-
-/** The file of units that a run of one job is begun with. */
-export const unitsFile = (
-  sources: readonly Pick<Source, 'name'>[],
-): readonly [name: string, text: string] => [UNITS_FILE, unitsText({ units: unitsOf([sources]) })]
-
-/** The units as they are now: a folder may have other files than when the run was begun. */
-const keepUnits = async ({ lake, run }: RunScope, jobs: readonly (readonly Source[])[]): Promise<void> => {
-  const units = unitsOf(jobs)
-  const stored = await readUnits(lake, run)
-  if (!isDeepStrictEqual(stored?.units, units)) await replaceUnits(lake, run, { units })
-}
-
 export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
   readonly lease: RunLease
   readonly sources: readonly Source[]
@@ -193,10 +175,9 @@ export const loadIntoLake = async (
   run.keep()
   try {
     if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
-    await keepUnits(run, byJob)
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
-    return await withTools(run, { limits, take }, options, async (tools) => {
+    const summary = await withTools(run, { limits, take }, options, async (tools) => {
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
@@ -207,6 +188,7 @@ export const loadIntoLake = async (
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
     })
+    return await withViews(run.lake, summary)
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {

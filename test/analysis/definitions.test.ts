@@ -9,7 +9,7 @@ import { factStatements } from '../../src/lake/views/source-macros.ts'
 const EMPTY = {
   lake: '/none',
   listed: { partitions: [], files: [] },
-  facts: { partitions: [], sources: [], drift: [], pulls: [], rates: [] },
+  facts: async function* () {},
   computed: [],
 }
 
@@ -17,9 +17,9 @@ const withViews = async (use: (session: Session) => Promise<void>): Promise<void
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   try {
     const session = await engine.connect()
-    await session.run(keptStatements(EMPTY).join(';\n'))
+    for await (const sql of keptStatements(EMPTY)) await session.run(sql)
     // Snapshots stand in the folder of a lake, and here is none.
-    for (const sql of factStatements('snapshots', [])) await session.run(sql)
+    for await (const sql of factStatements('snapshots', EMPTY.facts())) await session.run(sql)
     await use(session)
   } finally {
     engine.close()

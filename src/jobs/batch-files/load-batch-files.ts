@@ -3,7 +3,7 @@
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { BatchFilesJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
@@ -62,7 +62,7 @@ export const pullBatches = async (
   if (files.length === 0) return { summary: undefined, ...left }
   const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
-  const texts = async () => new Map([batchFilesText(files), unitsFile(files)])
+  const texts = async () => new Map([batchFilesText(files)])
   const summary = await withRun(
     { lake, plan, mode: options.mode, files: texts, taking: options },
     async (run) => loadIntoLake(run, [await openBatchFiles(run, plan.limits, options)], options),

@@ -124,7 +124,9 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
   const root = await readRoot(lake)
   const read = readFactsOf(lake, root)
   const facts = {
-    ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
+    sources: await Array.fromAsync(read('sources')),
+    pulls: await Array.fromAsync(read('pulls')),
+    drift: await Array.fromAsync(read('drift')),
     knowsName: knowsName(root),
   }
   const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads })

@@ -4,7 +4,7 @@ import type { CurrencyChange } from '../../commit/currency-change.ts'
 import type { GoneCompanies } from '../../commit/whole-listing.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
-import { namedSources } from '../../manifest/form/loaded-sources.ts'
+import { sourceSizes } from '../../manifest/form/loaded-sources.ts'
 import { filteredOf } from '../../manifest/form/totals.ts'
 import { type Difference, differencesOf } from '../../manifest/snapshots/latest-pulls.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -102,8 +102,7 @@ export const reportOf = (
   }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
 ): RunReport => {
-  const named = partitions.flatMap(namedSources)
-  const sources = new Map(named.map(([name, { bytes }]) => [name, bytes]))
+  const sources = sourceSizes(partitions)
   return {
     run,
     snapshot: snapshot?.snapshot ?? null,

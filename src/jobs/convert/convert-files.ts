@@ -1,7 +1,7 @@
 /** The runs over local files. */
 
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ConvertJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
@@ -39,9 +39,8 @@ export const convertFiles = async (
   // What can be read only once has other bytes each time: what an earlier run made of it proves nothing.
   const fresh = opened.sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
-  const files = async () => new Map([unitsFile(opened.sources)])
   const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+  return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options }, (run) =>
     loadIntoLake(run, [opened], options),
   )
 }

@@ -2,7 +2,7 @@
 
 import type { Source } from '../../core/source.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { withRun } from '../../run/with-run.ts'
@@ -26,9 +26,8 @@ export const convertSources = async (
   }
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
   const { lake, mode } = options
-  const files = async () => new Map([unitsFile(sources)])
   const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
-  return withRun({ lake, plan, mode, fresh, files, mostBlockBytes, taking: options }, (run) =>
+  return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options }, (run) =>
     loadIntoLake(run, [{ sources }], options),
   )
 }

@@ -3,14 +3,14 @@
 import type { PullEntry } from '../../core/partition.ts'
 import { newestPulls, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
 import type { PullJob, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { listingOf } from './ask-listed.ts'
 import { checkPullCurrency, otherCurrency } from './check-pull-currency.ts'
-import { openPull, planOfRun, planPull, windowsOf, windowsText } from './plan-pull.ts'
+import { openPull, planOfRun, planPull, windowsText } from './plan-pull.ts'
 import type { PullEvent, PullPlan } from './pull-plan.ts'
 import { checkSettings, type PullSettings, rememberParameters } from './pull-settings.ts'
 import { type PulledWindow, pulledWindows } from './pulled-windows.ts'
@@ -48,7 +48,7 @@ export const pullSearch = async (
   const files = async () => {
     const planned = { nowMs: () => performance.now(), signal }
     const windows = await planPull(service, settings, await pullsIfAny(lake), planned)
-    return new Map([windowsText(windows), unitsFile(windowsOf(settings.content, windows))])
+    return new Map([windowsText(windows)])
   }
   return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
     const opened = await openPullJob(run, job, { ...options, service })

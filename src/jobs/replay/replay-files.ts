@@ -1,7 +1,7 @@
 /** The runs over quarantined lines. */
 
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { defaultLimits, loadIntoLake, type RunOptions, unitsFile } from '../../run/load-into-lake.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
@@ -35,8 +35,7 @@ export const replayFiles = async (
     limits: { ...defaultLimits(options), ...limits },
   }
   const sources = quarantineSources(files, plan.limits.blockBytes)
-  const texts = async () => new Map([unitsFile(sources)])
-  return withRun({ lake: options.lake, plan, files: texts, taking: options }, (run) =>
+  return withRun({ lake: options.lake, plan, taking: options }, (run) =>
     loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
   )
 }

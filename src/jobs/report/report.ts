@@ -99,7 +99,9 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
   const root = await readRoot(lake, options.snapshot)
   const read = readFactsOf(lake, root)
   const facts = {
-    ...{ sources: await read('sources'), pulls: await read('pulls'), drift: await read('drift') },
+    sources: await Array.fromAsync(read('sources')),
+    pulls: await Array.fromAsync(read('pulls')),
+    drift: await Array.fromAsync(read('drift')),
     knowsName: knowsName(root),
   }
   const pages = pagesOf({ lineItems, rules: rules() })

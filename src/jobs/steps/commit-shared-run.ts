@@ -13,7 +13,7 @@ import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
 import { readRecords, type UnitRecord } from '../../manifest/runs/unit-records.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
-import { type CommitOptions, commitLoaded, type LoadSummary } from '../../run/commit-loaded.ts'
+import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import { withTools } from '../../run/run-tools.ts'
 import { isRunId } from '../../support/run-ids.ts'
@@ -86,7 +86,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
         commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
       ),
     )
-    return { ...summary, ...(missing && { missing: [missing] }) }
+    return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)

@@ -2,7 +2,6 @@
 
 import { printedStatements } from '../../lake/views/lake-sql.ts'
 import { readContents } from '../../manifest/snapshots/lake-file.ts'
-import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 
@@ -18,14 +17,9 @@ export const viewsSql = async (lake: string, number?: number): Promise<string> =
   const { uri } = storageOf(lake)
   const isBucket = !uri.startsWith('file:')
   const contents = await readContents(lake, root)
-  return printedStatements(
-    contents,
-    isBucket ? uri.replace(/\/$/, '') : contents.lake,
-    await readFactsOf(lake, root)('snapshots'),
-    [
-      `Views and macros of a firmlake lake, snapshot ${root.snapshot} of ${root.time}. For DuckDB from 1.3 on.`,
-      'Files that "firmlake gc" removes are missing afterwards: print the views again, or keep their snapshot.',
-      ...(isBucket ? ['DuckDB reads the bucket through its extension httpfs and a secret of yours.'] : []),
-    ],
-  )
+  return printedStatements(contents, isBucket ? uri.replace(/\/$/, '') : contents.lake, [
+    `Views and macros of a firmlake lake, snapshot ${root.snapshot} of ${root.time}. For DuckDB from 1.3 on.`,
+    'Files that "firmlake gc" removes are missing afterwards: print the views again, or keep their snapshot.',
+    ...(isBucket ? ['DuckDB reads the bucket through its extension httpfs and a secret of yours.'] : []),
+  ])
 }

@@ -17,7 +17,7 @@ export interface DatabaseParts {
   readonly name: string
   readonly views: readonly string[]
   /** Run in any case. */
-  readonly statements: Iterable<string>
+  readonly statements: Iterable<string> | AsyncIterable<string>
 }
 
 /** @returns the bytes of the file */
@@ -40,7 +40,7 @@ export const makeDatabase = async ({
       const [found] = before === undefined ? [] : await session.rows(ask).catch(() => [])
       const missing = found !== undefined && Object.values(found)[0] === name ? [] : views
       for (const sql of ['BEGIN', ...missing]) await session.run(sql)
-      for (const sql of statements) await session.run(sql)
+      for await (const sql of statements) await session.run(sql)
       for (const sql of ['COMMIT', 'USE memory', 'DETACH made']) await session.run(sql)
     } finally {
       engine.close()

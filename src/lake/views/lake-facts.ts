@@ -38,8 +38,8 @@ export type FactName = keyof typeof FACTS
 export type Fact<Name extends FactName> = { readonly [Column in keyof (typeof FACTS)[Name]]?: unknown }
 export type Facts = { readonly [Name in FactName]: readonly Fact<Name>[] }
 
-/** Reads the facts of one kind, when a statement asks for them. */
-export type ReadFacts = <Name extends FactName>(name: Name) => Promise<Facts[Name]>
+/** Reads the facts of one kind, one after the other, when a statement asks for them: there may be very many. */
+export type ReadFacts = <Name extends FactName>(name: Name) => AsyncIterable<Fact<Name>>
 
 const isFactName = (name: string): name is FactName => Object.hasOwn(FACTS, name)
 export const FACT_NAMES: readonly FactName[] = Object.keys(FACTS).filter(isFactName)

@@ -9,7 +9,7 @@ import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
-import { FACT_NAMES, FACTS, type Fact, type FactName, type Facts } from './lake-facts.ts'
+import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './lake-facts.ts'
 import {
   factMacro,
   factStatements,
@@ -26,8 +26,7 @@ export interface LakeContents {
   /** Absolute, or an address of a bucket; paths of files are below it. */
   readonly lake: string
   readonly listed: Listed
-  /** Of snapshots there may be any number: a lake in a folder reads them itself. */
-  readonly facts: Omit<Facts, 'snapshots'>
+  readonly facts: ReadFacts
   /** Further columns of its tables. */
   readonly computed: readonly ComputedColumn[]
 }
@@ -51,10 +50,11 @@ const ownOf = (listed: Listed, { content }: Table): Listed =>
 const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
   [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
 
-function* macrosBesideRows({ listed, facts }: LakeContents): Generator<string> {
+/** Of snapshots there may be any number: a lake in a folder reads them itself. */
+async function* macrosBesideRows({ listed, facts }: LakeContents): AsyncGenerator<string> {
   for (const table of mainTables()) yield oldOfRows(table, listed)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
-  for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements<FactName>(name, facts[name])
+  for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
 
 const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
@@ -84,16 +84,16 @@ export const keptViews = (
  * Statements for a database that keeps the views. No file of the lake is opened: views are made on macros without rows,
  * which give way to those of the files.
  */
-export const keptStatements = (contents: LakeContents): readonly string[] => [
-  ...keptViews(contents.computed).statements,
-  ...keptSources(contents),
-]
+export async function* keptStatements(contents: LakeContents): AsyncGenerator<string> {
+  yield* keptViews(contents.computed).statements
+  yield* keptSources(contents)
+}
 
 /**
  * Those of them that are of the snapshot, one at a time: the facts of many sources are long. What reads rows is made while they cannot be read, also where those of another
  * snapshot were: else DuckDB opens every file for it, and holds 0.4 MB of each that has as many columns as `companies`.
  */
-export function* keptSources(contents: LakeContents): Generator<string> {
+export async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
   yield* unreadableRows()
   yield* macrosBesideRows(contents)
   yield* rowsMacros(contents)
@@ -106,15 +106,13 @@ const FOLDER_VARIABLE = 'lake'
  * The same as a text that can be run anywhere, with the lake's place once at its head.
  *
  * @param place a folder, or `s3://bucket/prefix`
- * @param snapshots whose heads are listed
  * @param head lines of comment
  */
-export const printedStatements = (
+export const printedStatements = async (
   contents: LakeContents,
   place: string,
-  snapshots: readonly Fact<'snapshots'>[],
   head: readonly string[],
-): string => {
+): Promise<string> => {
   const inVariable = (path: string): string => {
     const below = path.slice(contents.lake.length).replaceAll('\\', '/')
     return `getvariable('${FOLDER_VARIABLE}') || ${literal(below.startsWith('/') ? below : `/${below}`)}`
@@ -125,8 +123,8 @@ export const printedStatements = (
       `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
       SCHEMA,
       ...rowsMacros(contents, inVariable),
-      ...macrosBesideRows(contents),
-      ...factStatements('snapshots', snapshots),
+      ...(await Array.fromAsync(macrosBesideRows(contents))),
+      ...(await Array.fromAsync(factStatements('snapshots', contents.facts('snapshots')))),
       ...baseViews(contents.computed).values(),
       ...definitionsFor().map(({ sql }) => sql),
     ].map((sql) => `${sql};`),
@@ -137,10 +135,13 @@ export const printedStatements = (
 /**
  * The definitions for a database that has tables of rows in place of views: those whose tables and facts are all there.
  *
- * @param facts kinds that are left out have no macro
+ * @param known kinds of facts that get a macro
  */
-export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNames): Layer => {
-  const known = FACT_NAMES.filter((name) => facts[name] !== undefined)
+export const layerOnTables = async (
+  facts: ReadFacts,
+  known: readonly FactName[],
+  { tables, taken }: TargetNames,
+): Promise<Layer> => {
   const isMissing = new Set([
     ...[...baseViews().keys()].filter((name) => !tables.has(name)),
     ...FACT_NAMES.filter((name) => !known.includes(name)).map((name) => `fact_${name}`),
@@ -150,12 +151,10 @@ export const layerOnTables = (facts: Partial<Facts>, { tables, taken }: TargetNa
     if (taken.has(one.name) || [...one.words].some((word) => isMissing.has(word))) isMissing.add(one.name)
     else made.push(one)
   }
+  const macros: string[] = []
+  for (const name of known) for await (const sql of factStatements(name, facts(name))) macros.push(sql)
   return {
-    statements: [
-      SCHEMA,
-      ...known.flatMap((name) => [...factStatements<FactName>(name, facts[name] ?? [])]),
-      ...made.map(({ sql }) => sql),
-    ],
+    statements: [SCHEMA, ...macros, ...made.map(({ sql }) => sql)],
     views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),
   }
 }

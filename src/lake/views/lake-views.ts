@@ -176,7 +176,7 @@ export class LakeViews {
   async #makeFacts(name: FactName): Promise<void> {
     const macro = factMacroName(name)
     if (this.#facts === undefined || this.#made.has(macro)) return
-    for (const sql of factStatements(name, await this.#facts(name))) await this.#session.run(sql)
+    for await (const sql of factStatements(name, this.#facts(name))) await this.#session.run(sql)
     this.#made.add(macro)
   }
 

@@ -144,7 +144,7 @@ export const loadsOf = (table: Table, listed: Listed): string => {
 export const factMacro = (name: FactName, query: string, parameters?: string): string =>
   tableMacro(factMacroName(name), query, parameters)
 
-const FACTS_AT_ONCE = 1000
+const FACTS_AT_ONCE = 250
 
 const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}`
 
@@ -152,18 +152,25 @@ const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}
  * Statements that give the facts of a kind. A few stand in the macro itself; many in a table, into which they are put some at a time,
  * because DuckDB takes thirty times the length of a text that it parses.
  */
-export function* factStatements<Name extends FactName>(
+export async function* factStatements<Name extends FactName>(
   name: Name,
-  facts: readonly Fact<Name>[],
-): Generator<string> {
-  yield `DROP TABLE IF EXISTS ${factTable(name)}`
-  if (facts.length <= FACTS_AT_ONCE) {
-    yield factMacro(name, factsFrom(name, facts))
-    return
-  }
+  facts: AsyncIterable<Fact<Name>>,
+): AsyncGenerator<string> {
+  const table = factTable(name)
   const columns = Object.entries(FACTS[name]).map(([column, type]) => `${ident(column)} ${type}`)
-  yield `CREATE TABLE ${factTable(name)} (${columns.join(', ')})`
-  for (let at = 0; at < facts.length; at += FACTS_AT_ONCE)
-    yield `INSERT INTO ${factTable(name)} BY NAME ${factsFrom(name, facts.slice(at, at + FACTS_AT_ONCE))}`
-  yield factMacro(name, `FROM ${factTable(name)}`)
+  const insert = (): string => `INSERT INTO ${table} BY NAME ${factsFrom(name, some)}`
+  let some: Fact<Name>[] = []
+  let isTable = false
+  yield `DROP TABLE IF EXISTS ${table}`
+  for await (const fact of facts) {
+    if (some.length === FACTS_AT_ONCE) {
+      if (!isTable) yield `CREATE TABLE ${table} (${columns.join(', ')})`
+      isTable = true
+      yield insert()
+      some = []
+    }
+    some.push(fact)
+  }
+  if (isTable) yield insert()
+  yield factMacro(name, isTable ? `FROM ${table}` : factsFrom(name, some))
 }

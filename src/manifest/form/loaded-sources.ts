@@ -45,6 +45,15 @@ export const namedSources = (
     source,
   ])
 
+/** Lengths in bytes of all sources of some partitions, by their names. */
+export const sourceSizes = (
+  partitions: readonly Pick<PartitionEntry, 'run' | 'source' | 'sources'>[],
+): ReadonlyMap<string, number> => {
+  const sizes = new Map<string, number>()
+  for (const one of partitions) for (const [name, { bytes }] of namedSources(one)) sizes.set(name, bytes)
+  return sizes
+}
+
 /** As `namedSources`, of several small ones together. */
 export const sourceOf = ({ run, source }: Pick<PartitionEntry, 'run' | 'source'>): string =>
   knownByBytes(source) ? source.sha256 : `${run} ${source.name}`

@@ -7,7 +7,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { observedIn, requestedIn } from './date-extremes.ts'
 import { listedFiles } from './listed-files.ts'
-import { loadedPartitions, namedSources } from './loaded-sources.ts'
+import { loadedPartitions, sourceSizes } from './loaded-sources.ts'
 
 export interface ContentTotals {
   readonly content: Content
@@ -61,13 +61,12 @@ const byName =
     a[key] < b[key] ? -1 : a[key] > b[key] ? 1 : 0
 
 const contentTotals = (content: Content, partitions: readonly PartitionEntry[]): ContentTotals => {
-  const named = partitions.flatMap((one) => namedSources(one).map((own) => [one.run, ...own] as const))
-  const sources = new Map(named.map(([run, name, source]) => [`${run} ${name}`, source]))
+  const sizes = [...Map.groupBy(partitions, ({ run }) => run).values()].map(sourceSizes)
   return {
     content,
     partitions: partitions.length,
-    sources: new Set(named.map(([, name]) => name)).size,
-    sourceBytes: sumOf([...sources.values()], ({ bytes }) => bytes),
+    sources: sourceSizes(partitions).size,
+    sourceBytes: sumOf(sizes, (ofRun) => sumOf([...ofRun.values()], (bytes) => bytes)),
     lines: sumOf(partitions, ({ counts }) => counts.lines),
     records: sumOf(partitions, ({ counts }) => counts.records),
     quarantined: sumOf(partitions, ({ counts }) => counts.quarantined),

@@ -41,7 +41,7 @@ export type SourceResult =
 
 /** The last line of a journal: everything is worked on, and this is what the run has made. */
 export interface WorkResult {
-  /** Of each source, in the order of the run. */
+  /** Of each source, in the order of the run; of several that share a partition of the first one. */
   readonly units: readonly SourceResult[]
   readonly pulls: readonly PullEntry[]
 }

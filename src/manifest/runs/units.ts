@@ -1,6 +1,6 @@
 /**
- * What a run has to do, cut into units of work: written with its plan, before the run has an owner, so that no run is
- * half planned. Whoever works on a run goes by them, in this process or on another machine.
+ * What a run that many processes work on has to do, cut into units of work: written with its plan, before the run is
+ * shared, so that no run is half planned. Every worker goes by them.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
@@ -86,7 +86,7 @@ export const unitsText = ({ units, ...more }: RunUnits): string => {
 }
 
 /**
- * The units of a run; `undefined` where it has none: `forget` and `compact` have none.
+ * The units of a run; `undefined` where it has none: only shared runs have some.
  *
  * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when they are damaged
  */
@@ -103,7 +103,3 @@ export const readUnits = async (lake: string, run: string): Promise<RunUnits | u
     run,
   })
 }
-
-/** Puts other units in their place: of a run that this process owns, where its inputs are others than before. */
-export const replaceUnits = (lake: string, run: string, units: RunUnits): Promise<void> =>
-  storageOf(lake).replace(unitsPath(run), unitsText(units))

@@ -14,28 +14,21 @@ import type { Problem } from '../form/findings.ts'
 import { computedOfLake } from '../form/taken.ts'
 import { madeViews } from './made-views.ts'
 import { readFactsOf } from './read-facts.ts'
-import { readAllListed, type SnapshotRoot } from './snapshot-root.ts'
+import { readWithoutSources, type SnapshotRoot } from './snapshot-root.ts'
 import { newestNumber, readRoot } from './snapshots.ts'
 
 /** Above it a file of views takes too long to make at each commit, and its views to open. */
 const MOST_FILES = 10_000
 const MOST_ATTEMPTS = 10
 
-/** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readAllListed`, RATES_UNREADABLE */
+/** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readWithoutSources` */
 export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
-  const listed = await readAllListed(lake, root)
-  const read = readFactsOf(lake, root, listed)
+  const listed = await readWithoutSources(lake, root)
   return {
     // DuckDB looks for a relative path from the working folder of whoever opens the views.
     lake: resolve(storageOf(lake).local),
     listed,
-    facts: {
-      partitions: await read('partitions'),
-      sources: await read('sources'),
-      drift: await read('drift'),
-      pulls: await read('pulls'),
-      rates: await read('rates'),
-    },
+    facts: readFactsOf(lake, root, listed),
     computed: await computedOfLake(root),
   }
 }

@@ -2,19 +2,17 @@
 
 import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
-import type { Fact, Facts, ReadFacts } from '../../lake/views/lake-facts.ts'
+import type { Fact, FactName, ReadFacts } from '../../lake/views/lake-facts.ts'
 import type { Listed } from '../../lake/views/source-macros.ts'
-import { loadedPartitions } from '../form/loaded-sources.ts'
-import { headOf, listOf, readAllListed, type SnapshotRoot } from './snapshot-root.ts'
+import { isLoaded, loadedPartitions } from '../form/loaded-sources.ts'
+import { entriesOf } from '../parts/parts.ts'
+import { headOf, listOf, readWithoutSources, type SnapshotRoot } from './snapshot-root.ts'
 import { listManifest, readKnownRoot } from './snapshots.ts'
 
 /** The snapshots that gc has left, up to one. */
-const snapshotFacts = async (lake: string, last: number): Promise<Facts['snapshots']> => {
+async function* snapshotFacts(lake: string, last: number): AsyncGenerator<Fact<'snapshots'>> {
   const { snapshots } = await listManifest(lake)
-  const heads: Fact<'snapshots'>[] = []
-  for (const number of snapshots)
-    if (number <= last) heads.push({ ...headOf(await readKnownRoot(lake, number)) })
-  return heads
+  for (const number of snapshots) if (number <= last) yield { ...headOf(await readKnownRoot(lake, number)) }
 }
 
 const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'partitions'> => {
@@ -31,7 +29,7 @@ const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'
   }
 }
 
-const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
+const factsOfSources = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
   (sources ?? [{ ...source, counts }]).map(({ counts: own, window, batch, last, ...rest }) => ({
     ...{ run, content, partition: id, is_last: last },
     ...{ kind: rest.kind, name: rest.name, bytes: rest.bytes, sha256: rest.sha256, block: rest.block },
@@ -41,51 +39,57 @@ const sourceFacts = ({ run, content, id, counts, source, sources }: PartitionEnt
     ...{ announced: window?.announced ?? batch?.announced, received: window?.received },
   }))
 
+/** Of each partition as it was loaded, part by part: only those of a few parts are in memory. */
+async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {
+  for (const name of ['merged', 'partitions'] as const)
+    for await (const { entries } of entriesOf(lake, name, lists[name]))
+      for (const one of entries) if (name === 'merged' || isLoaded(one)) yield* factsOfSources(one)
+}
+
 const driftFacts = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>
   drift.map(({ kind, name, records }) => ({ run, content, partition: id, kind, name, records }))
 
-const pullFacts = async (lake: string, root: SnapshotRoot): Promise<Facts['pulls']> =>
-  (await listOf(lake, root, 'pulls')).map(
-    ({ run, content, service, search, currency, field, from, to, asOf, gapLeft = 0, ...counts }) => ({
+async function* pullFacts(lake: string, root: SnapshotRoot): AsyncGenerator<Fact<'pulls'>> {
+  for (const pull of await listOf(lake, root, 'pulls')) {
+    const { run, content, service, search, currency, field, from, to, asOf, gapLeft = 0, ...counts } = pull
+    yield {
       ...{ run, content, service, search: JSON.stringify(search), currency, field, as_of: asOf },
       ...{ from_day: from, to_day: to, gap_left: gapLeft },
       ...{ announced: counts.announced, planned: counts.planned, received: counts.received },
-    }),
-  )
+    }
+  }
+}
 
-const rateFacts = async (lake: string): Promise<Facts['rates']> => {
+async function* rateFacts(lake: string): AsyncGenerator<Fact<'rates'>> {
   const rates = await loadRates(lake)
-  return rates.currencies.flatMap((currency) =>
-    rates
-      .years(currency)
-      .map((year) => ({ currency, year, units_per_usd: rates.unitsPerUsd(currency, year) })),
-  )
+  for (const currency of rates.currencies)
+    for (const year of rates.years(currency))
+      yield { currency, year, units_per_usd: rates.unitsPerUsd(currency, year) }
 }
 
 /**
  * Reads what a snapshot and all before it say.
  *
- * @param known all that it lists, where that was read
+ * @param known all that it lists but sources, where that was read
  * @throws {ToolkitError} as `listOf`; RATES_UNREADABLE
  */
 export const readFactsOf = (lake: string, root: SnapshotRoot, known?: Listed): ReadFacts => {
   let listed: Promise<Listed> | undefined = known && Promise.resolve(known)
   const all = (): Promise<Listed> => {
-    listed ??= readAllListed(lake, root)
+    listed ??= readWithoutSources(lake, root)
     return listed
   }
-  const loaded = async (): Promise<readonly PartitionEntry[]> => loadedPartitions(await all())
-  const readers: { readonly [Name in keyof Facts]: () => Promise<Facts[Name]> } = {
+  const readers: { readonly [Name in FactName]: () => AsyncIterable<Fact<Name>> } = {
     snapshots: () => snapshotFacts(lake, root.snapshot),
-    partitions: async () => {
+    partitions: async function* () {
       const { merged = [], partitions } = await all()
-      return [
-        ...merged.map((one) => partitionFact(one, true)),
-        ...partitions.map((one) => partitionFact(one, false)),
-      ]
+      for (const one of merged) yield partitionFact(one, true)
+      for (const one of partitions) yield partitionFact(one, false)
     },
-    sources: async () => (await loaded()).flatMap(sourceFacts),
-    drift: async () => (await loaded()).flatMap(driftFacts),
+    sources: () => sourceFacts(lake, root),
+    drift: async function* () {
+      for (const one of loadedPartitions(await all())) yield* driftFacts(one)
+    },
     pulls: () => pullFacts(lake, root),
     rates: () => rateFacts(lake),
   }

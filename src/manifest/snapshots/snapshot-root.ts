@@ -3,7 +3,7 @@
  * needs.
  */
 
-import type { PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
+import type { CommittedPartition, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import type { Forgotten } from '../form/forgotten.ts'
 import type { WithTaken } from '../form/taken.ts'
@@ -49,6 +49,18 @@ export const readAllListed = async (lake: string, root: SnapshotRoot, wanted?: W
     ...(countEntries(lists.pulls) > 0 && { pulls: await listOf(lake, root, 'pulls') }),
     ...(countEntries(lists.merged) > 0 && { merged: await listOf(lake, root, 'merged', wanted) }),
   }
+}
+
+/** All that a snapshot lists of files and versions. Sources are left out: very many may share a partition. @throws as `listOf` */
+export const readWithoutSources = async (
+  lake: string,
+  { lists }: SnapshotRoot,
+): Promise<Required<Pick<Snapshot, 'partitions' | 'files' | 'merged'>>> => {
+  const found = { partitions: [] as CommittedPartition[], merged: [] as CommittedPartition[] }
+  for (const name of ['partitions', 'merged'] as const)
+    for await (const { entries } of entriesOf(lake, name, lists[name]))
+      for (const { sources: _, ...one } of entries) found[name].push(one)
+  return { ...found, files: await listOf(lake, { lists }, 'files') }
 }
 
 /**

@@ -2,14 +2,14 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
-import { knownByBytes, sourceKey } from '../../manifest/form/loaded-sources.ts'
+import { knownByBytes } from '../../manifest/form/loaded-sources.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 
 const IN_LAKE = 'the lake holds it already (--again loads it once more)'
 
 export class KnownSources {
   readonly #inLake: SourceIndex | null
-  readonly #inRun = new Map<string, string>()
+  readonly #inRun = { companies: new Map<string, string>(), relations: new Map<string, string>() }
 
   /** @param inLake `null`: what the lake holds is loaded all the same */
   constructor(inLake: SourceIndex | null) {
@@ -25,13 +25,13 @@ export class KnownSources {
     for (const content of contents) {
       if (await this.#inLake?.holds(content, sha256)) return IN_LAKE
       // Not even to be loaded again: partitions of equal bytes have the same files.
-      const twin = this.#inRun.get(sourceKey(content, sha256))
+      const twin = this.#inRun[content].get(sha256)
       if (twin !== undefined) return `it is equal to "${twin}"`
     }
     return undefined
   }
 
   add(source: Source, { sha256 }: Fingerprint, content: Content): void {
-    if (knownByBytes(source)) this.#inRun.set(sourceKey(content, sha256), source.name)
+    if (knownByBytes(source)) this.#inRun[content].set(sha256, source.name)
   }
 }

@@ -7,7 +7,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
-import { detectCompression } from '../../decode/decompress.ts'
+import { compressionOfName } from '../../decode/decompress.ts'
 import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import { badFile, leftOutFor } from './bad-files.ts'
@@ -152,7 +152,7 @@ class SourceLoader {
       }
       await this.#loadSmall(run)
       await this.#pool.idle()
-      return this.#results.inOrder(sources.map(({ name }) => name))
+      return this.#results.inOrder(sources)
     } finally {
       // Whatever happened, nothing may still be reading or writing when the run is released.
       await this.#pool.ended()
@@ -288,7 +288,7 @@ class SourceLoader {
 
 /** A compressed file has some bytes at least: one without is no empty file that was loaded before, it is truncated. */
 export const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
-  bytes === 0 && detectCompression(Buffer.alloc(0), decodeName) !== 'none'
+  bytes === 0 && compressionOfName(decodeName) !== undefined
 
 /** Why a source need not be loaded. @param content of all of its lines, where that is known */
 const reasonToSkip = async (

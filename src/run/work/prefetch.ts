@@ -129,19 +129,24 @@ export async function* prefetchNext<Item, Result>(
   prepare: (item: Item, index: number, signal: AbortSignal) => Promise<Result>,
   signal?: AbortSignal | undefined,
 ): AsyncGenerator<Prepared<Item, Result>, void> {
-  const prefetch = new Prefetch({
-    count: items.length,
-    fetch: async (index, stop): Promise<Prepared<Item, Result>> => {
-      const item = items[index]
-      if (item === undefined) throw new RangeError(`Cannot prepare item ${index} of ${items.length}`)
-      return { item, index, result: await prepare(item, index, stop) }
-    },
-    next: (states, asked) => (states.includes('fetching') ? undefined : asked + 1),
-    signal,
-  })
+  const stopped = new AbortController()
+  const stop = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal
+  // Of items that are done nothing is kept: there may be very many.
+  let ahead: Promise<() => Prepared<Item, Result>> | undefined
+  const begin = (index: number): typeof ahead => {
+    const item = items[index]
+    if (item === undefined) return undefined
+    return settled(prepare(item, index, stop).then((result) => ({ item, index, result })))
+  }
   try {
-    for (const index of items.keys()) yield await prefetch.get(index)
+    ahead = begin(0)
+    for (let prepared = await ahead; prepared; prepared = await ahead) {
+      const { index } = prepared()
+      ahead = begin(index + 1)
+      yield prepared()
+    }
   } finally {
-    await prefetch.stop()
+    stopped.abort()
+    await ahead
   }
 }

@@ -110,6 +110,8 @@ export interface SourceToLoad {
 
 /** Small sources that wait for more of their kind. */
 export class SmallSources {
+  /** What waits stands side by side: memory of its own for each would be garbage that V8 collects late. */
+  readonly #memory = Buffer.allocUnsafeSlow(SHARED_BYTES)
   #members: SmallSource[] = []
   #bytes = 0
 
@@ -122,8 +124,12 @@ export class SmallSources {
   }
 
   add(small: SmallSource): void {
-    this.#members.push(small)
-    this.#bytes += small.block.bytes.length
+    const end = this.#bytes + small.block.bytes.copy(this.#memory, this.#bytes)
+    this.#members.push({
+      ...small,
+      block: { ...small.block, bytes: this.#memory.subarray(this.#bytes, end) },
+    })
+    this.#bytes = end
   }
 
   /** Those that wait, to be loaded now; nobody waits afterwards. */
@@ -139,10 +145,13 @@ export class SmallSources {
       )
       return [{ index: first.index, source, fingerprint: { bytes, sha256 }, members }]
     }
-    return members.map((one) => ({
-      ...{ index: one.index, fingerprint: one.fingerprint, members: [one] },
-      source: { ...one.source, content: one.content, blocks: () => oneBlock(one.block) },
-    }))
+    return members.map((one) => {
+      const block = { ...one.block, bytes: Buffer.from(one.block.bytes) }
+      return {
+        ...{ index: one.index, fingerprint: one.fingerprint, members: [one] },
+        source: { ...one.source, content: one.content, blocks: () => oneBlock(block) },
+      }
+    })
   }
 }
 

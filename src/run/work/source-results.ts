@@ -1,5 +1,6 @@
 /** What became of each source of a run so far: its sums for the progress, and at the end what the commit goes by. */
 
+import type { Source } from '../../core/source.ts'
 import type { SourceResult } from '../../manifest/runs/journal.ts'
 import type { LeftOut } from './bad-files.ts'
 import type { Finished } from './partition-entry.ts'
@@ -55,11 +56,13 @@ export class SourceResults {
     return sumOf([...this.#loaded.values()].flat())
   }
 
-  /** @param sources the names of all, in their order */
-  inOrder(sources: readonly string[]): readonly SourceResult[] {
-    return sources.map((source, index) => {
-      const partitions = (this.#loaded.get(index) ?? []).sort(byPlace).map(({ id }) => id)
-      return this.#others.get(index) ?? { kind: 'loaded', source, partitions }
+  /** Of sources that share a partition the first one stands for all. @param sources the names of all, in their order */
+  inOrder(sources: readonly Pick<Source, 'name'>[]): readonly SourceResult[] {
+    return sources.flatMap(({ name: source }, index): readonly SourceResult[] => {
+      const other = this.#others.get(index)
+      const parts = this.#loaded.get(index)
+      if (other !== undefined || parts === undefined) return other ? [other] : []
+      return [{ kind: 'loaded', source, partitions: parts.sort(byPlace).map(({ id }) => id) }]
     })
   }
 }

@@ -11,7 +11,7 @@ import { markCommit, unmarkCommit } from '../../../src/manifest/runs/commit-mark
 import { recordEnded } from '../../../src/manifest/runs/ended-runs.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs/runs.ts'
 import { createRecord, readRecord, removeRecord } from '../../../src/manifest/runs/unit-records.ts'
-import { readUnits } from '../../../src/manifest/runs/units.ts'
+import { readUnits, UNITS_FILE, unitsText } from '../../../src/manifest/runs/units.ts'
 import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import {
@@ -417,8 +417,8 @@ test('gc removes what is left of a committed run although workers still write be
 test('a plan of another release is not worked on', async () => {
   const one = await planned({ 'a.jsonl': companyLines(5) })
   const units = await readUnits(one.lake, one.id)
-  const { replaceUnits } = await import('../../../src/manifest/runs/units.ts')
-  if (units) await replaceUnits(one.lake, one.id, { ...units, tool: 'firmlake 0.0.1' })
+  const text = units && unitsText({ ...units, tool: 'firmlake 0.0.1' })
+  await writeFile(join(one.lake, '_runs', one.id, UNITS_FILE), text ?? '')
   await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
   await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_OTHER_RELEASE' })
 })

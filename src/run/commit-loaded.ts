@@ -34,7 +34,7 @@ import type { NotDelivered } from './opened-job.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
 import { checkTake } from './take-of-run.ts'
 import type { RunScope } from './with-run.ts'
-import type { LeftOut } from './work/bad-files.ts'
+import type { LeftOut } from './work/known-sources.ts'
 import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
 import type { RunEvent } from './work/progress.ts'
 

@@ -12,10 +12,16 @@ import { inStage } from '../../core/stages.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
-import { badFile } from './bad-files.ts'
-import type { DonePartitions } from './done-partitions.ts'
+import { badFile } from './known-sources.ts'
 import type { NamesOfRun } from './names-of-run.ts'
-import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
+import {
+  type DonePartitions,
+  type Finished,
+  type PartOrigin,
+  type Place,
+  partitionEntry,
+  partitionId,
+} from './partition-entry.ts'
 import {
   type CheckedSourceBlock,
   checkedBlocks,

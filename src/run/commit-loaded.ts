@@ -5,10 +5,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { bringsNothing } from '../commit/brings-nothing.ts'
+import type { bringsNothing } from '../commit/brings-nothing.ts'
 import { commitRun } from '../commit/commit-run.ts'
 import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
-import { GoneInRun } from '../commit/gone-in-run.ts'
+import type { GoneInRun } from '../commit/gone-in-run.ts'
 import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/whole-listing.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -169,16 +169,16 @@ const commitPlanned = async (
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
   const root = onlyRows ? await newestRoot(lake) : null
-  const isEmpty = onlyRows && (await bringsNothing({ lake, run, partitions, rows: loader.rows }, root))
-  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
+  const isEmpty = onlyRows && (await isWithoutNews({ lake, run, partitions, rows: loader.rows }, root))
+  const gone = await goneIn({ lake, run, partitions, loader, sink }, options)
   // A listing without a new line may still say that a company is gone.
-  if (isEmpty) await gone.find(root)
-  const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
-  if (nothing) return { ...summary, snapshot: undefined, partitions: [], ...gone.summary() }
+  if (isEmpty) await gone?.find(root)
+  const nothing = onlyRows ? isEmpty && !gone?.hasFound : partitions.length === 0 && pulls.length === 0
+  if (nothing) return { ...summary, snapshot: undefined, partitions: [], ...gone?.summary() }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
-  if (!isEmpty) await gone.find(await newestRoot(lake))
+  if (!isEmpty) await gone?.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
@@ -190,7 +190,7 @@ const commitPlanned = async (
       checkTake(lake, newest, plan)
       await guard.check(newest)
     },
-    behind: (newest) => gone.write(newest),
+    behind: async (newest) => (await gone?.write(newest)) ?? [],
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
@@ -203,9 +203,22 @@ const commitPlanned = async (
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
     ],
     ...(guard.change && { currencyChange: guard.change }),
-    ...gone.summary(),
+    ...gone?.summary(),
   }
 }
+
+/** What the listings of a run say of companies that are gone; code of it is loaded only where there are listings. */
+const goneIn = async (
+  run: ConstructorParameters<typeof GoneInRun>[0],
+  options: ConstructorParameters<typeof GoneInRun>[1],
+): Promise<GoneInRun | undefined> =>
+  options.listings?.length
+    ? new (await import('../commit/gone-in-run.ts')).GoneInRun(run, options)
+    : undefined
+
+/** Whether the lake shows all that came. */
+const isWithoutNews = async (...came: Parameters<typeof bringsNothing>): Promise<boolean> =>
+  (await import('../commit/brings-nothing.ts')).bringsNothing(...came)
 
 /** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
 export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {

@@ -2,6 +2,8 @@
 -- group: companies
 -- columns:
 --   internal_id: company
+--   company_name: name of the company in the new version
+--   country_code: country of the company in the new version
 --   column_name: column of companies
 --   old_value: value before, as text
 --   new_value: value afterwards, as text
@@ -15,14 +17,14 @@ WITH changed AS (
   SELECT * FROM companies_history
   WHERE internal_id IN (SELECT internal_id FROM companies_history GROUP BY ALL HAVING count(*) > 1)
 ), texts AS (
-  SELECT internal_id AS id, version AS v, snapshot AS s, loaded_at AS t, is_current AS c,
+  SELECT internal_id AS id, company_name AS name, country_code AS country, version AS v, snapshot AS s, loaded_at AS t, is_current AS c,
     COLUMNS(* EXCLUDE (internal_id, snapshot, run, loaded_at, version, is_current))::VARCHAR
   FROM changed
 ), long AS (
-  FROM texts UNPIVOT INCLUDE NULLS (new_value FOR column_name IN (COLUMNS(* EXCLUDE (id, v, s, t, c))))
+  FROM texts UNPIVOT INCLUDE NULLS (new_value FOR column_name IN (COLUMNS(* EXCLUDE (id, name, country, v, s, t, c))))
 ), compared AS (
   SELECT *, lag(new_value) OVER w AS old_value, row_number() OVER w AS place FROM long
   WINDOW w AS (PARTITION BY id, column_name ORDER BY v)
 )
-SELECT id AS internal_id, column_name, old_value, new_value, s AS snapshot, t AS loaded_at, c AS is_current
+SELECT id AS internal_id, name AS company_name, country AS country_code, column_name, old_value, new_value, s AS snapshot, t AS loaded_at, c AS is_current
 FROM compared WHERE place > 1 AND old_value IS DISTINCT FROM new_value;

@@ -2,6 +2,7 @@
 -- group: companies
 -- columns:
 --   internal_id: company
+--   company_name: name of the company
 --   country_code: country of the company
 --   is_group: whether it is a weighted code of the company's group
 --   position: place in the company's list, from 1; the first one is its main industry
@@ -14,17 +15,17 @@
 -- example: SELECT section, count(*) FROM company_industries WHERE position = 1 AND NOT is_group GROUP BY ALL
 CREATE OR REPLACE VIEW company_industries AS
 WITH codes AS (
-  SELECT internal_id, country_code, false AS is_group, unnest(industry_codes) AS item,
+  SELECT internal_id, company_name, country_code, false AS is_group, unnest(industry_codes) AS item,
     unnest(range(1, len(industry_codes) + 1)) AS position
   FROM companies
   UNION ALL
-  SELECT internal_id, country_code, true, unnest(weighted_group_industry_codes),
+  SELECT internal_id, company_name, country_code, true, unnest(weighted_group_industry_codes),
     unnest(range(1, len(weighted_group_industry_codes) + 1))
   FROM companies
 ), divided AS (
   SELECT *, regexp_extract(trim(item.code), '^[0-9]{2}') AS digits FROM codes
 )
-SELECT internal_id, country_code, is_group, position, item.type AS type, item.code AS code, item.text AS text,
+SELECT internal_id, company_name, country_code, is_group, position, item.type AS type, item.code AS code, item.text AS text,
   CASE
     WHEN digits = '' OR digits = '00' THEN NULL
     WHEN digits <= '03' THEN 'A' WHEN digits < '05' THEN NULL WHEN digits <= '09' THEN 'B' WHEN digits <= '33' THEN 'C'

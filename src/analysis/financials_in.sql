@@ -4,6 +4,7 @@
 --   target: ISO 4217 code
 -- columns:
 --   internal_id: company
+--   company_name: name of the company
 --   country_code: country of the company
 --   consolidation: Consolidated or Unconsolidated
 --   category: category of the line item
@@ -17,7 +18,7 @@
 -- rule: Converts what line_items calls "amount" or "per share", as convert_currency does; NULL where a currency has no rates.
 -- example: SELECT sum(value) FROM financials_in('EUR') WHERE line_item = 'NetSales' AND fiscal_year = 2023
 CREATE OR REPLACE MACRO financials_in(target) AS TABLE
-SELECT f.internal_id, f.country_code, f.consolidation, f.category, f.line_item, f.fiscal_year,
+SELECT f.internal_id, n.company_name, f.country_code, f.consolidation, f.category, f.line_item, f.fiscal_year,
   CASE WHEN i.unit IN ('amount', 'per share')
     THEN CASE WHEN f.currency = target THEN f.value ELSE f.value * (t.units_per_usd / s.units_per_usd) END
     ELSE f.value END AS value,
@@ -26,4 +27,5 @@ SELECT f.internal_id, f.country_code, f.consolidation, f.category, f.line_item, 
 FROM financials AS f
 LEFT JOIN line_items AS i ON i.category = f.category AND i.line_item = f.line_item
 LEFT JOIN rates_by_year AS s ON s.currency = f.currency AND s.fiscal_year = least(greatest(f.fiscal_year, 1900), 2100)
-LEFT JOIN rates_by_year AS t ON t.currency = target AND t.fiscal_year = least(greatest(f.fiscal_year, 1900), 2100);
+LEFT JOIN rates_by_year AS t ON t.currency = target AND t.fiscal_year = least(greatest(f.fiscal_year, 1900), 2100)
+LEFT JOIN company_names AS n ON n.internal_id = f.internal_id;

@@ -2,6 +2,7 @@
 -- group: figures
 -- columns:
 --   internal_id: company
+--   company_name: name of the company
 --   country_code: country of the company
 --   consolidation: Consolidated or Unconsolidated
 --   fiscal_year: fiscal year
@@ -10,6 +11,7 @@
 -- rule: Name the columns that you need: only these are computed. Line items that the contract does not know are in financials only.
 -- example: SELECT internal_id, fiscal_year, EBITDA / NetSales AS margin FROM financials_wide WHERE country_code = 'SE'
 CREATE OR REPLACE VIEW financials_wide AS
+SELECT f.internal_id, n.company_name, f.* EXCLUDE (internal_id) FROM (
 SELECT internal_id, country_code, consolidation, fiscal_year, any_value(currency) AS currency,
   max(value) FILTER (line_item = 'AccountsPayable' AND category = 'BalanceSheet') AS "AccountsPayable",
   max(value) FILTER (line_item = 'AccountReceivables' AND category = 'BalanceSheet') AS "AccountReceivables",
@@ -116,4 +118,5 @@ SELECT internal_id, country_code, consolidation, fiscal_year, any_value(currency
   max(value) FILTER (line_item = 'TotalCharges' AND category = 'OtherFinancialItems') AS "TotalCharges",
   max(value) FILTER (line_item = 'TotalShareIssueAmount' AND category = 'OtherFinancialItems') AS "TotalShareIssueAmount"
 FROM financials
-GROUP BY internal_id, country_code, consolidation, fiscal_year;
+GROUP BY internal_id, country_code, consolidation, fiscal_year
+) AS f LEFT JOIN company_names AS n ON n.internal_id = f.internal_id;

@@ -2,6 +2,7 @@
 -- group: figures
 -- columns:
 --   internal_id: company
+--   company_name: name of the company
 --   country_code: country of the company
 --   consolidation: Consolidated or Unconsolidated
 --   fiscal_year: year without a figure
@@ -17,5 +18,6 @@ WITH years AS (
 ), every AS (
   SELECT *, unnest(range(first_year, last_year)) AS fiscal_year FROM years
 )
-SELECT internal_id, country_code, consolidation, fiscal_year::INTEGER AS fiscal_year, first_year, last_year
-FROM every WHERE NOT list_contains(years, fiscal_year::INTEGER);
+SELECT e.internal_id, n.company_name, e.country_code, e.consolidation, e.fiscal_year::INTEGER AS fiscal_year, e.first_year, e.last_year
+FROM every AS e LEFT JOIN company_names AS n ON n.internal_id = e.internal_id
+WHERE NOT list_contains(e.years, e.fiscal_year::INTEGER);

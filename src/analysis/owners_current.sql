@@ -8,8 +8,8 @@
 --   min_stake: percent, least of a range, or the stake
 --   max_stake: percent, greatest of a range, or the stake
 --   share_class: share class
---   since: when it became effective
---   reported_by: company whose relations state it
+--   since: day on which it became effective, UTC
+--   reported_by_id: company whose relations state it
 -- rule: Records outside of histories and without an end. The owned company's own record counts; that of the owner only where the owned company's does not state the owner in that kind.
 -- example: FROM owners_current WHERE owned_id = 1001 AND kind = 'Direct' ORDER BY max_stake DESC
 CREATE OR REPLACE VIEW owners_current AS

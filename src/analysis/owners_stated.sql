@@ -9,8 +9,8 @@
 --   min_stake: percent, least of a range, or the stake
 --   max_stake: percent, greatest of a range, or the stake
 --   share_class: share class
---   since: when it became effective
---   reported_by: company whose relations state it
+--   since: day on which it became effective, UTC
+--   reported_by_id: company whose relations state it
 -- rule: Records outside of histories and without an end. Most holdings are stated by both sides: owners_current has each once.
 -- example: FROM owners_stated WHERE owned_id = 1001 AND NOT by_owned
 CREATE OR REPLACE VIEW owners_stated AS
@@ -19,5 +19,5 @@ SELECT CASE direction WHEN 'parent' THEN entity_id ELSE company_id END AS owner_
   kind, direction = 'parent' AS by_owned, ownership_stake AS stake,
   coalesce(ownership_stake, min_ownership_stake) AS min_stake,
   coalesce(ownership_stake, max_ownership_stake) AS max_stake,
-  share_class, in_date AS since, company_id AS reported_by
+  share_class, make_timestamp(epoch_us(in_date))::DATE AS since, company_id AS reported_by_id
 FROM ownerships WHERE NOT is_history AND out_date IS NULL;

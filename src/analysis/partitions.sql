@@ -14,8 +14,8 @@
 --   bytes: length of these files
 --   requested_from: first day asked for
 --   requested_to: last day asked for
---   least: least date seen
---   greatest: greatest date seen
+--   seen_from: earliest date in the records
+--   seen_to: latest date in the records
 --   snapshot: first snapshot that shows it
 --   loaded_at: when that was committed
 --   version: number of its rows in the history views; NULL before the first commit of this release
@@ -23,5 +23,5 @@
 CREATE OR REPLACE VIEW partitions AS
 SELECT partition, run, content, is_merged, lines, records, quarantined, filtered, rows, files, bytes,
   requested_from::DATE AS requested_from, requested_to::DATE AS requested_to,
-  least::TIMESTAMPTZ AS least, greatest::TIMESTAMPTZ AS greatest, snapshot, "time"::TIMESTAMPTZ AS loaded_at, version
+  least::TIMESTAMPTZ AS seen_from, greatest::TIMESTAMPTZ AS seen_to, snapshot, "time"::TIMESTAMPTZ AS loaded_at, version
 FROM firmlake.fact_partitions();

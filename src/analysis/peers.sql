@@ -6,8 +6,8 @@
 -- columns:
 --   rank: 1 is the nearest
 --   internal_id: company
---   company_name: its name
---   country_code: its country
+--   company_name: name of the company
+--   country_code: country of the company
 --   division: division of its main industry
 --   net_sales_eur: latest net sales in EUR
 --   times_the_size: net sales as a multiple of those of the company
@@ -16,11 +16,10 @@
 -- example: FROM peers(1001, 10)
 CREATE OR REPLACE MACRO peers(id, n) AS TABLE
 WITH sized AS (
-  SELECT c.internal_id, c.company_name, c.country_code, i.division,
+  SELECT l.internal_id, l.company_name, l.country_code, i.division,
     CASE WHEN l.currency = 'EUR' THEN l.value ELSE l.value * (t.units_per_usd / s.units_per_usd) END AS net_sales_eur
   FROM latest_figures AS l
   JOIN company_industries AS i ON i.internal_id = l.internal_id AND i.position = 1 AND NOT i.is_group
-  JOIN companies AS c ON c.internal_id = l.internal_id
   LEFT JOIN rates_by_year AS s ON s.currency = l.currency AND s.fiscal_year = l.fiscal_year
   LEFT JOIN rates_by_year AS t ON t.currency = 'EUR' AND t.fiscal_year = l.fiscal_year
   WHERE l.category = 'ProfitAndLoss' AND l.line_item = 'NetSales' AND l.value > 0

@@ -2,11 +2,11 @@
 -- group: ownership
 -- columns:
 --   person_id: identifier of the person
---   name: full name
+--   person_name: full name
 --   birth_year: year of birth
 --   national_id: national identification number
---   country_code: country
---   is_protected: whether the identity is protected; name, birth_year, national_id and country_code are NULL then
+--   country_code: country of the person
+--   is_protected: whether the identity is protected; person_name, birth_year, national_id and country_code are NULL then
 --   companies: companies whose current relations have the person as owner or in a role
 -- rule: Entities that are no companies, outside of histories. A person is known by the identifier and never by the name. One that any record protects, a history too, is masked. Each value is the one that was updated last, of those that are stated.
 -- example: FROM people ORDER BY companies DESC LIMIT 10
@@ -25,7 +25,7 @@ WITH persons AS (
   FROM persons GROUP BY entity_id
 )
 SELECT person_id,
-  CASE WHEN NOT is_protected THEN name END AS name,
+  CASE WHEN NOT is_protected THEN name END AS person_name,
   CASE WHEN NOT is_protected THEN try_cast(birth_date[1:4] AS INTEGER) END AS birth_year,
   CASE WHEN NOT is_protected THEN national_id END AS national_id,
   CASE WHEN NOT is_protected THEN country_code END AS country_code,

@@ -3,6 +3,8 @@
 -- columns:
 --   severity: error where the parts together exceed the total, note where they fall short of it
 --   internal_id: company
+--   company_name: name of the company
+--   country_code: country of the company
 --   fiscal_year: fiscal year
 --   item: the total
 --   value: what is reported
@@ -12,7 +14,7 @@
 -- example: FROM quality_balance ORDER BY severity, abs(value - expected) DESC
 CREATE OR REPLACE VIEW quality_balance AS
 SELECT CASE WHEN t.value < c.value + n.value THEN 'error' ELSE 'note' END AS severity,
-  t.internal_id, t.fiscal_year, t.line_item AS item, t.value, c.value + n.value AS expected
+  t.internal_id, s.company_name, t.country_code, t.fiscal_year, t.line_item AS item, t.value, c.value + n.value AS expected
 FROM financials AS t
 JOIN financials AS c USING (internal_id, consolidation, fiscal_year)
 JOIN financials AS n USING (internal_id, consolidation, fiscal_year)

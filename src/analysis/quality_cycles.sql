@@ -3,6 +3,8 @@
 -- columns:
 --   severity: error where each holding of a circle is a majority, otherwise note
 --   internal_id: the company of the circle with the least id
+--   company_name: name of the company; NULL where the lake has no record of its own of it
+--   country_code: country of the company
 --   fiscal_year: NULL
 --   item: majority, or minority
 --   value: companies in the shortest such circle
@@ -22,6 +24,9 @@ WITH RECURSIVE held AS MATERIALIZED (
   FROM above AS a JOIN between AS b ON b.owned_id = a.owner_id
   WHERE a.owner_id <> a.least_id AND b.owner_id >= a.least_id AND a.level < 10
 )
-SELECT CASE WHEN is_majority THEN 'error' ELSE 'note' END AS severity, least_id AS internal_id, NULL::SMALLINT AS fiscal_year,
-  CASE WHEN is_majority THEN 'majority' ELSE 'minority' END AS item, min(level)::DOUBLE AS value, 0::DOUBLE AS expected
-FROM above WHERE owner_id = least_id GROUP BY least_id, is_majority;
+SELECT CASE WHEN f.is_majority THEN 'error' ELSE 'note' END AS severity, f.least_id AS internal_id,
+  coalesce(c.company_name, r.name) AS company_name, coalesce(c.country_code, r.country_code) AS country_code, NULL::SMALLINT AS fiscal_year,
+  CASE WHEN f.is_majority THEN 'majority' ELSE 'minority' END AS item, f.level::DOUBLE AS value, 0::DOUBLE AS expected
+FROM (SELECT least_id, is_majority, min(level) AS level FROM above WHERE owner_id = least_id GROUP BY ALL) AS f
+LEFT JOIN company_names AS c ON c.internal_id = f.least_id
+LEFT JOIN relations AS r ON r.internal_id = f.least_id;

@@ -4,6 +4,8 @@
 --   rule: the rule: the view quality_<rule> has its findings alone
 --   severity: error, or note where sound data breaks the rule too
 --   internal_id: company
+--   company_name: name of the company
+--   country_code: country of the company
 --   fiscal_year: fiscal year, or NULL
 --   item: line item, or what is wrong
 --   value: what is reported

@@ -3,6 +3,8 @@
 -- columns:
 --   severity: error; note for amounts other than sales and total assets that are too small
 --   internal_id: company
+--   company_name: name of the company
+--   country_code: country of the company
 --   fiscal_year: fiscal year
 --   item: line item
 --   value: what is reported
@@ -12,7 +14,7 @@
 -- example: FROM quality_scale WHERE item = 'NetSales'
 CREATE OR REPLACE VIEW quality_scale AS
 WITH amounts AS NOT MATERIALIZED (
-  SELECT internal_id, consolidation, line_item, fiscal_year, value, currency, hash(internal_id, consolidation, line_item) AS series
+  SELECT internal_id, country_code, consolidation, line_item, fiscal_year, value, currency, hash(internal_id, consolidation, line_item) AS series
   FROM financials WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount') AND value <> 0
 ), uneven AS MATERIALIZED (
   -- By a hash alone: of all series only few are put in order.
@@ -30,8 +32,8 @@ WITH amounts AS NOT MATERIALIZED (
     AND sign(value) = sign(before) AND sign(value) = sign(after)
     AND greatest(before / after, after / before) <= 3
 )
-SELECT CASE WHEN abs(value) > abs(expected) OR line_item IN ('NetSales', 'TotalRevenue', 'TotalAssets') THEN 'error' ELSE 'note' END AS severity,
-  internal_id, fiscal_year, line_item AS item, value, expected
-FROM compared
-WHERE (up BETWEEN log10(500) AND log10(2000) AND down BETWEEN log10(500) AND log10(2000))
-  OR (up BETWEEN log10(500000) AND log10(2000000) AND down BETWEEN log10(500000) AND log10(2000000));
+SELECT CASE WHEN abs(c.value) > abs(c.expected) OR c.line_item IN ('NetSales', 'TotalRevenue', 'TotalAssets') THEN 'error' ELSE 'note' END AS severity,
+  c.internal_id, n.company_name, c.country_code, c.fiscal_year, c.line_item AS item, c.value, c.expected
+FROM compared AS c LEFT JOIN company_names AS n ON n.internal_id = c.internal_id
+WHERE (c.up BETWEEN log10(500) AND log10(2000) AND c.down BETWEEN log10(500) AND log10(2000))
+  OR (c.up BETWEEN log10(500000) AND log10(2000000) AND c.down BETWEEN log10(500000) AND log10(2000000));

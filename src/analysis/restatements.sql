@@ -2,6 +2,7 @@
 -- group: figures
 -- columns:
 --   internal_id: company
+--   company_name: name of the company in the new version
 --   country_code: country of the company
 --   consolidation: Consolidated or Unconsolidated
 --   category: category of the line item
@@ -18,12 +19,12 @@
 -- rule: A figure that comes again with the same value and currency is none, nor is one that a version adds or leaves out. Of versions that the lake still has: a compaction leaves the current ones alone, so that restatements begin behind it; history_begins says since when.
 -- example: FROM restatements WHERE line_item = 'NetSales' ORDER BY abs(percent) DESC
 CREATE OR REPLACE VIEW restatements AS
-SELECT n.internal_id, n.country_code, n.consolidation, n.category, n.line_item, n.fiscal_year,
+SELECT n.internal_id, v.company_name, n.country_code, n.consolidation, n.category, n.line_item, n.fiscal_year,
   o.value AS old_value, n.value AS new_value,
   CASE WHEN o.currency IS NOT DISTINCT FROM n.currency THEN 100 * (n.value - o.value) / nullif(abs(o.value), 0) END AS percent,
   o.currency AS old_currency, n.currency AS new_currency, n.snapshot, n.loaded_at, n.is_current
 FROM (
-  SELECT internal_id, version, lag(version) OVER (PARTITION BY internal_id ORDER BY version) AS before FROM companies_history
+  SELECT internal_id, company_name, version, lag(version) OVER (PARTITION BY internal_id ORDER BY version) AS before FROM companies_history
 ) AS v
 JOIN financials_history AS n ON n.internal_id = v.internal_id AND n.version = v.version
 JOIN financials_history AS o ON o.internal_id = v.internal_id AND o.version = v.before

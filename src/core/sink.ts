@@ -43,13 +43,8 @@ export interface TargetNames {
   readonly tables: ReadonlySet<string>
   /** Names of tables and views, which nothing else may take. */
   readonly taken: ReadonlySet<string>
-}
-
-/** Views and macros for a target. */
-export interface Layer {
-  readonly statements: readonly string[]
-  /** Names of the views among them. */
-  readonly views: readonly string[]
+  /** What the comment of every view is to end with, by which the target knows it again. */
+  readonly mark: string
 }
 
 /** The lake that a target is to hold the rows of. */
@@ -78,8 +73,8 @@ export interface SinkContext {
   readonly taken?: string | undefined
   /** Whose rows come: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
   readonly claim?: LakeClaim | undefined
-  /** Views and macros to make over the tables of a DuckDB file. @default none */
-  readonly layer?: ((names: TargetNames) => Promise<Layer>) | undefined
+  /** Statements that make views and macros over the tables of a DuckDB file. @default none */
+  readonly layer?: ((names: TargetNames) => Promise<readonly string[]>) | undefined
 }
 
 /** Where rows go: a folder, a database, or anything else that can show all of a run at once. */

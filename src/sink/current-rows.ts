@@ -9,7 +9,8 @@
 import { posix } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { LISTINGS, TABLES, type Table } from '../lake/tables/tables.ts'
+import { columnComment } from '../lake/tables/columns.ts'
+import { LISTINGS, TABLES, type Table, tableComment } from '../lake/tables/tables.ts'
 
 /** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`, `taken`. */
 export const LOADS_TABLE = 'firmlake_loads'
@@ -141,15 +142,14 @@ ORDER BY ${names}, version DESC`
 
 /** `COMMENT ON` for a table and those of its columns that are there. */
 export const commentStatements = (
-  { row, key, columns }: Table,
+  table: Table,
   target: string,
   present: readonly string[],
 ): readonly string[] => [
-  `COMMENT ON TABLE ${target} IS ${literal(`A row is ${row}. Key: ${key.join(', ')}.`)}`,
-  ...columns
+  `COMMENT ON TABLE ${target} IS ${literal(tableComment(table))}`,
+  ...table.columns
     .filter(({ name }) => present.includes(name))
     .map(
-      ({ name, about, unit }) =>
-        `COMMENT ON COLUMN ${target}.${ident(name)} IS ${literal(unit === undefined ? about : `${about} Unit: ${unit}.`)}`,
+      (column) => `COMMENT ON COLUMN ${target}.${ident(column.name)} IS ${literal(columnComment(column))}`,
     ),
 ]

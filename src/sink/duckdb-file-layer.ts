@@ -8,8 +8,8 @@ import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { TARGET } from './with-database.ts'
 
-/** How ours are told from views of others. */
-const MARK = 'View of firmlake.'
+/** What comments of our views end with, so that views of others are left alone. */
+const MARK = ' (View of firmlake.)'
 
 const names = async (session: Session, sql: string): Promise<readonly string[]> =>
   (await session.rows(sql)).map(({ name }) => String(name))
@@ -20,7 +20,7 @@ const IN_TARGET = `database_name = ${literal(TARGET)} AND schema_name = 'main'`
 export const dropOurViews = async (session: Session): Promise<void> => {
   const ours = await names(
     session,
-    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND comment = ${literal(MARK)}`,
+    `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND ends_with(comment, ${literal(MARK)})`,
   )
   for (const name of ours) await session.run(`DROP VIEW ${TARGET}.main.${ident(name)}`)
 }
@@ -35,12 +35,12 @@ export const makeLayer = async (
     session,
     `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND NOT internal`,
   )
-  const { statements, views } = await layer({
+  const statements = await layer({
     tables: new Set(tables),
     taken: new Set([...tables, ...others]),
+    mark: MARK,
   })
   await session.run(`USE ${TARGET}`)
   for (const sql of statements) await session.run(sql)
-  for (const name of views) await session.run(`COMMENT ON VIEW ${ident(name)} IS ${literal(MARK)}`)
   await session.run('USE memory')
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { definitionsText, documentationOf } from '../../docs/definitions-text.ts'
+import { definitionsText } from '../../docs/definitions-text.ts'
 import { definitionNames, definitionsFor, namesIn, parseDefinition } from '../../src/analysis/definitions.ts'
+import { documentationOf } from '../../src/analysis/documentation.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { keptStatements } from '../../src/lake/views/lake-sql.ts'
@@ -29,8 +30,8 @@ const withViews = async (use: (session: Session) => Promise<void>): Promise<void
 /** What a macro is called with for the names of its columns. */
 const call = (signature: string): string =>
   signature
-    .replace(/\bitem\b|\btarget\b/g, "'x'")
-    .replace(/\b(id|n|depth)\b/g, '1')
+    .replace(/\b(item|target|searched)\b/g, "'x'")
+    .replace(/\b(id|n|depth|from_year|to_year)\b/g, '1')
     .replace(/\bids\b/g, '[1]')
 
 test('the head of each definition names its columns and parameters, in their order', async () => {
@@ -63,7 +64,7 @@ test('every example of a head is a statement that runs', async () => {
 test('financials_wide has a column for each line item of the contract, line_item_names its row', async () => {
   await withViews(async (session) => {
     const columns = await session.describe('FROM financials_wide')
-    expect(columns.slice(5).map(({ name }) => name)).toEqual(LINE_ITEMS.map(({ lineItem }) => lineItem))
+    expect(columns.slice(6).map(({ name }) => name)).toEqual(LINE_ITEMS.map(({ lineItem }) => lineItem))
     const rows = await session.rows('SELECT category, line_item, unit FROM line_item_names ORDER BY 1, 2')
     const expected = LINE_ITEMS.map(({ category, lineItem, unit }) => ({
       category,
@@ -80,6 +81,7 @@ test('definitionsFor gives what is named behind all that it uses, and nothing el
   expect(names.at(-1)).toBe('peers')
   expect(names.toSorted()).toEqual([
     'company_industries',
+    'company_names',
     'latest_figures',
     'peers',
     'rates',

@@ -88,18 +88,22 @@ test('a file has what its tables allow; tables and views of others keep their na
   await inFile(
     file,
     (session) =>
-      session.run('CREATE VIEW missing_years AS SELECT 7 AS own; CREATE TABLE coverage AS SELECT 8 AS own'),
+      session.run('CREATE VIEW missing_years AS SELECT 7 AS own; CREATE TABLE headcounts AS SELECT 8 AS own'),
     '',
   )
   await exportTables({ lake, to: file, tables: ['financials'] })
   const LATEST = 'SELECT value FROM latest_figures ORDER BY 1'
+  const RATE = "SELECT units_per_usd AS rate FROM rates WHERE currency = 'USD' AND year = 2023"
+  expect(await ask(file, RATE)).toEqual([{ rate: 1 }])
+  await expect(ask(file, LATEST)).rejects.toThrow('latest_figures')
+  await exportTables({ lake, to: file, tables: ['companies', 'financials'] })
   expect(await ask(file, LATEST)).toEqual([{ value: 6 }, { value: 100 }])
   expect(await ask(file, 'FROM missing_years')).toEqual([{ own: 7 }])
-  expect(await ask(file, 'FROM coverage')).toEqual([{ own: 8 }])
-  await expect(ask(file, 'FROM company_industries')).rejects.toThrow('company_industries')
+  expect(await ask(file, 'FROM headcounts')).toEqual([{ own: 8 }])
+  await expect(ask(file, 'FROM board_seats')).rejects.toThrow('board_seats')
   // A table takes the name of a view of ours; what the file gets later, views do.
   await exportTables({ lake, to: file, tables: ['latest_figures'], sql: 'SELECT 9 AS value' })
   expect(await ask(file, LATEST)).toEqual([{ value: 9 }])
   await exportTables({ lake, to: file })
-  expect(await ask(file, 'SELECT count(*)::INTEGER AS n FROM company_industries')).toEqual([{ n: 0 }])
+  expect(await ask(file, 'SELECT count(*)::INTEGER AS n FROM board_seats')).toEqual([{ n: 0 }])
 })

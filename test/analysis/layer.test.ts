@@ -66,6 +66,8 @@ const owner = (InternalId: number, stake: object | null, more: object = {}): obj
   ...(stake && { Ownerships: [stake] }),
   ...more,
 })
+const names = (internal_id: number) => ({ internal_id, company_name: `Company ${internal_id}` })
+const GROUP = 'SELECT internal_id, level, is_head'
 const percent = (OwnershipStake: number): object => ({ OwnershipStake })
 
 /**
@@ -74,7 +76,7 @@ const percent = (OwnershipStake: number): object => ({ OwnershipStake })
  */
 const RELATIONS = [
   {
-    InternalId: 100,
+    ...{ InternalId: 100, Name: 'Company 100', CountryCode: 'SE' },
     Parents: [
       owner(101, percent(60)),
       owner(102, { MinOwnershipStake: 25, MaxOwnershipStake: 50 }),
@@ -86,7 +88,7 @@ const RELATIONS = [
         ],
         ...{ FirstName: 'Ann', LastName: 'Owner', BirthDate: '1970-05-06', CountryCode: 'SE' },
         KeyPersonRoles: [
-          { Id: 1, Text: 'Chair of the board', Category: 'Board' },
+          { Id: 1, Text: 'Chair of the board', Category: 'Board', InDate: '1999-12-31T23:30:00' },
           { Id: 2, Text: 'Chief executive', Category: 'Management' },
         ],
       }),
@@ -187,16 +189,44 @@ describe('figures', () => {
 
   test('growth compares years that follow each other, and of a 0 gives none', async () => {
     const sql = "FROM growth('NetSales') WHERE consolidation = 'Consolidated' ORDER BY fiscal_year"
-    expect(await rows(`SELECT fiscal_year, previous, round(growth, 9) AS growth ${sql}`)).toEqual([
-      { fiscal_year: 2021, previous: 0, growth: null },
-      { fiscal_year: 2022, previous: 100_000, growth: 0.1 },
+    expect(await rows(`SELECT fiscal_year, previous_value, round(growth, 9) AS growth ${sql}`)).toEqual([
+      { fiscal_year: 2021, previous_value: 0, growth: null },
+      { fiscal_year: 2022, previous_value: 100_000, growth: 0.1 },
     ])
+  })
+
+  test('cagr is the rate a year between two years; none of what is not above 0, or of other currencies', async () => {
+    const pair = (first: number, last: number): object => sales({ 2020: first, 2021: 9999, 2023: last })
+    const lake = await openLake('cagr', [
+      company(11, 'SE', 'SEK', pair(100, 133.1)),
+      company(12, 'NO', 'NOK', pair(200, 25)),
+      company(13, 'SE', 'SEK', pair(100, 0)),
+      company(14, 'SE', 'SEK', pair(0, 100)),
+      company(15, 'SE', 'SEK', pair(-100, 50)),
+      company(16, 'SE', 'SEK', pair(100, -50)),
+      company(17, 'SE', 'SEK', pair(-100, -200)),
+      company(18, 'SE', 'SEK', sales({ 2020: 100, 2022: 120 })),
+    ])
+    const asked = "internal_id, years, round(cagr, 9) AS cagr FROM cagr('NetSales', 2020, 2023) ORDER BY 1"
+    const growth = [0.1, -0.5, -1, null, null, null, null]
+    expect(await rows(`SELECT ${asked}`, lake)).toEqual(
+      growth.map((cagr, at) => ({ internal_id: 11 + at, years: 3, cagr })),
+    )
+    expect(await rows("FROM cagr('NetSales', 2020, 2023) WHERE internal_id = 11", lake)).toMatchObject([
+      {
+        ...{ company_name: 'Company 11', country_code: 'SE', consolidation: 'Consolidated' },
+        ...{ first_value: 100_000, last_value: 133_100, currency: 'SEK' },
+      },
+    ])
+    expect(await rows("FROM cagr('NetSales', 2023, 2020)", lake)).toEqual([])
+    expect(await rows("FROM cagr('NetSales', 2020, 2020)", lake)).toEqual([])
+    lake.close()
   })
 
   test('missing_years names gaps, and no year before the first or after the last', async () => {
     expect(await rows('FROM missing_years')).toEqual([
       {
-        ...{ internal_id: 1, country_code: 'SE', consolidation: 'Consolidated' },
+        ...{ internal_id: 1, company_name: 'Company 1', country_code: 'SE', consolidation: 'Consolidated' },
         ...{ fiscal_year: 2023, first_year: 2020, last_year: 2024 },
       },
     ])
@@ -226,7 +256,10 @@ describe('figures', () => {
     const other = company(2, 'SE', 'USD', sales({ 2024: 9 }))
     const lake = await openLake('restated', COMPANIES, [changed, other], [changed])
     expect(
-      await rows('SELECT * EXCLUDE (loaded_at, country_code, category) FROM restatements ORDER BY 1', lake),
+      await rows(
+        'SELECT * EXCLUDE (loaded_at, company_name, country_code, category) FROM restatements ORDER BY 1',
+        lake,
+      ),
     ).toEqual([
       {
         ...{ internal_id: 1, consolidation: 'Consolidated', line_item: 'NetSales', fiscal_year: 2021 },
@@ -242,12 +275,12 @@ describe('figures', () => {
     ])
     expect(
       await rows(
-        'SELECT internal_id, column_name, old_value, new_value FROM company_changes ORDER BY ALL',
+        'SELECT internal_id, company_name, column_name, old_value, new_value FROM company_changes ORDER BY ALL',
         lake,
       ),
     ).toEqual([
-      { internal_id: 1, column_name: 'score', old_value: null, new_value: '2.0' },
-      { internal_id: 2, column_name: 'current_currency_code', old_value: 'EUR', new_value: 'USD' },
+      { ...names(1), column_name: 'score', old_value: null, new_value: '2.0' },
+      { ...names(2), column_name: 'current_currency_code', old_value: 'EUR', new_value: 'USD' },
     ])
     lake.close()
   })
@@ -295,6 +328,52 @@ describe('companies', () => {
       { is_group: false, position: 2, code: '62', section: 'J', division: '62' },
       { is_group: true, position: 1, code: 'x', section: null, division: null },
     ])
+  })
+
+  test('find_company gives the best match first: names, earlier names and numbers, whatever case and accents', async () => {
+    const named = (InternalId: number, CompanyName: string, more: object = {}): object => ({
+      BasicDetails: { InternalId, CompanyName, CountryCode: 'SE', ...more },
+    })
+    const lake = await openLake('found', [
+      named(21, 'Pineapple Trading AB'),
+      named(22, 'The Apple Farm AB'),
+      named(23, 'Applebee Ltd'),
+      named(24, 'APPLE', { OrgNo: '556677-8899' }),
+      named(25, 'Pear AB', { PreviousNames: ['Äpple, Inc.', 'Apple'] }),
+      named(26, 'Aplpe Systems', { OrgNo: '556677-1111' }),
+      named(27, 'Ørsted A/S', { OrgNo: 'SC 123' }),
+      named(28, 'Quince AB', { PreviousNames: [''] }),
+    ])
+    const find = (searched: string) =>
+      rows(
+        `SELECT internal_id AS id, matched_by AS how, matched_column AS "column" FROM find_company('${searched}') ORDER BY rank`,
+        lake,
+      )
+    const name = 'company_name'
+    const found = [
+      { id: 24, how: 'exact', column: name },
+      { id: 25, how: 'exact', column: 'previous_names' },
+      { id: 23, how: 'prefix', column: name },
+      { id: 22, how: 'word', column: name },
+      { id: 21, how: 'contains', column: name },
+      { id: 26, how: 'similar', column: name },
+    ]
+    expect(await find('apple')).toEqual(found)
+    expect(await find('  ÀPPLE! ')).toEqual(found)
+    expect(await find('apple inc')).toContainEqual({ id: 25, how: 'exact', column: 'previous_names' })
+    expect(await find('5566778899')).toEqual([{ id: 24, how: 'exact', column: 'org_no' }])
+    expect(await find('556677')).toEqual([
+      { id: 24, how: 'prefix', column: 'org_no' },
+      { id: 26, how: 'prefix', column: 'org_no' },
+    ])
+    expect(await find('sc-123')).toEqual([{ id: 27, how: 'exact', column: 'org_no' }])
+    expect(await find('orsted a/s')).toEqual([{ id: 27, how: 'exact', column: name }])
+    for (const nothing of ['', ' - ', 'zzzzzz']) expect(await find(nothing)).toEqual([])
+    expect(await rows('FROM find_company(NULL)', lake)).toEqual([])
+    expect(await rows("SELECT rank, matched_text, org_no FROM find_company('äpple') LIMIT 1", lake)).toEqual([
+      { rank: 1, matched_text: 'APPLE', org_no: '556677-8899' },
+    ])
+    lake.close()
   })
 
   test('peers are of the same division, nearest in size first, the own country before others', async () => {
@@ -345,7 +424,7 @@ describe('ownership', () => {
       { owner_id: 901, min_stake: 7, max_stake: 7, paths: 1, level: 1 },
       { owner_id: 902, min_stake: 30, max_stake: 80, paths: 2, level: 3 },
     ])
-    expect(await rows('FROM group_of(100) ORDER BY internal_id')).toEqual([
+    expect(await rows(`${GROUP} FROM group_of(100) ORDER BY internal_id`)).toEqual([
       { internal_id: 100, level: 1, is_head: false },
       { internal_id: 101, level: 0, is_head: true },
       { internal_id: 105, level: 1, is_head: false },
@@ -369,7 +448,7 @@ describe('ownership', () => {
     expect(await rows(`${stakes} FROM ultimate_owners(210) ORDER BY 1`, lake)).toEqual([
       { owner: 904, least: 39.2, paths: 1 },
     ])
-    expect(await rows('FROM group_of(210) ORDER BY 1', lake)).toEqual([
+    expect(await rows(`${GROUP} FROM group_of(210) ORDER BY 1`, lake)).toEqual([
       { internal_id: 210, level: 1, is_head: false },
       { internal_id: 301, level: 0, is_head: true },
       { internal_id: 302, level: 1, is_head: false },
@@ -398,12 +477,12 @@ describe('ownership', () => {
     ])
     expect(await rows('FROM people WHERE person_id = 905', lake)).toEqual([
       {
-        ...{ person_id: 905, name: null, birth_year: null, national_id: null, country_code: null },
+        ...{ person_id: 905, person_name: null, birth_year: null, national_id: null, country_code: null },
         ...{ is_protected: true, companies: 1 },
       },
     ])
-    expect(await rows('SELECT person_id, name, role FROM board_seats', lake)).toEqual([
-      { person_id: 905, name: null, role: 'Chair' },
+    expect(await rows('SELECT person_id, person_name, role FROM board_seats', lake)).toEqual([
+      { person_id: 905, person_name: null, role: 'Chair' },
     ])
     lake.close()
   })
@@ -411,18 +490,35 @@ describe('ownership', () => {
   test('people and board_seats mask the protected, and join nobody by name', async () => {
     expect(await rows('FROM people ORDER BY person_id')).toEqual([
       {
-        ...{ person_id: 901, name: 'Owner 901', birth_year: 1970, national_id: null, country_code: 'SE' },
+        ...{
+          person_id: 901,
+          person_name: 'Owner 901',
+          birth_year: 1970,
+          national_id: null,
+          country_code: 'SE',
+        },
         ...{ is_protected: false, companies: 2 },
       },
       {
-        ...{ person_id: 902, name: null, birth_year: null, national_id: null, country_code: null },
+        ...{ person_id: 902, person_name: null, birth_year: null, national_id: null, country_code: null },
         ...{ is_protected: true, companies: 1 },
       },
     ])
-    expect(await rows('SELECT person_id, name, company_id, role FROM board_seats ORDER BY ALL')).toEqual([
-      { person_id: 901, name: 'Owner 901', company_id: 100, role: 'Chair of the board' },
-      { person_id: 901, name: 'Owner 901', company_id: 106, role: 'Member of the board' },
-      { person_id: 902, name: null, company_id: 103, role: 'Member of the board' },
+    expect(
+      await rows('SELECT * EXCLUDE (is_protected) FROM board_seats ORDER BY person_id, internal_id'),
+    ).toEqual([
+      {
+        ...{ internal_id: 100, company_name: 'Company 100', country_code: 'SE', since: '1999-12-31' },
+        ...{ person_id: 901, person_name: 'Owner 901', role: 'Chair of the board' },
+      },
+      {
+        ...{ internal_id: 106, company_name: null, country_code: null, since: null },
+        ...{ person_id: 901, person_name: 'Owner 901', role: 'Member of the board' },
+      },
+      {
+        ...{ internal_id: 103, company_name: null, country_code: null, since: null },
+        ...{ person_id: 902, person_name: null, role: 'Member of the board' },
+      },
     ])
   })
 })

@@ -18,8 +18,10 @@ const namesFrom = (cwd: string, sql: string): string => {
     for (const sql of ${JSON.stringify(sql)}.split(';\\n').filter((one) => one.trim() !== ''))
       rows = (await connection.runAndReadAll(sql)).getRows()
     console.log(JSON.stringify(rows))`
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], {
+  // By its input: an argument may have no more than 128 KB.
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-'], {
     cwd,
+    input: code,
     encoding: 'utf8',
   })
   expect([status, stderr]).toEqual([0, ''])

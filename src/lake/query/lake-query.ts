@@ -222,7 +222,8 @@ export class LakeQuery {
   /** Makes what a statement reads, and what it only describes or lists. */
   async #makeViews(sql: string, { tables }: ReadingStatement): Promise<void> {
     await this.#views.makeReadable(tables)
-    await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+    if (COMMENTED.test(sql)) await this.#views.describe()
+    else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
   }
 
   #failed(error: unknown): ToolkitError {
@@ -312,7 +313,9 @@ const RELATION = `temp.main.${RELATION_NAME}`
 /** The word EXPLAIN before a query; behind it the text has to be a query by itself. */
 const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
 /** Statements that list what there is. */
-const LISTING = /\bshow\b|\bduckdb_|\binformation_schema\b|\bpragma_|\bsqlite_/i
+const LISTING = /\bshow\b|\bpragma_|\bsqlite_/i
+/** Those that list comments too. */
+const COMMENTED = /\bduckdb_|\binformation_schema\b/i
 const PIVOT = /\bpivot(_wider)?\b/i
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)

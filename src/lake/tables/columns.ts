@@ -12,6 +12,10 @@ export interface Column {
   readonly unit?: string
 }
 
+/** What a comment in a database says of a column. */
+export const columnComment = ({ about, unit }: Column): string =>
+  unit === undefined ? about : `${about} Unit: ${unit}.`
+
 /** A field of the contract that is a column. */
 export interface FieldColumn extends Column {
   readonly field: Field

@@ -199,6 +199,9 @@ export const LISTINGS: Table & { readonly content: Content } = {
   ],
 }
 
+/** What a comment in a database says of a table. */
+export const tableComment = ({ row, key }: Table): string => `A row is ${row}. Key: ${key.join(', ')}.`
+
 export const tablesOf = (content: Content): readonly Table[] =>
   TABLES.filter((table) => table.content === content)
 

@@ -1,13 +1,14 @@
 /** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
 
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
-import type { Layer, TargetNames } from '../../core/sink.ts'
+import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
+import { baseComments, commentSql, commentsOf } from './comments.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './lake-facts.ts'
 import {
@@ -57,11 +58,17 @@ async function* macrosBesideRows({ listed, facts }: LakeContents): AsyncGenerato
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
 
+/** Views, macros and what is said of them. */
+const viewStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
+  ...baseViews(computed).values(),
+  ...definitionsFor().map(({ sql }) => sql),
+  ...[...baseComments(computed), ...definitionsFor().map(commentsOf)].map((one) => commentSql(one)),
+]
+
 const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[] => [
   SCHEMA,
   ...unreadableMacros(),
-  ...baseViews(computed).values(),
-  ...definitionsFor().map(({ sql }) => sql),
+  ...viewStatements(computed),
 ]
 
 const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
@@ -125,8 +132,7 @@ export const printedStatements = async (
       ...rowsMacros(contents, inVariable),
       ...(await Array.fromAsync(macrosBesideRows(contents))),
       ...(await Array.fromAsync(factStatements('snapshots', contents.facts('snapshots')))),
-      ...baseViews(contents.computed).values(),
-      ...definitionsFor().map(({ sql }) => sql),
+      ...viewStatements(contents.computed),
     ].map((sql) => `${sql};`),
     '',
   ].join('\n')
@@ -140,8 +146,8 @@ export const printedStatements = async (
 export const layerOnTables = async (
   facts: ReadFacts,
   known: readonly FactName[],
-  { tables, taken }: TargetNames,
-): Promise<Layer> => {
+  { tables, taken, mark }: TargetNames,
+): Promise<readonly string[]> => {
   const isMissing = new Set([
     ...[...baseViews().keys()].filter((name) => !tables.has(name)),
     ...FACT_NAMES.filter((name) => !known.includes(name)).map((name) => `fact_${name}`),
@@ -153,8 +159,10 @@ export const layerOnTables = async (
   }
   const macros: string[] = []
   for (const name of known) for await (const sql of factStatements(name, facts(name))) macros.push(sql)
-  return {
-    statements: [SCHEMA, ...macros, ...made.map(({ sql }) => sql)],
-    views: made.flatMap(({ name, kind }) => (kind === 'view' ? [name] : [])),
-  }
+  return [
+    SCHEMA,
+    ...macros,
+    ...made.map(({ sql }) => sql),
+    ...made.map((one) => commentSql(commentsOf(one), one.kind === 'view' ? mark : '')),
+  ]
 }

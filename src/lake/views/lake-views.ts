@@ -13,6 +13,7 @@ import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
+import { baseComments, commentSql, commentsOf } from './comments.ts'
 import {
   filesOf,
   goneFiles,
@@ -32,6 +33,9 @@ import {
   rowsOfTable,
   unreadableMacros,
 } from './source-macros.ts'
+
+/** What is made where views and macros have their comments. */
+const COMMENTS = 'comments'
 
 interface View {
   readonly name: string
@@ -144,6 +148,17 @@ export class LakeViews {
   /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
   define(names: ReadonlySet<string> | null): Promise<void> {
     return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))
+  }
+
+  /** Says of all views and macros what they are, for statements that list them. */
+  describe(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#define(definitionsFor())
+      if (this.#made.has(COMMENTS)) return
+      const comments = [...baseComments(this.#computed), ...definitionsFor().map(commentsOf)]
+      await this.#session.run(comments.map((one) => commentSql(one)).join(';\n'))
+      this.#made.add(COMMENTS)
+    })
   }
 
   /** Makes views again that show less. Those of an earlier call stay as they are until they are named again. */

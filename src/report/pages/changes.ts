@@ -27,10 +27,10 @@ export const changes: ReportPage = {
       title: 'Largest restatements',
       about:
         'By change in percent of the figure before; where the currency changed there is none, and these come last.',
-      sql: `SELECT r.internal_id, c.company_name, r.country_code, r.consolidation, r.line_item, r.fiscal_year, r.old_value, r.new_value,
-  round(r.percent, 2) AS percent, r.new_currency AS currency, r.snapshot
-FROM restatements AS r LEFT JOIN companies AS c ON c.internal_id = r.internal_id
-ORDER BY abs(r.percent) DESC NULLS LAST, r.internal_id, r.consolidation, r.line_item, r.fiscal_year, r.snapshot LIMIT ${LARGEST}`,
+      sql: `SELECT internal_id, company_name, country_code, consolidation, line_item, fiscal_year, old_value, new_value,
+  round(percent, 2) AS percent, new_currency AS currency, snapshot
+FROM restatements
+ORDER BY abs(restatements.percent) DESC NULLS LAST, internal_id, consolidation, line_item, fiscal_year, snapshot LIMIT ${LARGEST}`,
       most: LARGEST,
       none: 'No figure came again with another value.',
     },

@@ -1,0 +1,107 @@
+/**
+ * What a database says of its views, macros and their columns. Declared once: in the head comments of the analysis layer, and
+ * in the columns of the tables.
+ */
+
+import type { Definition, DefinitionKind } from '../../analysis/definitions.ts'
+import { documentationOf } from '../../analysis/documentation.ts'
+import { LINE_ITEMS } from '../../contract/line-items.ts'
+import { ident, literal } from '../duckdb/sql.ts'
+import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { type Column, columnComment } from '../tables/columns.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table, tableComment } from '../tables/tables.ts'
+import { ALL_COMPANIES, HISTORY_COLUMNS } from './base-views.ts'
+
+/** What is said of a view or a macro. */
+export interface Comments {
+  readonly kind: DefinitionKind
+  readonly name: string
+  /** Of a macro with its parameters and columns: a database has no place of their own for these. */
+  readonly about: string
+  /** Of a view. */
+  readonly columns: readonly (readonly [name: string, about: string])[]
+}
+
+/** In a head comment the name of all further columns, one a line item. */
+const LINE_ITEM_COLUMNS = '…'
+
+const lineItemColumns = (): readonly (readonly [string, string])[] =>
+  LINE_ITEMS.map(({ lineItem, category, unit }) => [
+    lineItem,
+    `${lineItem} of ${category}; unit: ${unit}. NULL where there is no figure.`,
+  ])
+
+const listed = (title: string, list: readonly (readonly [string, string])[]): string =>
+  list.length === 0 ? '' : ` ${title}: ${list.map(([name, about]) => `${name}: ${about}`).join('; ')}.`
+
+/** What a definition's head comment says. */
+export const commentsOf = (definition: Definition): Comments => {
+  const { name, kind } = definition
+  const { about, rule, parameters, columns } = documentationOf(definition)
+  const text = rule === undefined ? about : `${about} ${rule}`
+  if (kind !== 'view')
+    return {
+      ...{ kind, name, columns: [] },
+      about: `${text}${listed('Parameters', parameters)}${listed('Columns', columns)}`,
+    }
+  return {
+    ...{ kind, name, about: text },
+    columns: columns.flatMap((column) => (column[0] === LINE_ITEM_COLUMNS ? lineItemColumns() : [column])),
+  }
+}
+
+const ofColumns = (columns: readonly Column[]): Comments['columns'] =>
+  columns.map((column) => [column.name, columnComment(column)])
+
+const GONE_SINCE = LISTINGS.columns.filter(({ name }) => name === 'gone_since')
+const PARTITION = { name: 'partition', type: 'VARCHAR', about: 'Partition whose load met the line.' }
+
+/** What is said of the views of the tables. @param computed further columns of the tables */
+export const baseComments = (computed: readonly ComputedColumn[] = []): readonly Comments[] => {
+  const view = (name: string, about: string, columns: readonly Column[], table?: Table): Comments => ({
+    ...{ kind: 'view', name, about },
+    columns: [
+      ...ofColumns(columns),
+      ...computed
+        .filter((one) => one.table === table?.name)
+        .map(({ column, sql }) => [column, `Computed: ${sql}`] as const),
+    ],
+  })
+  return [
+    ...TABLES.flatMap((table) => {
+      const { name, columns } = table
+      const about = tableComment(table)
+      return [
+        view(name, `Current versions. ${about}`, columns, table),
+        view(`${name}_history`, `All versions. ${about}`, [...columns, ...HISTORY_COLUMNS], table),
+      ]
+    }),
+    view(QUARANTINE.name, tableComment(QUARANTINE), [PARTITION, ...QUARANTINE.columns]),
+    view(LISTINGS.name, tableComment(LISTINGS), LISTINGS.columns),
+    ...mainTables()
+      .filter(({ content }) => content === LISTINGS.content)
+      .map((table) =>
+        view(
+          ALL_COMPANIES,
+          `Current versions, of those that left the service the last ones. ${tableComment(table)}`,
+          [...table.columns, ...GONE_SINCE],
+          table,
+        ),
+      ),
+  ]
+}
+
+const KINDS: Readonly<Record<DefinitionKind, string>> = {
+  view: 'VIEW',
+  macro: 'MACRO',
+  'table macro': 'MACRO TABLE',
+}
+
+/** Statements in one text: of a view and its columns, or of a macro. @param mark text behind what is said of the whole */
+export const commentSql = ({ kind, name, about, columns }: Comments, mark = ''): string =>
+  [
+    `COMMENT ON ${KINDS[kind]} ${ident(name)} IS ${literal(`${about}${mark}`)}`,
+    ...columns.map(
+      ([column, text]) => `COMMENT ON COLUMN ${ident(name)}.${ident(column)} IS ${literal(text)}`,
+    ),
+  ].join(';\n')

@@ -14,7 +14,7 @@ const PROJECT = fileURLToPath(new URL('..', import.meta.url))
 
 const GROUND = ['contract', 'support'] as const
 const MIDDLE = [...GROUND, 'analysis', 'core', 'storage', 'lake'] as const
-const STAGES = ['source', 'decode', 'load', 'sink', 'manifest', 'publish'] as const
+const STAGES = ['source', 'decode', 'check', 'rows', 'load', 'sink', 'manifest', 'publish'] as const
 
 /** What each room may import besides itself. A folder that is not named here is an error. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -29,51 +29,89 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   lake: [...GROUND, 'analysis', 'core', 'storage'],
   source: MIDDLE,
   decode: MIDDLE,
-  load: MIDDLE,
+  rows: MIDDLE,
+  // A check fills the rows of a record in the same pass.
+  check: [...MIDDLE, 'rows'],
+  load: [...MIDDLE, 'check', 'rows'],
   sink: MIDDLE,
   manifest: MIDDLE,
   publish: MIDDLE,
-  pipeline: [...MIDDLE, ...STAGES],
+  // Records from rows: the inverse of check, rows and load.
+  restore: [...MIDDLE, 'rows'],
+  commit: [...MIDDLE, 'load', 'manifest'],
+  run: [...MIDDLE, ...STAGES, 'commit'],
+  targets: [...MIDDLE, 'sink', 'manifest', 'publish', 'run'],
   // From below it takes what reads and restores a lake, and nothing that brings data in.
-  server: [...MIDDLE, 'load', 'manifest', 'report'],
+  server: [...MIDDLE, 'manifest', 'restore', 'report'],
   // HTML and charts from rows; knows no lake.
   report: [],
   // The explorer's page.
   web: ['contract', 'support', 'report'],
-  // A job in one call: what the command line and a program's index both start.
-  jobs: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'report', 'config'],
+  // What the command line and a program's index both start, a folder for each job.
+  jobs: [...MIDDLE, ...STAGES, 'restore', 'commit', 'run', 'targets', 'server', 'report', 'config'],
   // Hears of the stages of runs; knows none of those who do the work.
   observe: [...GROUND, 'core', 'lake'],
   // Hands the steps of a job to an engine.
   engine: [...GROUND, 'core', 'jobs'],
-  cli: [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'observe', 'engine', 'config'],
-  'index.ts': [...MIDDLE, ...STAGES, 'pipeline', 'server', 'jobs', 'observe', 'config'],
+  cli: [...MIDDLE, ...STAGES, 'commit', 'run', 'targets', 'server', 'jobs', 'observe', 'engine', 'config'],
+  'index.ts': [...MIDDLE, ...STAGES, 'run', 'targets', 'server', 'jobs', 'observe', 'config'],
   pipelines: ['index.ts'],
 }
 
 /** What the folders of a room may import of it; files that stand in the room itself may import all of it. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  pipeline: {
-    run: [],
-    pull: ['run'],
-    sync: ['pull', 'run'],
-    'batch-files': ['run'],
-    convert: ['run'],
-    compact: ['run'],
+  check: {
+    scan: [],
+    drift: ['scan'],
+    figures: ['scan', 'drift'],
+    record: ['scan', 'drift', 'figures'],
+    quarantine: ['scan'],
+  },
+  manifest: {
+    form: [],
+    parts: ['form'],
+    snapshots: ['form', 'parts'],
+    runs: ['form', 'snapshots'],
+    verify: ['form', 'parts', 'snapshots', 'runs'],
+  },
+  run: { work: [] },
+  jobs: {
+    common: [],
+    query: ['common'],
+    records: ['common'],
+    diff: ['common'],
+    verify: [],
+    views: [],
+    serve: [],
+    doctor: [],
     copy: [],
-    forget: ['targets', 'run'],
-    shared: ['sync', 'pull', 'batch-files', 'run'],
-    targets: ['run'],
-    export: ['targets', 'run'],
+    compact: ['common'],
+    forget: ['common'],
+    gc: ['forget'],
+    check: ['common', 'query'],
+    report: ['common', 'query', 'check'],
+    convert: ['common', 'query'],
+    replay: ['common', 'convert'],
+    pull: ['common'],
+    sync: ['common', 'pull'],
+    'batch-files': ['common'],
+    resume: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files', 'forget'],
+    steps: ['common', 'convert', 'pull', 'sync', 'batch-files'],
+    // A night is made of the other jobs.
+    nightly: [
+      ...['common', 'convert', 'pull', 'sync', 'batch-files'],
+      ...['compact', 'gc', 'check', 'report'],
+    ],
   },
   lake: {
     duckdb: [],
-    parquet: [],
     tables: ['duckdb'],
-    lake: ['take', 'tables', 'duckdb'],
-    diff: ['lake', 'tables', 'duckdb'],
-    rates: ['lake'],
-    take: ['tables', 'duckdb'],
+    projection: ['tables', 'duckdb'],
+    files: ['tables', 'duckdb'],
+    views: ['files', 'projection', 'tables', 'duckdb'],
+    query: ['views', 'files', 'projection', 'tables', 'duckdb'],
+    diff: ['query', 'views', 'files', 'tables', 'duckdb'],
+    rates: ['files'],
   },
   server: {
     access: [],
@@ -233,7 +271,7 @@ test('the imports of this project go down, in no circle, and each package has it
   expect(await problemsOf(PROJECT)).toEqual([])
 })
 
-test('files of a lake reach their readers through lake/fetch-tables.ts alone, which checks them', async () => {
+test('files of a lake reach their readers through lake/files/fetch-tables.ts alone, which checks them', async () => {
   const names = await readdir(join(PROJECT, 'src'), { recursive: true })
   const files = names.map((name) => name.replaceAll('\\', '/')).filter((name) => name.endsWith('.ts'))
   const fetching: string[] = []
@@ -278,12 +316,12 @@ test('the rooms themselves stand in no circle', () => {
 
 test('problemsOf takes imports that go down', async () => {
   const project = await tree({
-    'src/pipeline/a.ts': `import { b } from '../load/b.ts'\nimport { readFile } from 'node:fs'`,
+    'src/run/a.ts': `import { b } from '../load/b.ts'\nimport { readFile } from 'node:fs'`,
     'src/load/b.ts': `import type { C } from '../contract/c.ts'`,
     'src/contract/c.ts': `import { D } from './d.ts'`,
     'src/contract/d.ts': 'export const D = 1',
     'src/lake/duckdb/engine.ts': `import { DuckDBInstance } from '@duckdb/node-api'`,
-    'src/index.ts': `export { a } from './pipeline/a.ts'`,
+    'src/index.ts': `export { a } from './run/a.ts'`,
     'pipelines/convert.ts': `import { a } from '../src/index.ts'`,
   })
   expect(await problemsOf(project)).toEqual([])
@@ -291,7 +329,7 @@ test('problemsOf takes imports that go down', async () => {
 
 test.each([
   ['an import of a stage by another', 'src/load/a.ts', '../decode/b.ts', 'load may not import decode'],
-  ['an import of the glue by a stage', 'src/sink/a.ts', '../pipeline/b.ts', 'sink may not import pipeline'],
+  ['an import of the run by a stage', 'src/sink/a.ts', '../run/b.ts', 'sink may not import run'],
   ['an import that goes up', 'src/core/a.ts', '../manifest/b.ts', 'core may not import manifest'],
   [
     'an import out of the contract',
@@ -300,12 +338,7 @@ test.each([
     'contract may not import support',
   ],
   ['an import out of support', 'src/support/a.ts', '../contract/b.ts', 'support may not import contract'],
-  [
-    'an import of the server by the glue',
-    'src/pipeline/a.ts',
-    '../server/b.ts',
-    'pipeline may not import server',
-  ],
+  ['an import of the server by the run', 'src/run/a.ts', '../server/b.ts', 'run may not import server'],
   [
     'an import of a source by the server',
     'src/server/a.ts',
@@ -313,10 +346,10 @@ test.each([
     'server may not import source',
   ],
   [
-    'an import of a job by what jobs share',
-    'src/pipeline/run/a.ts',
+    'an import of a job by another one',
+    'src/jobs/convert/a.ts',
     '../pull/b.ts',
-    'run may not import pull',
+    'convert may not import pull',
   ],
   ['an import of the faults by http', 'src/server/http/a.ts', '../faults/b.ts', 'http may not import faults'],
   [
@@ -337,7 +370,7 @@ test.each([
   ['a room that is not in the table', 'src/utils/a.ts', './b.ts', 'stands in no room'],
   ['a part of Node in the contract', 'src/contract/a.ts', 'node:fs', 'of Node'],
   ['a part of Node without its prefix', 'src/contract/a.ts', 'fs', 'of Node'],
-  ['DuckDB outside its file', 'src/lake/lake/query.ts', '@duckdb/node-api', 'only "src/lake/duckdb/" may'],
+  ['DuckDB outside its file', 'src/lake/query/query.ts', '@duckdb/node-api', 'only "src/lake/duckdb/" may'],
   [
     'a part of the DuckDB package',
     'src/load/a.ts',

@@ -9,7 +9,7 @@ import type { CheckThread } from './check-thread.ts'
 import type { CheckOptions } from './drift/check-options.ts'
 import { RecordChecker } from './record/check-record.ts'
 
-/** A checked block that holds columns until they are given back. */
+/** A checked block that holds columns until it is released. */
 export interface HeldBlock extends CheckedBlock {
   /** Gives the memory of its columns back for later blocks; afterwards nothing may read them. */
   readonly release: () => void

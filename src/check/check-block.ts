@@ -75,7 +75,7 @@ export class BlockCheck {
     if (checker.hasFigures) rows.figures.reserve(sizeBytes)
   }
 
-  /** Goes on with the same block, which has more lines now. */
+  /** Continues with the same block, which has more lines now. */
   extend(block: Block): void {
     if (block === this.#block) return
     this.#block = block
@@ -117,7 +117,7 @@ export class BlockCheck {
     }
   }
 
-  /** What was found, when there is no more. */
+  /** The findings, when there are no more lines. */
   end(): CheckedBlock {
     for (const { head, ...line } of this.#block.overlong) {
       this.#lines++

@@ -106,7 +106,7 @@ async function* everyStream(
   } while ((await feed.peek(1)).length > 0)
 }
 
-/** What fails after a whole stream without giving a byte was no stream. Other garbage shows as bad lines later. */
+/** Bytes after a whole stream that fail without giving a byte were no stream. Other garbage shows as bad lines later. */
 async function* decodeOne(feed: ByteFeed): AsyncGenerator<Buffer, void> {
   const start = feed.position()
   let given = false
@@ -197,7 +197,7 @@ export const isZstdMagic = (head: Buffer): boolean => {
   return magic === ZSTD_MAGIC || magic >>> 4 === SKIPPABLE_MAGIC
 }
 
-/** What the walk over a frame needs next: bytes to look at, or bytes to pass over. */
+/** Bytes that the walk over a frame needs next: to look at, or to pass over. */
 type Want = { readonly kind: 'look' | 'pass'; readonly bytes: number }
 
 const look = (bytes: number): Want => ({ kind: 'look', bytes })

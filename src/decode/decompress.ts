@@ -42,7 +42,7 @@ const isBrotliOfJson = (head: Buffer): boolean => {
   }
 }
 
-/** What the extension of a name says; `undefined` where it says nothing. */
+/** The compression that the extension of a name says; `undefined` where it says nothing. */
 export const compressionOfName = (name: string): Compression | undefined =>
   SUFFIXES.get(/\.(\w+)$/.exec(name.toLowerCase())?.[1] ?? '')
 

@@ -59,7 +59,7 @@ export interface Loader {
   readonly withRows: <T>(sql: string, use: (rows: TableRows) => Promise<T>) => Promise<T>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
-  /** What is taken of the rows; absent where everything is. */
+  /** The projection of the rows; absent where everything is taken. */
   readonly take: CompiledTake | undefined
   readonly close: () => Promise<void>
 }
@@ -69,9 +69,9 @@ export interface LoaderOptions {
   readonly spoolFolder: string
   /** Each leaves records out, which count as filtered; one after the other. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
-  /** What is taken of the rows. @default everything */
+  /** The projection of the rows. @default everything is taken */
   readonly take?: CompiledTake | undefined
-  /** What has to be computable of each row. @default nothing */
+  /** Expressions that have to be computable of each row. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
 }
 
@@ -131,7 +131,7 @@ const openFirst = async (
   return engine
 }
 
-/** What a part is loaded with. */
+/** The tools that a part is loaded with. */
 interface LoadTools {
   readonly engine: Engine
   readonly session: Session
@@ -159,7 +159,7 @@ const loadPart = async (tools: LoadTools, given: PartToLoad, write: WriteRows): 
   }
 }
 
-/** What the filters leave of a part. */
+/** The part with the records that the filters keep. */
 const keptOf = async ({ engine, filters }: LoadTools, { content, part, bytes }: PartToLoad) => {
   let members = part.members
   for (const filter of filters)

@@ -143,7 +143,7 @@ const textsOf = (values: readonly string[]): readonly Buffer[] => values.map((va
 const DIRECTION_TEXTS = textsOf(DIRECTIONS)
 const KIND_TEXTS = textsOf(OWNERSHIP_KINDS)
 
-/** What every row of an entity, of its ownerships and of its roles says of it. */
+/** The columns that every row of an entity, of its ownerships and of its roles has. */
 class EntityColumns {
   readonly #companyId = new WordsColumn('company_id')
   readonly #entityNo = new WordsColumn('entity_no')
@@ -176,7 +176,7 @@ class EntityColumns {
   }
 }
 
-/** What every row of an entity's lists says. Rows come in the order of the block. */
+/** The columns that every row of an entity's lists has. Rows come in the order of the block. */
 class ItemColumns implements OtherColumns {
   readonly #entity: EntityColumns
   readonly #no = new WordsColumn('no')

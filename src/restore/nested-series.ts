@@ -189,7 +189,7 @@ const moveBack = (columns: YearColumns, row: number, start: number): void => {
   }
 }
 
-/** What is done with the rows of companies that stand together in a file. */
+/** Receives the rows of companies that stand together in a file. */
 interface RangeReader {
   /** Reads the columns of a row group that has rows of these companies. */
   readonly readGroup: (file: ParquetFile, group: RowGroup) => void

@@ -74,7 +74,7 @@ const REST: readonly Member[] = membersOf(REST_PARTS.flatMap(part), 0).map((memb
 )
 const TEXT_COLUMNS = [...REST_PARTS.flatMap(part), ...META, ...CURRENCY_COLUMN]
 
-/** What is read of a company: the columns that become texts, and what decides about them. */
+/** The columns read of a company: those that become texts, and those that decide about them. */
 const profilesOf = (
   companies: string,
 ): string => `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor,

@@ -70,7 +70,7 @@ export interface RestoreRequest {
   readonly onFetch?: SessionRequest['onFetch']
   /** Reads a lake in a bucket in place where DuckDB's httpfs is there. @default copies */
   readonly inPlace?: AccessOptions['inPlace']
-  /** What reading the lake has taken, when all records were read. */
+  /** Called with the costs of reading the lake, when all records were read. */
   readonly onRead?: ((report: AccessReport) => void) | undefined
 }
 

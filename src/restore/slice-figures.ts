@@ -34,7 +34,7 @@ export type IsScaled = (category: string, lineItem: string) => boolean
 
 const keyOf = (category: string, lineItem: string): string => JSON.stringify([category, lineItem])
 
-/** What the dictionary of the run that loaded the slice says. Names come as JSON: of one read as it is a leading U+FEFF would be dropped. */
+/** Reads the dictionary of the run that loaded the slice. Names come as JSON: a leading U+FEFF of a plain name would be dropped. */
 export const scaledItems = async (session: Session): Promise<IsScaled> => {
   const rows = await session.rows(
     `SELECT to_json(category)::VARCHAR AS category, to_json(line_item)::VARCHAR AS line_item FROM ${sliceView('line_items')} WHERE scaled`,
@@ -77,11 +77,11 @@ class ItemNumbers {
 /** A company of the slice. */
 export interface Owner {
   readonly id: bigint
-  /** Of its scale. */
+  /** The factor of its scale. */
   readonly factor: number
 }
 
-/** What is read for a slice. */
+/** The figures to read for a slice. */
 export interface FiguresRequest {
   /** Files in which the companies' figures may stand, beside those of others. */
   readonly files: readonly string[]
@@ -104,7 +104,7 @@ export class SliceFigures {
   /** By an item's number, 1 where the scale was applied. */
   #scaled: number[] = []
   #isScaled: IsScaled = () => false
-  /** Of the row group what the places in its dictionaries mean, and the numbers of its line items as far as they are known. */
+  /** The meaning of places in the row group's dictionaries, and the numbers of its line items as far as they are known. */
   #unconsolidated = new Uint8Array(0)
   #yearOf: Int32Array = new Int32Array(0)
   #names: { readonly categories: readonly string[]; readonly lineItems: readonly string[] } = NO_NAMES
@@ -221,7 +221,7 @@ export class SliceFigures {
   }
 }
 
-/** What a headcount takes at most: `,"-32768":` and its number. */
+/** The most bytes of a headcount: `,"-32768":` and its number. */
 const HEADCOUNT_BYTES = 16 + NUMBER_BYTES
 
 /** Headcounts as JSON texts: the two series that stand in EnhancedDetails. */

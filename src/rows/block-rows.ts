@@ -25,7 +25,7 @@ export interface BlockMessage {
 }
 
 export class BlockRows {
-  /** What the codes of names stand for, as far as they are not places in the block's bytes. */
+  /** The names that codes stand for, as far as these are not places in the block's bytes. */
   readonly names: NameSets
   /** `figuresEnd` and `headcountsEnd` are the rows of figures and of headcounts up to the end of the record. */
   readonly records = new GrowingColumns({

@@ -12,7 +12,7 @@ import { isOddJson, TextReader } from './cell-values.ts'
 import type { RecordRows, RowCells } from './record-rows.ts'
 import { FORM_BITS, MASKED, ODD } from './row-columns.ts'
 
-/** What DuckDB makes of a date-time. */
+/** A date-time as DuckDB reads it. */
 export interface OddInstant {
   /** Microseconds since 1970. */
   readonly micros: bigint | undefined

@@ -68,7 +68,7 @@ const nearest = (first: number, second: number, more: number, places: number): n
   return value + (correction + doubt) === found && value + (correction - doubt) === found ? found : -1
 }
 
-/** What rounding took from a product of two doubles, exactly: by halves of 26 bits (Dekker). */
+/** The rounding error of a product of two doubles, exactly: by halves of 26 bits (Dekker). */
 const productError = (a: number, b: number, product: number): number => {
   // No pairs: lists of them were a third of a conversion's garbage.
   const aCut = a * HALF

@@ -37,7 +37,7 @@ const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
 /** The place of a field in the row that it belongs to; -1 where no row holds it. */
 export const rowColumnOf = (field: Field): number => COLUMN_OF.get(field) ?? -1
 
-/** What the items of a list are. */
+/** The kind of rows that the items of a list are. */
 export type RowList =
   | { readonly rows: 'entities'; readonly bit: number; readonly direction: 0 | 1 | undefined }
   | { readonly rows: 'ownerships'; readonly bit: number; readonly kind: number }

@@ -61,7 +61,7 @@ const FIRST_POSITION = -2
 
 export const codeOfPosition = (position: number): number => FIRST_POSITION - position
 
-/** What the codes of a set stand for in a block. */
+/** The names that the codes of a set stand for in a block. */
 export const namesOf = (set: SeenNames, bytes: Buffer): Names => ({
   values: enumNames(set),
   textOf: (code) => (code >= 0 ? (set.names[code] ?? '') : textAt(bytes, FIRST_POSITION - code)),

@@ -10,7 +10,7 @@ import { POWERS_OF_TEN, readDecimal } from './read-decimal.ts'
 const LEAST_FIGURE_BYTES = 9
 /** A series that has one: `"A":{"2020":1},`. */
 const LEAST_SERIES_BYTES = 15
-/** Of lines of companies on average: more than most have. */
+/** Averages of lines of companies: more than most have. */
 const MEAN_FIGURE_BYTES = 18
 const MEAN_SERIES_BYTES = 90
 const LEAST_ROWS = 1024

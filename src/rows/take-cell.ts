@@ -91,7 +91,7 @@ export class CellTaker {
   }
 }
 
-/** A list stays where it is; one that came masked is told from the others. */
+/** A list stays where it is; one that came masked is marked. */
 const takeList = (
   rows: RecordRows,
   field: Field,

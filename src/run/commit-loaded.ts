@@ -42,11 +42,11 @@ export interface CommitOptions {
   readonly limit: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
-  /** What its searches know of all their companies. @default nothing */
+  /** Listings of all companies of its searches. @default none */
   readonly listings?: readonly (WholeListing | PartialListing)[] | undefined
   /** Most companies of a search that its listing may say are gone. @default 2% */
   readonly maxGone?: QuarantineLimit | undefined
-  /** What its workers have made, each with files that are in place already. @default what its journal says */
+  /** Partitions that its workers have made, with files that are in place already. @default those of its journal */
   readonly work?: FinishedWork | undefined
   /** Commits nothing where the lake shows all that came: then pulls are not recorded either. @default false */
   readonly onlyRows?: boolean | undefined
@@ -68,9 +68,9 @@ export interface LoadSummary {
   readonly already?: { readonly pulls: readonly PullEntry[] }
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
-  /** What whole listings say of companies that are gone; absent where they lacked none. */
+  /** Companies that whole listings lack; absent where they lacked none. */
   readonly gone?: readonly GoneCompanies[]
-  /** Of each sync that did not get all that it found; absent where all came. */
+  /** Syncs that did not get all that they found; absent where all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
@@ -207,7 +207,7 @@ const commitPlanned = async (
   }
 }
 
-/** What the listings of a run say of companies that are gone; code of it is loaded only where there are listings. */
+/** Finds companies that the listings of a run lack; its code is loaded only where there are listings. */
 const goneIn = async (
   run: ConstructorParameters<typeof GoneInRun>[0],
   options: ConstructorParameters<typeof GoneInRun>[1],
@@ -258,7 +258,7 @@ export const readRunInLake = async (lake: string, run: string, number: number): 
 }
 
 /**
- * What a run has done that an earlier call had committed before it was stopped: nothing of it is loaded again.
+ * The summary of a run that an earlier call had committed before it was stopped: nothing of it is loaded again.
  *
  * @param number of the snapshot that shows it
  * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, RUN_NOT_RESUMABLE
@@ -268,7 +268,7 @@ export const committedBefore = async (
   number: number,
   onEvent?: (event: RunEvent) => void,
 ): Promise<LoadSummary> => {
-  // Whoever committed it may have been stopped before it was done with the rest.
+  // The process that committed it may have been stopped before it was done with the rest.
   await ensureRecord(lake, number)
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)

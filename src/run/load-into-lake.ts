@@ -98,7 +98,7 @@ export const defaultLimits = (
   }
 }
 
-/** Two searches of one content have windows of the same name, and counts of a run are told apart by names. */
+/** Two searches of one content have windows of the same name, and counts of a run are kept by name. */
 const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Source =>
   source.kind === 'search' && names.has(source.name)
     ? { ...source, name: `${source.name} (${job + 1})`, decodeName: source.decodeName ?? source.name }
@@ -192,7 +192,7 @@ export const loadIntoLake = async (
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
-    // Whoever takes the run over writes the prefetched files.
+    // The process that takes the run over writes the prefetched files.
     await Promise.allSettled(sources.map((source) => source.stop?.()))
   }
 }

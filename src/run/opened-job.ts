@@ -9,7 +9,7 @@ import { type JobOfRun, nameOfJob } from '../manifest/runs/run-files.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import type { RunScope } from './with-run.ts'
 
-/** What a job is opened for: its run, and its place among the jobs of it. */
+/** The run that a job is opened for, and its place among the jobs of it. */
 export type JobScope = RunScope & JobOfRun
 
 /** Companies that a listing has, of which fewer came when they were asked for by their ids. */

@@ -1,4 +1,4 @@
-/** What the work and the commit of a run are done with. Nothing of the run is kept in it but what stands in the lake. */
+/** The tools of the work and the commit of a run. They keep nothing of the run but what is in the lake. */
 
 import { openCheckers } from '../check/block-checker.ts'
 import { writeError } from '../core/errors.ts'
@@ -30,7 +30,7 @@ export interface ToolOptions extends Pick<TakeOptions, 'hashKey' | 'keeps'> {
   readonly checkThreads?: number | undefined
   /** Where rows go. @default the Parquet lake */
   readonly sink?: Sink | undefined
-  /** What is left out of the records that come, and counted as filtered. @default nothing */
+  /** Filters of the records that come; the others are counted as filtered. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -81,7 +81,7 @@ export const watchedSink = (run: string, sink: SinkRun): SinkRun => ({
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
 /**
- * What is taken of the records: code of it is loaded only where not everything is.
+ * The projection of the records: its code is loaded only where not everything is taken.
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */
 const takeTools = async (
@@ -103,7 +103,7 @@ const takeTools = async (
   return { take, computed, filters: [bySql, filterByFunction(keeps)] }
 }
 
-/** What keeps forgotten companies and entities out of a lake. */
+/** Filters that keep forgotten companies and entities out of a lake. */
 const refusalsOf = async (lake: string) => {
   const refused = refusedBy((await rootIfAny(lake))?.refusals)
   if (refused === undefined) return { refuse: undefined, filters: [] }
@@ -169,7 +169,7 @@ export const withTools = async <T>(
   }
 }
 
-/** Closes an engine. Where it could not be opened whoever needed it has heard of it. */
+/** Closes an engine. A failure to open it was thrown to the code that needed it. */
 const close = async (engine: Promise<() => Engine>): Promise<void> => {
   const opened = await engine.then((open) => open()).catch(() => undefined)
   opened?.close()

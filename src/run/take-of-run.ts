@@ -1,4 +1,4 @@
-/** What a run takes of the records: what its caller declares, else what the lake was loaded with before. */
+/** The projection of a run: the one that its caller declares, else the one that the lake was loaded with before. */
 
 import { ToolkitError } from '../core/errors.ts'
 import {
@@ -16,7 +16,7 @@ import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
 
 export interface TakeOptions {
-  /** Of hashed columns. @default that of the environment */
+  /** The key of hashed columns. @default that of the environment */
   readonly hashKey?: string | Uint8Array | undefined
   /** A function that leaves records out. @default none */
   readonly keeps?: KeepsRecord | undefined
@@ -55,7 +55,7 @@ const compiled = async (take: KeptTake, hashKey: TakeOptions['hashKey']): Promis
 }
 
 /**
- * What a run is begun with.
+ * The projection that a run is begun with.
  *
  * @throws {ToolkitError} TAKE_WRONG, TAKE_DIFFERS, HASH_KEY_WRONG
  */

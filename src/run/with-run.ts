@@ -24,7 +24,7 @@ export interface StartRequest {
   readonly plan: RunPlan
   readonly now: Date
   readonly random: RandomBytes
-  /** What a new run finds in its folder besides its plan, made before it has an owner. @default nothing */
+  /** Files of a new run's folder besides its plan, made before it has an owner. @default none */
   readonly files?: (() => Promise<RunTexts>) | undefined
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined

@@ -1,4 +1,4 @@
-/** What records have beyond the contract: names, line items and how often. A rejected record is not counted. */
+/** Counts names and line items that records have beyond the contract. A rejected record is not counted. */
 
 import type { Drift } from '../../core/partition.ts'
 import { type LineItemKey, moreDrift, UNKNOWN_LIMITS, type UnknownItems } from '../../core/unknown-names.ts'
@@ -61,7 +61,7 @@ export class DriftLog {
     if (beyond) this.#recordsBeyond++
   }
 
-  /** What was kept since the last call, most frequent first; at the end how much there was beyond it. */
+  /** The names kept since the last call, most frequent first; at the end how many there were beyond them. */
   take(): Drift[] {
     const drift: Drift[] = [...this.#kept.values()].sort(
       (a, b) => b.records - a.records || (a.name < b.name ? -1 : 1),
@@ -168,7 +168,7 @@ export class ItemLog {
     }
   }
 
-  /** What was kept since the last call. */
+  /** The items kept since the last call. */
   take(): UnknownItems {
     const taken = { items: [...this.#kept.values()], more: this.#more }
     this.#kept.clear()

@@ -41,7 +41,7 @@ interface UnknownPair {
   readonly item: LineItemKey
 }
 
-/** What the check of a record's figures shares with that of all else of it. */
+/** State that the check of a record's figures shares with that of the rest of the record. */
 export interface FiguresContext {
   readonly scan: JsonScan
   readonly path: RecordPath

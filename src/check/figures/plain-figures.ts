@@ -195,7 +195,7 @@ export class PlainFigures {
       const likely = before < 0 ? this.#firstOf[category]! : this.#next[before]!
       let item = likely
       if (!ITEM_KEYS.isAt(view, at + 1, likely)) {
-        // What comes next in the contract is looked for first.
+        // The item that follows in the contract is looked for first.
         item = ITEM_KEYS.find(view, at + 1, before < 0 ? FIRST_ITEM_OF[category]! : ITEM_KEYS.after(before))
         if (item < 0) return 0
         if (before < 0) this.#firstOf[category] = item

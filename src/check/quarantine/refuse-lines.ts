@@ -1,5 +1,5 @@
 /**
- * Takes what a lake was told to forget out of the lines of a block, before anything looks at them: nothing of it is to get
+ * Takes forgotten companies and entities out of the lines of a block, before anything reads them: nothing of it is to get
  * into tables, drift or quarantine. Lines keep their places and their number. A refused company's line becomes one that
  * has its id and nothing else, for a filter to leave out and to count.
  */
@@ -108,7 +108,7 @@ const MINIMAL: Readonly<Record<Content, (id: bigint) => string>> = {
   relations: (id) => `{"InternalId":${id}}`,
 }
 
-/** What stands in place of a line that names a refused id; `undefined`: it stays as it is. */
+/** The replacement of a line that names a refused id; `undefined` where the line stays as it is. */
 const restOf = (line: string, content: Content, { isCompany, isEntity }: RefusedIds): string | undefined => {
   const owner = parsedRecord(line) === undefined ? undefined : ownerOf(content, line)
   if (owner === undefined) return NOT_READ

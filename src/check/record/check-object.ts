@@ -47,7 +47,7 @@ export class ObjectChecker {
     if (this.#unknown.length > 0) this.#unknown = []
   }
 
-  /** What the record has beyond the contract, as the `extra` column holds it. */
+  /** The record's members beyond the contract, as the `extra` column holds them. */
   get extra(): string | undefined {
     return this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined
   }

@@ -115,12 +115,12 @@ export class RecordChecker {
     return this.rows.addRecord({ id: this.#facts.id, start, next, country, currency, extra })
   }
 
-  /** What the codes of names in `rows` stand for. */
+  /** The names that the codes in `rows` stand for. */
   get seen(): SeenSets {
     return this.#context.seen
   }
 
-  /** What was seen outside the contract since the last call, most frequent first. */
+  /** Names outside the contract since the last call, most frequent first. */
   takeDrift(): Drift[] {
     return this.#context.drift.take()
   }

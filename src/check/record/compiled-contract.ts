@@ -18,7 +18,7 @@ export interface CompiledField {
   readonly isPlainText: boolean
   /** Its place in the row that is made while it is checked; -1 where it has none. */
   readonly rowColumn: number
-  /** What its items are where they are rows of a table of their own. */
+  /** The kind of its items where they are rows of a table of their own. */
   readonly rows: RowList | undefined
 }
 export interface CompiledObject {

@@ -1,5 +1,5 @@
 /**
- * What a record says of itself and its rows need: its id, country, currency and scale. Checks the texts and whole numbers
+ * Facts that a record says of itself and its rows need: its id, country, currency and scale. Checks the texts and whole numbers
  * that these stand in, and the codes of all others against the dictionaries.
  */
 
@@ -14,7 +14,7 @@ import { findName } from '../scan/read-key.ts'
 import { checkNumber, type RecordPath } from '../scan/record-path.ts'
 import type { CompiledField } from './compiled-contract.ts'
 
-/** What the checks of a record's parts share. */
+/** State that the checks of a record's parts share. */
 export interface CheckContext {
   readonly content: Content
   readonly scan: JsonScan

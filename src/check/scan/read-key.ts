@@ -10,7 +10,7 @@ import type { JsonScan } from './json-scan.ts'
 export const KEY_SLACK = 64
 
 export class KeyWords {
-  /** Of each key its first word in `#words`. */
+  /** The first word of each key in `#words`. */
   readonly #first: Int32Array
   readonly #words: Int32Array
   /** Which bits of a key's last word are its own. */

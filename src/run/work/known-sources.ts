@@ -47,7 +47,7 @@ export interface LeftOut {
   readonly reason: string
 }
 
-/** What is wrong with one file and says nothing of the others. */
+/** Errors of one file that say nothing of the others. */
 export const CODES_OF_ONE_FILE: readonly ErrorCode[] = [
   'SOURCE_NOT_FOUND',
   'SOURCE_UNREADABLE',

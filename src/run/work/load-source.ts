@@ -36,7 +36,7 @@ import type { TaskPool } from './task-pool.ts'
 export interface LoadParts {
   readonly decode: Decode
   readonly checkers: Checkers
-  /** Takes out of a block what the lake was told to forget, before it is checked. @default nothing */
+  /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
   readonly refuse?: ((block: Block, content: Content) => Block) | undefined
   readonly loader: Loader
 }
@@ -75,7 +75,7 @@ const reasonToLeaveOut = (source: Source, error: unknown): string | undefined =>
   if (!source.found || !(error instanceof ToolkitError)) return undefined
   if (error.code === 'CONTENT_UNKNOWN') return 'not a companies or relations file'
   if (error.code !== 'SOURCE_FORM' || detectContent(undefined, source.name) !== undefined) return undefined
-  return `it lies in the folder but looks like ${error.context.looks}`
+  return `not a companies or relations file: it looks like ${error.context.looks}`
 }
 
 /**
@@ -119,7 +119,7 @@ const loadBlocks = async (
       await pool.room()
       jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
-    // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
+    // A source that can be read only once gets its fingerprint when all of it is loaded; else the next one may begin.
     if (known) pool.throwIfStopped()
     else await pool.idle()
     return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }

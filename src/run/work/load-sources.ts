@@ -21,13 +21,13 @@ import { TaskPool } from './task-pool.ts'
 export interface LoadSourcesParts extends LoadParts {
   readonly sink: SinkRun
   readonly sources: readonly Source[]
-  /** What the lake holds, by content; `null`: it is loaded all the same. */
+  /** Sources of the lake, by content; `null`: they are loaded all the same. */
   readonly inLake: SourceIndex | null
 }
 
 /** Where a worker records what it has finished. */
 export interface WorkRecord {
-  /** What earlier attempts have finished, and it is whole. */
+  /** Partitions that earlier attempts have finished, and that are whole. */
   readonly finished: readonly JournalEntry[]
   /** It is recorded when the promise is fulfilled. */
   readonly keep: (entry: JournalEntry) => Promise<void>
@@ -62,12 +62,12 @@ export const loadSources = (
 export const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
 
-/** What is known of a source before it is opened. */
+/** Facts of a source before it is opened. */
 interface Identified {
   readonly fingerprint: Fingerprint | undefined
   /** Its partitions, where an earlier attempt of the run has finished them all. */
   readonly whole: readonly Finished[] | undefined
-  /** What is wrong with it, where bad files are skipped. */
+  /** Its error, where bad files are skipped. */
   readonly bad?: ToolkitError
 }
 
@@ -76,7 +76,7 @@ interface IdentifiedSource extends Identified {
   readonly index: number
 }
 
-/** What is loaded at once: a source, or several small ones as one. */
+/** Sources that are loaded at once: one, or several small ones as one. */
 interface Unit extends Omit<IdentifiedSource, 'bad' | 'whole'>, Partial<Pick<Identified, 'whole'>> {
   /** The small sources. @default the source itself */
   readonly members?: readonly Pick<IdentifiedSource, 'source'>[]
@@ -158,7 +158,7 @@ class SourceLoader {
   }
 
   /**
-   * What is to be loaded, small sources together. They wait until no more of their kind follows: what is loaded later is the
+   * The units to be loaded, small sources together. They wait until no more of their kind follows: what is loaded later is the
    * later version.
    */
   async *#units(): AsyncGenerator<Unit, void> {
@@ -293,7 +293,7 @@ const reasonToSkip = async (
   return known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
 }
 
-/** What is known of a source; what is wrong with it, where bad files are skipped. */
+/** Identifies a source; gives its error where bad files are skipped. */
 const identifySource = async (
   source: Source,
   index: number,

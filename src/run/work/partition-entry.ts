@@ -27,7 +27,7 @@ export interface Finished {
 const ORIGIN_LENGTH = 16
 
 /**
- * What the ids of a source's partitions begin with: the same in each attempt of a run, and unlike those of every
+ * The start of the ids of a source's partitions: the same in each attempt of a run, and unlike those of every
  * other run, also where it loads the same bytes once more.
  */
 export const originId = (
@@ -53,7 +53,7 @@ const LATER_LAYER = /^(.+-\d{5,})-\d+$/
 
 export interface PartOrigin {
   readonly run: string
-  /** What the ids of the source's partitions begin with. */
+  /** The start of the ids of the source's partitions. */
   readonly id: string
   readonly source: Source
   readonly fingerprint: Fingerprint | undefined
@@ -63,7 +63,7 @@ export interface PartOrigin {
   readonly last: boolean
 }
 
-/** What a part holds of each of the small sources that share it; those of which a later layer has nothing are left out. */
+/** The counts of each small source that shares a part; sources of which a later layer has nothing are left out. */
 const sharedSources = (
   { source: { shared = [] }, block, checked }: PartOrigin,
   layer: number,
@@ -185,7 +185,7 @@ export class DonePartitions {
     return this.#entries.size
   }
 
-  /** What the ids of a source's partitions begin with in this run. */
+  /** The start of the ids of a source's partitions in this run. */
   origin(source: Pick<Source, 'key'>, fingerprint: Fingerprint | undefined, index: number): string {
     return originId(this.#run, source, fingerprint, index)
   }

@@ -1,5 +1,5 @@
 /**
- * What a run reports while it works (the command line shows it, a program may log it), and what became of each source so far,
+ * Events of a run while it works (the command line shows it, a program may log it), and what became of each source so far,
  * by which the commit goes.
  */
 
@@ -24,7 +24,7 @@ export interface Progress {
   readonly rows: number
 }
 
-/** What a run reports. */
+/** An event of a run. */
 export type RunEvent =
   | { readonly kind: 'started'; readonly run: string; readonly resumed: boolean; readonly finished: number }
   /** An earlier call had committed the run before it was stopped: nothing is loaded again. */
@@ -34,13 +34,13 @@ export type RunEvent =
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
   /** A bad file. */
   | ({ readonly kind: 'left-out' } & LeftOut)
-  /** What a person should know of a source that is loaded. */
+  /** A notice about a source that is loaded. */
   | { readonly kind: 'notice'; readonly source: string; readonly text: string }
   | { readonly kind: 'source'; readonly source: string; readonly content: string }
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'committing'; readonly partitions: number }
 
-/** What a partition adds to the progress. */
+/** Counts that a partition adds to the progress. */
 export type LoadedCounts = Pick<Progress, 'records' | 'quarantined' | 'rows'>
 
 interface LoadedPart {
@@ -85,12 +85,12 @@ export class SourceResults {
     this.#others.set(index, { kind: 'left-out', ...leftOut })
   }
 
-  /** Of everything that is loaded and was not left out again. */
+  /** Counts of everything that is loaded and was not left out again. */
   get counts(): LoadedCounts {
     return sumOf([...this.#loaded.values()].flat())
   }
 
-  /** Of sources that share a partition the first one stands for all. @param sources the names of all, in their order */
+  /** The result of each source; the first of those that share a partition stands for all. @param sources the names of all, in their order */
   inOrder(sources: readonly Pick<Source, 'name'>[]): readonly SourceResult[] {
     return sources.flatMap(({ name: source }, index): readonly SourceResult[] => {
       const other = this.#others.get(index)

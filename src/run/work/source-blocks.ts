@@ -128,11 +128,11 @@ export async function* checkedBlocks(
   for (const one of begun) yield (await one)()
 }
 
-/** What a source is checked with. */
+/** The tools that a source is checked with. */
 interface CheckTools {
   readonly parts: {
     readonly checkers: Checkers
-    /** Takes out of a block what the lake was told to forget, before it is checked. @default nothing */
+    /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
     readonly refuse?: ((block: Block, content: Content) => Block) | undefined
   }
   readonly sink: Pick<SinkRun, 'stagedRows'>
@@ -159,7 +159,7 @@ export class SourceCheck {
     this.#tools = tools
   }
 
-  /** What the source holds; `undefined` before its first block. */
+  /** The content of the source; `undefined` before its first block. */
   get content(): Content | undefined {
     return this.#content
   }

@@ -2,8 +2,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { testFiles } from './test/projects.ts'
+import { scratchPlace } from './test/support/scratch-place.ts'
 
-const WORK = join(tmpdir(), 'firmlake-test-work')
+const PLACE = scratchPlace()
 
 const { unit: _, ...others } = testFiles(import.meta.dirname)
 
@@ -13,13 +14,15 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     env: {
+      TMPDIR: PLACE,
       // What a lake's readers remember stays out of the user's own cache.
-      FIRMLAKE_WORK_DIR: WORK,
+      FIRMLAKE_WORK_DIR: join(PLACE, 'firmlake-test-work'),
       // Processes that tests start load the same modules again and again: half of what a short one takes.
-      NODE_COMPILE_CACHE: join(WORK, 'compiled-for-tests'),
+      NODE_COMPILE_CACHE: join(tmpdir(), 'firmlake-compiled-for-tests'),
     },
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the two cores: tests wait for processes, servers and clocks.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

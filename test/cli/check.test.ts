@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, cliJson } from './run-cli.ts'
+import { cliHere, cliJsonHere } from './run-cli.ts'
 
 test('check ends with 0 or 5, and answers in four forms', async () => {
   const folder = await temporaryFolder()
@@ -11,19 +11,19 @@ test('check ends with 0 or 5, and answers in four forms', async () => {
   await bench.write('a.jsonl', [companyLine(1), companyLine(2)])
   await bench.run(['a.jsonl'])
   const args = ['check', '--lake', bench.lake, '--max-age', '1d', '--min-companies', '2']
-  const good = await cli(args)
+  const good = await cliHere(args)
   expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('All is as expected.')])
-  expect(await cliJson([...args, '--json'])).toMatchObject({ snapshot: 1, failed: 0 })
+  expect(await cliJsonHere([...args, '--json'])).toMatchObject({ snapshot: 1, failed: 0 })
 
   await mkdir(join(folder, 'rules'))
   await writeFile(join(folder, 'rules', 'a<b.sql'), '-- Every company.\nSELECT internal_id FROM companies;\n')
   const bad = [...args, '--no-data', '--rules', join(folder, 'rules')]
-  const junit = await cli([...bad, '--format', 'junit'])
+  const junit = await cliHere([...bad, '--format', 'junit'])
   expect([junit.code, junit.stdout]).toEqual([5, expect.stringContaining('tests="3" failures="1"')])
   expect(junit.stdout).toContain('name="a&#60;b"><failure message="found 2, expected no finding"/>')
-  const metrics = await cli([...bad, '--format', 'prometheus'])
+  const metrics = await cliHere([...bad, '--format', 'prometheus'])
   expect(metrics.code).toBe(5)
   expect(metrics.stdout).toContain(`firmlake_check_failed{lake="${bench.lake}",check="a<b"} 1\n`)
   expect(metrics.stdout).toContain(`firmlake_check_value{lake="${bench.lake}",check="companies"} 2\n`)
-  expect((await cli([...args, '--max-fall', '5'])).code).toBe(2)
+  expect((await cliHere([...args, '--max-fall', '5'])).code).toBe(2)
 })

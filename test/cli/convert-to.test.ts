@@ -12,12 +12,12 @@ import { TABLES } from '../../src/lake/tables/tables.ts'
 import { companyLine } from '../run/batch-bench.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, cli, cliJson, errorCode, SAMPLE } from './run-cli.ts'
+import { type CliOptions, cliHere, cliJsonHere, errorCode, SAMPLE } from './run-cli.ts'
 
 const SOURCES = [`${SAMPLE}/companies-0001.jsonl.br`, `${SAMPLE}/relations-0001.jsonl.br`]
 
 const convertTo = (from: readonly string[], to: string, args: readonly string[] = [], options?: CliOptions) =>
-  cli(['convert', ...from, '--to', to, ...args], options)
+  cliHere(['convert', ...from, '--to', to, ...args], options)
 
 const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -42,9 +42,9 @@ const mixedFile = async (folder: string, good: number, bad: number): Promise<str
 test('convert --to writes what convert and export write, and leaves nothing else', async () => {
   const folder = await temporaryFolder()
   const [one, two, lake] = ['one', 'two', 'lake'].map((name) => join(folder, name))
-  const report = await cliJson<ConvertedTo>(['convert', ...SOURCES, '--to', `parquet:${one}`])
-  await cliJson(['convert', ...SOURCES, '--lake', `${lake}`])
-  await cliJson(['export', '--lake', `${lake}`, '--to', `parquet:${two}`])
+  const report = await cliJsonHere<ConvertedTo>(['convert', ...SOURCES, '--to', `parquet:${one}`])
+  await cliJsonHere(['convert', ...SOURCES, '--lake', `${lake}`])
+  await cliJsonHere(['export', '--lake', `${lake}`, '--to', `parquet:${two}`])
   expect(report).toMatchObject({ records: 570, quarantined: 0, warnings: [], quarantinedBy: {} })
   expect(report.tables.map(({ table }) => table)).toEqual(TABLES.map(({ name }) => name))
   expect((await readdir(`${one}`)).sort()).toEqual(TABLES.map(({ name }) => `${name}.parquet`).sort())
@@ -76,8 +76,8 @@ test.each([[['--lake', 'lake']], [['--sink', 'csv:out']], [['--engine', 'tempora
 
 test('convert takes --table, --names and --overwrite only with --to, and needs a lake without', async () => {
   const cwd = await temporaryFolder()
-  expect((await cli(['convert', ...SOURCES, '--lake', 'lake', '--table', 'roles'], { cwd })).code).toBe(2)
-  const without = await cli(['convert', ...SOURCES], { cwd, env: { FIRMLAKE_LAKE: '' } })
+  expect((await cliHere(['convert', ...SOURCES, '--lake', 'lake', '--table', 'roles'], { cwd })).code).toBe(2)
+  const without = await cliHere(['convert', ...SOURCES], { cwd, env: { FIRMLAKE_LAKE: '' } })
   expect([without.code, without.stderr]).toEqual([
     2,
     expect.stringContaining('"-l, --lake <lake>" not specified'),
@@ -113,7 +113,7 @@ test('convert --to says how many lines were left out and why', async () => {
     0,
     expect.stringContaining('warning: 2 of 5 lines were left out (2 NOT_JSON)'),
   ])
-  const report = await cliJson<ConvertedTo>(['convert', from, '--to', join(folder, 'd.csv'), ...args])
+  const report = await cliJsonHere<ConvertedTo>(['convert', from, '--to', join(folder, 'd.csv'), ...args])
   expect(report).toMatchObject({ lines: 5, records: 3, quarantinedBy: { NOT_JSON: 2 } })
 })
 

@@ -13,8 +13,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type CliOptions,
   type CliResult,
-  cli,
-  cliJson,
+  cliHere,
+  cliJsonHere,
   errorCode,
   SAMPLE,
   SAMPLE_COMPANIES,
@@ -33,9 +33,9 @@ let counts: Readonly<Record<string, number>> = {}
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
-  const tables = await cliJson<readonly { name: string; rows: number }[]>([
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  const tables = await cliJsonHere<readonly { name: string; rows: number }[]>([
     // The manifest knows how many rows are current where there is one version.
     ...['query', '--lake', lake, '--snapshot', '1'],
   ])
@@ -44,10 +44,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const exportTo = (to: string, args: readonly string[] = [], options?: CliOptions): Promise<CliResult> =>
-  cli(['export', '--lake', lake, '--to', to, ...args], options)
+  cliHere(['export', '--lake', lake, '--to', to, ...args], options)
 
 const exported = (to: string, args: readonly string[] = []): Promise<Exported> =>
-  cliJson(['export', '--lake', lake, '--to', to, ...args])
+  cliJsonHere(['export', '--lake', lake, '--to', to, ...args])
 
 const rowsOf = async (sql: string, file?: string): Promise<readonly Row[]> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -139,13 +139,13 @@ test('export to standard output gives the bytes of the file', async () => {
 test('export --names puts names beside ids, without the protected ones, and keeps every row', async () => {
   const out = await temporaryFolder()
   const both = join(out, 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both])
-  await cliJson(['convert', `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both, '--again'])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both])
+  await cliJsonHere(['convert', `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both, '--again'])
   const parquet = (args: readonly string[]) =>
-    cliJson<Exported>(['export', '--lake', both, '--to', `parquet:${out}`, '--names', ...args])
+    cliJsonHere<Exported>(['export', '--lake', both, '--to', `parquet:${out}`, '--names', ...args])
   const { tables } = await parquet([])
   await parquet(['--history', '--table', 'roles'])
-  const plain = await cliJson<Exported>(['export', '--lake', both, '--to', `csv:${out}`])
+  const plain = await cliJsonHere<Exported>(['export', '--lake', both, '--to', `csv:${out}`])
   const counted = (of: Exported['tables']) => of.map(({ table, rows }) => [table, rows])
   expect(counted(tables)).toEqual(counted(plain.tables))
   const names = (table: string) => `(SELECT list(column_name ORDER BY column_index)[1:7]::VARCHAR FROM
@@ -173,7 +173,7 @@ test('export --names puts names beside ids, without the protected ones, and keep
     ['--sql', 'SELECT 1 AS a', '--to', '-', '--format', 'csv'],
     ['--to', join(out, 'x.duckdb')],
   ])
-    expect((await cli(['export', '--lake', both, '--names', ...args])).code).toBe(2)
+    expect((await cliHere(['export', '--lake', both, '--names', ...args])).code).toBe(2)
 })
 
 test('export of xlsx warns of what a sheet has no room for, and is no target of runs', async () => {
@@ -184,7 +184,7 @@ test('export of xlsx warns of what a sheet has no room for, and is no target of 
     0,
     'warning: "long" has 1 texts longer than the 32767 characters of a cell: they end with …\n',
   ])
-  const refused = await cli([
+  const refused = await cliHere([
     'convert',
     SAMPLE_COMPANIES,
     '--lake',
@@ -283,7 +283,7 @@ test('a lake is no target: neither for an export nor for a run, which does not b
   const failed = await exportTo(`parquet:${lake}`, ['--table', 'companies', '--overwrite', '--json'])
   expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_REFUSED'])
   const own = join(await temporaryFolder(), 'own')
-  const run = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, '--sink', `jsonl:${own}`, '--json'])
+  const run = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, '--sink', `jsonl:${own}`, '--json'])
   expect([run.code, errorCode(run)]).toEqual([1, 'TARGET_REFUSED'])
   expect(existsSync(own)).toBe(false)
 })
@@ -330,12 +330,12 @@ test('a run delivers to sinks, and the next one brings in step what was left out
   await mkdir(join(out, 'csv'))
   // The file's place is taken: that sink fails, the other one gets its run, and the lake is committed.
   await mkdir(database)
-  const first = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  const first = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
   expect(first.code).toBe(1)
   expect(first.stderr).toMatch(/TARGET_REFUSED.*lake itself is committed/)
   expect(await readdir(join(out, 'csv', '_loaded'))).toHaveLength(1)
   await rm(database, { recursive: true })
-  const second = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  const second = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
   expect(second.stderr).toMatch(/Delivered 1 run to duckdb/)
   expect(second.code).toBe(0)
   expect(await rowsOf('SELECT count(*) AS n FROM db.companies', database)).toEqual([{ n: '300' }])
@@ -347,7 +347,7 @@ test.each([
   [['--publish', 'hudi'], 'USAGE'],
 ] as const)('a run with %j is refused before it begins', async (args, error) => {
   const own = join(await temporaryFolder(), 'lake')
-  const refused = await cli(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
+  const refused = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
   expect(errorCode(refused)).toBe(error)
   expect(await readdir(join(own, '..'))).toEqual([])
 })

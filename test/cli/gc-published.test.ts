@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, cliJson, SAMPLE_COMPANIES } from './run-cli.ts'
+import { cliHere, cliJsonHere, SAMPLE_COMPANIES } from './run-cli.ts'
 
 interface Action {
   readonly add?: { readonly path: string }
@@ -32,17 +32,17 @@ test('gc --keep brings a published table in step before it removes what a compac
   timeout: 120_000,
 }, async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
-  await cliJson(['publish', 'delta', '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  await cliJsonHere(['publish', 'delta', '--lake', lake])
   const table = join(lake, 'financials')
   const before = await shownFiles(table)
   expect(before).toHaveLength(2)
-  await cliJson(['compact', '--lake', lake])
-  const planned = await cli(['gc', '--lake', lake, '--keep', '1', '--dry-run'])
+  await cliJsonHere(['compact', '--lake', lake])
+  const planned = await cliHere(['gc', '--lake', lake, '--keep', '1', '--dry-run'])
   expect(planned.code).toBe(0)
   expect(await shownFiles(table)).toEqual(before)
-  await cliJson(['gc', '--lake', lake, '--keep', '1'])
+  await cliJsonHere(['gc', '--lake', lake, '--keep', '1'])
   const after = await shownFiles(table)
   expect(after).toHaveLength(1)
   expect(after.map((path) => existsSync(join(table, path)))).toEqual([true])
@@ -51,7 +51,7 @@ test('gc --keep brings a published table in step before it removes what a compac
 
 test('gc --keep puts no table into a catalog that does not have those of the lake', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
   const asked: string[] = []
   const catalog = createServer(({ method, url = '' }, answer) => {
     asked.push(`${method} ${url}`)
@@ -67,7 +67,7 @@ test('gc --keep puts no table into a catalog that does not have those of the lak
   })
   const address = catalog.address()
   const env = { FIRMLAKE_CATALOG: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}` }
-  await cliJson(['gc', '--lake', lake, '--keep', '1'], { env })
+  await cliJsonHere(['gc', '--lake', lake, '--keep', '1'], { env })
   expect(asked).toContain('GET /v1/namespaces/firmlake/tables/companies')
   expect(asked.filter((one) => !one.startsWith('GET '))).toEqual([])
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { textsBelow } from '../support/all-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, cli, cliJson, errorCode } from './run-cli.ts'
+import { type CliOptions, cliHere, cliJsonHere, errorCode } from './run-cli.ts'
 
 const EMAIL = `mark-of-email-${'x'.repeat(20)}`
 const NAME = `mark-of-name-${'x'.repeat(20)}`
@@ -17,7 +17,7 @@ const sheetsOf = async (folder: string): Promise<readonly string[]> => {
 }
 
 const codeOf = async (args: readonly string[], options?: CliOptions): Promise<string> =>
-  errorCode(await cli([...args, '--json'], options))
+  errorCode(await cliHere([...args, '--json'], options))
 
 /** A folder with two companies, a bad line and the relations of one. */
 const opened = async (): Promise<{ readonly folder: string; readonly lake: string }> => {
@@ -49,16 +49,16 @@ test('firmlake.toml declares what every load takes, and commands say what cannot
   ]
   await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
   const at = { cwd: folder, env: { MY_KEY: FIRMLAKE_HASH_KEY } }
-  const report = await cliJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  const report = await cliJsonHere(['convert', 'in', '--sink', `csv:${folder}/out`], at)
   expect(report).toMatchObject({ lines: 4, records: 2, quarantined: 1, filtered: 1 })
   expect(await textsBelow(lake, [EMAIL, NAME, FIRMLAKE_HASH_KEY])).toEqual([])
   expect(await textsBelow(join(folder, 'out'), ['hidden'])).toEqual(['hidden'])
-  const records = await cli(['records'], at)
+  const records = await cliHere(['records'], at)
   expect(records.stderr).toContain(
     'Not all that came was taken: only countries NO; left out: persons; hashed with key',
   )
   expect(records.stdout).not.toContain('Email')
-  expect((await cli(['status'], at)).stdout).toContain('Not all that came was taken')
+  expect((await cliHere(['status'], at)).stdout).toContain('Not all that came was taken')
   const other = ['convert', 'in', '--again', '--leave-out', 'companies.email']
   expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
   expect(await codeOf(['quarantine', 'replay'], at)).toBe('TEXT_NOT_KEPT')
@@ -73,25 +73,27 @@ test('firmlake.toml declares computed columns of the lake and of what sinks rece
   ]
   await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
   const at = { cwd: folder }
-  const report = await cliJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  const report = await cliJsonHere(['convert', 'in', '--sink', `csv:${folder}/out`], at)
   expect(report).toMatchObject({ lines: 4, records: 3, quarantined: 1 })
   expect(
-    await cliJson(['query', 'SELECT mail, home FROM companies JOIN relations USING (internal_id)'], at),
+    await cliJsonHere(['query', 'SELECT mail, home FROM companies JOIN relations USING (internal_id)'], at),
   ).toEqual([{ mail: true, home: 'NO-' }])
   const [sheet = ''] = await sheetsOf(join(folder, 'out/companies'))
   expect(sheet).toMatch(/,mail,home,twice|,mail,twice/)
   expect(sheet).toMatch(/,false,2\r?\n.*,false,4\r?\n/)
   expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
-  expect((await cli(['status'], at)).stdout).toContain('Computed columns: companies.mail = email IS NOT NULL')
-  const records = await cli(['records'], at)
+  expect((await cliHere(['status'], at)).stdout).toContain(
+    'Computed columns: companies.mail = email IS NOT NULL',
+  )
+  const records = await cliHere(['records'], at)
   expect(records.stderr).not.toContain('Not all that came was taken')
   expect(records.stdout).not.toContain('"mail"')
-  const published = await cli(['publish', 'delta'], at)
+  const published = await cliHere(['publish', 'delta'], at)
   expect(published.stderr).toContain(
     'Published tables have no computed columns: companies.mail, relations.home',
   )
   // The text of bad lines is kept: nothing is hidden in the lake.
-  expect((await cli(['quarantine', 'replay'], at)).stderr).not.toContain('TEXT_NOT_KEPT')
+  expect((await cliHere(['quarantine', 'replay'], at)).stderr).not.toContain('TEXT_NOT_KEPT')
   const other = ['convert', 'in', '--again', '--compute', 'companies.mail=email']
   expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
   expect(await codeOf(['convert', 'in', '--compute', 'companies.mail'], at)).toBe('TAKE_WRONG')
@@ -101,23 +103,23 @@ test('workers of a run each need the key, which no plan holds', async () => {
   const { folder, lake } = await opened()
   const env = { FIRMLAKE_HASH_KEY }
   const plan = ['run', 'plan', 'convert', join(folder, 'in'), '--lake', lake, '--hash', 'persons']
-  const { run } = await cliJson<{ readonly run: string }>(plan, { env })
+  const { run } = await cliJsonHere<{ readonly run: string }>(plan, { env })
   const work = ['run', 'work', run, '--lake', lake, '--shard', '0/1']
   expect(await codeOf(work)).toBe('HASH_KEY_WRONG')
   const other = { FIRMLAKE_HASH_KEY: 'another key of some bytes' }
   expect(await codeOf(work, { env: other })).toBe('HASH_KEY_WRONG')
-  await cliJson(work, { env })
+  await cliJsonHere(work, { env })
   expect(await textsBelow(lake, [FIRMLAKE_HASH_KEY])).toEqual([])
-  await cliJson(['run', 'commit', run, '--lake', lake, ...ANY])
+  await cliJsonHere(['run', 'commit', run, '--lake', lake, ...ANY])
   expect(await textsBelow(lake, [EMAIL, NAME])).toEqual([])
-  const rows = await cliJson(['query', '--lake', lake, 'SELECT length(name) AS n FROM relation_entities'])
+  const rows = await cliJsonHere(['query', '--lake', lake, 'SELECT length(name) AS n FROM relation_entities'])
   expect(rows).toEqual([{ n: 64 }])
 })
 
 test('convert --to writes what is taken', async () => {
   const { folder } = await opened()
   const to = ['--to', `jsonl:${folder}/out`, '--leave-out', 'persons', '--where', 'internal_id = 1']
-  await cliJson(['convert', join(folder, 'in'), ...to, ...ANY])
+  await cliJsonHere(['convert', join(folder, 'in'), ...to, ...ANY])
   expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
   const wrong = ['convert', join(folder, 'in'), ...to.slice(0, 2), '--mask', 'companies.email']
   expect(await codeOf(wrong)).toBe('TAKE_WRONG')

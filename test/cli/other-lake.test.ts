@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { readLakeId } from '../../src/manifest/snapshots/lake-id.ts'
 import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliResult, cli, errorCode } from './run-cli.ts'
+import { type CliResult, cliHere, errorCode } from './run-cli.ts'
 
 const named = (id: number, name: string): string =>
   companyLine(id, { BasicDetails: { InternalId: id, CompanyName: name, CountryCode: 'SE' } })
@@ -17,7 +17,7 @@ const project = async (toml = '') => {
   await write('theirs.jsonl', [named(1, 'Theirs'), named(2, 'Theirs too')])
   if (toml !== '') await writeFile(join(folder, 'firmlake.toml'), toml, { mode: 0o644 })
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliResult> =>
-    cli(args, { cwd: folder, env: { FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '', ...env } })
+    cliHere(args, { cwd: folder, env: { FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '', ...env } })
   const done = async (args: readonly string[], env = {}): Promise<CliResult> => {
     const result = await run(args, env)
     expect([result.code, result.stderr]).toEqual([0, expect.any(String)])

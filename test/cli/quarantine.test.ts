@@ -3,48 +3,51 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLines } from './batches.ts'
-import { cli, cliJson, errorCode } from './run-cli.ts'
+import { cliHere, cliJsonHere, errorCode } from './run-cli.ts'
 
 const SECRET = 'Ada-Secret-1815'
 
 /** Three good lines, then one with an id that is no number and one that is no JSON. */
 const quarantineLake = async (
   limit: string,
-): Promise<{ lake: string; result: Awaited<ReturnType<typeof cli>> }> => {
+): Promise<{ lake: string; result: Awaited<ReturnType<typeof cliHere>> }> => {
   const folder = await temporaryFolder()
   const bad = [`{"BasicDetails": {"InternalId": "${SECRET}"}}`, `{"${SECRET}`]
   const file = join(folder, 'bad.jsonl')
   await writeFile(file, [...(await companyLines(3)), ...bad].join('\n'))
   const lake = join(folder, 'lake')
-  return { lake, result: await cli(['convert', file, '--lake', lake, '--max-quarantined', limit, '--json']) }
+  return {
+    lake,
+    result: await cliHere(['convert', file, '--lake', lake, '--max-quarantined', limit, '--json']),
+  }
 }
 
 test('quarantine list shows where lines stand and what is wrong, and their text only with --raw', async () => {
   const { lake } = await quarantineLake('2')
-  const listed = await cli(['quarantine', 'list', '--lake', lake])
+  const listed = await cliHere(['quarantine', 'list', '--lake', lake])
   expect(listed.code).toBe(0)
   expect(listed.stdout).toMatch(/bad\.jsonl +4 +\d+ +\d+ +ID_NOT_WHOLE /)
   expect(listed.stderr).toContain('In all: 1 ID_NOT_WHOLE, 1 NOT_JSON')
   expect(listed.stdout + listed.stderr).not.toContain(SECRET)
 
-  const hidden = await cliJson<Record<string, unknown>[]>(['quarantine', 'list', '--lake', lake])
+  const hidden = await cliJsonHere<Record<string, unknown>[]>(['quarantine', 'list', '--lake', lake])
   expect(hidden).toMatchObject([
     { line: 4, code: 'ID_NOT_WHOLE', content: 'companies' },
     { line: 5, code: 'NOT_JSON', size_bytes: SECRET.length + 2 },
   ])
   expect(Object.keys(hidden[0] ?? {})).not.toContain('raw')
   const args = ['quarantine', 'list', '--lake', lake, '--code', 'NOT_JSON', '--raw']
-  expect(await cliJson(args)).toMatchObject([{ line: 5, raw: `{"${SECRET}` }])
+  expect(await cliJsonHere(args)).toMatchObject([{ line: 5, raw: `{"${SECRET}` }])
 })
 
 test('quarantine list --run shows the lines of a run that was refused', async () => {
   const { lake, result } = await quarantineLake('0')
   expect([result.code, errorCode(result)]).toEqual([3, 'QUARANTINE_LIMIT'])
-  const { unfinished } = await cliJson<{ unfinished: { run: string }[] }>(['status', '--lake', lake])
-  const listed = await cliJson(['quarantine', 'list', '--lake', lake, '--run', unfinished[0]?.run ?? ''])
+  const { unfinished } = await cliJsonHere<{ unfinished: { run: string }[] }>(['status', '--lake', lake])
+  const listed = await cliJsonHere(['quarantine', 'list', '--lake', lake, '--run', unfinished[0]?.run ?? ''])
   expect(listed).toMatchObject([{ line: 4 }, { line: 5 }])
   const unknown = ['quarantine', 'list', '--lake', lake, '--run', 'no-run', '--json']
-  expect((await cli(unknown)).code).toBe(1)
+  expect((await cliHere(unknown)).code).toBe(1)
 })
 
 test('quarantine replay loads what another limit lets pass, and leaves the rest where it is', async () => {
@@ -53,15 +56,17 @@ test('quarantine replay loads what another limit lets pass, and leaves the rest 
   const file = join(folder, 'deep.jsonl')
   await writeFile(file, [line, '{'].join('\n'))
   const lake = join(folder, 'lake')
-  await cliJson(['convert', file, '--lake', lake, '--max-depth', '2', '--max-quarantined', '2'])
+  await cliJsonHere(['convert', file, '--lake', lake, '--max-depth', '2', '--max-quarantined', '2'])
   const replay = ['quarantine', 'replay', '--lake', lake]
 
-  expect((await cli([...replay, '--source', 'other*'])).stdout).toContain('Nothing to replay')
-  expect((await cli([...replay, '--max-depth', '2'])).stdout).toContain('No line could be loaded')
-  expect(await cliJson([...replay, '--source', '*deep.jsonl'])).toMatchObject({
+  expect((await cliHere([...replay, '--source', 'other*'])).stdout).toContain('Nothing to replay')
+  expect((await cliHere([...replay, '--max-depth', '2'])).stdout).toContain('No line could be loaded')
+  expect(await cliJsonHere([...replay, '--source', '*deep.jsonl'])).toMatchObject({
     snapshot: 2,
     records: 1,
     quarantined: 1,
   })
-  expect(await cliJson(['quarantine', 'list', '--lake', lake])).toMatchObject([{ line: 2, code: 'NOT_JSON' }])
+  expect(await cliJsonHere(['quarantine', 'list', '--lake', lake])).toMatchObject([
+    { line: 2, code: 'NOT_JSON' },
+  ])
 })

@@ -9,8 +9,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type CliOptions,
   type CliResult,
-  cli,
-  cliJson,
+  cliHere,
+  cliJsonHere,
   errorCode,
   MAIN,
   SAMPLE_COMPANIES,
@@ -23,13 +23,13 @@ let lake = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const query = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
-  cli(['query', '--lake', lake, ...args], options)
+  cliHere(['query', '--lake', lake, ...args], options)
 
 describe('query', () => {
   test('prints an aligned table; NULL is empty', async () => {
@@ -186,13 +186,13 @@ FROM read_parquet('${file}', file_row_number = true)`,
   test('takes the lake of FIRMLAKE_LAKE where none is given, and says so in its help', async () => {
     const env = { FIRMLAKE_LAKE: lake }
     const args = ['query', 'SELECT count(*) AS n FROM companies', '--format', 'csv']
-    expect((await cli(args, { env })).stdout).toBe('n\r\n300\r\n')
-    const other = await cli([...args, '--lake', join(folder, 'no')], { env })
+    expect((await cliHere(args, { env })).stdout).toBe('n\r\n300\r\n')
+    const other = await cliHere([...args, '--lake', join(folder, 'no')], { env })
     expect(other.code).toBe(1)
     expect(other.stderr).toContain('LAKE_NOT_FOUND')
-    expect((await cli(args, { env: { FIRMLAKE_LAKE: '' } })).code).toBe(2)
+    expect((await cliHere(args, { env: { FIRMLAKE_LAKE: '' } })).code).toBe(2)
     for (const command of ['query', 'convert', 'status', 'pull', 'gc', 'plan', 'demo'])
-      expect([command, (await cli([command, '--help'])).stdout]).toEqual([
+      expect([command, (await cliHere([command, '--help'])).stdout]).toEqual([
         command,
         expect.stringContaining('FIRMLAKE_LAKE'),
       ])
@@ -228,7 +228,7 @@ FROM read_parquet('${file}', file_row_number = true)`,
     await cp(lake, gone, { recursive: true })
     for (const name of await readdir(gone))
       if (!name.startsWith('_')) await rm(join(gone, name), { recursive: true })
-    const of = (args: readonly string[]): Promise<CliResult> => cli(['query', '--lake', gone, ...args])
+    const of = (args: readonly string[]): Promise<CliResult> => cliHere(['query', '--lake', gone, ...args])
     expect((await of([])).stdout).toBe((await query([])).stdout)
     for (const sql of ['DESCRIBE companies', 'DESCRIBE SELECT * FROM financials_history', 'SHOW TABLES']) {
       const described = await of([sql, '--format', 'csv'])
@@ -271,10 +271,10 @@ FROM read_parquet('${file}', file_row_number = true)`,
 
 test('query says where history begins when it reads all versions of a compacted lake, and only then', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  const ask = (sql: string, ...more: readonly string[]) => cli(['query', '--lake', lake, sql, ...more])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const ask = (sql: string, ...more: readonly string[]) => cliHere(['query', '--lake', lake, sql, ...more])
   expect((await ask('SELECT count(*) FROM restatements')).stderr).toBe('')
-  await cliJson(['compact', '--lake', lake])
+  await cliJsonHere(['compact', '--lake', lake])
   const { code, stderr } = await ask('SELECT count(*) FROM restatements')
   expect([code, stderr]).toEqual([0, expect.stringContaining('history begins with snapshot 2 of 2')])
   expect((await ask('SELECT count(*) FROM companies')).stderr).toBe('')

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-compacts.ts', import.meta.url)
-const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 6)
+const KILLS = Number(process.env.FIRMLAKE_COMPACT_KILLS ?? 4)
 const TARGET_BYTES = 16_384
 const KIB = 1024
 const HALF = { kind: 'share', share: 0.5 } as const

@@ -12,7 +12,7 @@ import { type Batches, writeBatches } from './batches.ts'
 
 const CHILD = new URL('child-convert.ts', import.meta.url)
 /** The short form; `FIRMLAKE_KILLS=50` looks longer, and the campaign of kills much longer, at all kinds of work. */
-const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 8)
+const KILLS = Number(process.env.FIRMLAKE_KILLS ?? 4)
 const BLOCK_BYTES = 60_000
 
 /** Converts in a process of its own. */

@@ -9,7 +9,8 @@ import { TABLES } from '../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import { publishCurrent, shownCounts } from '../publish/current-lake.ts'
 import { metadataNumbers, publishIceberg, tableText } from '../publish/iceberg/iceberg-lake.ts'
-import { loadSmallRun, logNames, logText, publishDelta, smallLake } from '../publish/sample-lake.ts'
+import { loadSmallRun, logNames, logText, publishDelta } from '../publish/sample-lake.ts'
+import { useSmallLakes } from '../publish/small-lakes.ts'
 import { verify } from '../run/batch-bench.ts'
 import { startChild } from '../support/children.ts'
 import { armFaults, openFailingWrites } from '../support/failing-writes.ts'
@@ -18,6 +19,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const CHILD = new URL('child-publish.ts', import.meta.url)
 const KILLS = Number(process.env.FIRMLAKE_PUBLISH_KILLS ?? 3)
+const smallLake = useSmallLakes()
 
 /** A table's commits; checkpoints are written by either process. */
 const commitNames = async (lake: string, table: string): Promise<string[]> =>

@@ -20,7 +20,10 @@ import {
   shownRows,
 } from './current-lake.ts'
 import { currentRowsOf } from './history.ts'
-import { commitChanged, loadSample, loadSmallRun, sampleLake, smallLake } from './sample-lake.ts'
+import { commitChanged, loadSample, loadSmallRun, sampleLake } from './sample-lake.ts'
+import { useSmallLakes } from './small-lakes.ts'
+
+const smallLake = useSmallLakes()
 
 let engine: Engine
 let session: Session

@@ -10,7 +10,7 @@ import { stackedBars } from '../../src/report/charts.ts'
 import { everyNight } from '../../src/report/rows.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
-import { cli, cliJson } from '../cli/run-cli.ts'
+import { cliHere, cliJson } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadEmptyLake } from './lakes.ts'
 import { every, plain, sectionsOf } from './read-report.ts'
@@ -70,16 +70,16 @@ test('the command writes the file in one go, says what it wrote, and names what 
   const lake = join(folder, 'lake')
   await loadEmptyLake(lake, folder)
   const to = join(folder, 'out', 'report.html')
-  const failed = await cli(['report', '--lake', lake, '--to', to, '--json'])
+  const failed = await cliHere(['report', '--lake', lake, '--to', to, '--json'])
   expect([failed.code === 0, JSON.parse(failed.stderr).error.code]).toEqual([false, 'WRITE_FAILED'])
   const kept = join(folder, 'kept.html')
   await writeFile(kept, 'as it was')
-  const absent = await cli(['report', '--lake', join(folder, 'none'), '--to', kept, '--json'])
+  const absent = await cliHere(['report', '--lake', join(folder, 'none'), '--to', kept, '--json'])
   expect(JSON.parse(absent.stderr).error.code).toBe('LAKE_NOT_FOUND')
   expect(await readFile(kept, 'utf8')).toBe('as it was')
   const own = join(lake, 'lake.duckdb')
   const views = await readFile(own)
-  const refused = await cli(['report', '--lake', lake, '--to', own, '--json'])
+  const refused = await cliHere(['report', '--lake', lake, '--to', own, '--json'])
   expect([refused.code, JSON.parse(refused.stderr).error.code]).toEqual([1, 'TARGET_REFUSED'])
   expect((await readFile(own)).equals(views)).toBe(true)
   const before = await readdir(folder)
@@ -99,7 +99,7 @@ test('the overview judges its cards by the checks, and a run that failed is show
   await writeFile(file, '{"InternalId": 1}\n{"broken"\n')
   await convert({ from: [file], lake, content: 'relations', maxQuarantined: 1 })
   await convert({ from: [fromRecords('one', [{ InternalId: 1, Name: 'x' }])], lake })
-  const failed = await cli(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
+  const failed = await cliHere(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
   expect(failed.code).toBe(3)
   const to = join(folder, 'report.html')
   await report(lake, {

@@ -15,6 +15,12 @@ export const compareRows = async (
   one: string,
   other: string,
 ): Promise<{ readonly missing: number; readonly more: number; readonly rows: number }> => {
+  const hashed = (sql: string): string => `(SELECT [count(*), sum(hash(r)::HUGEINT)] FROM (${sql}) AS r)`
+  const [sums] = await session.rows(
+    `SELECT here = there AS same, here[1] AS rows FROM (SELECT ${hashed(one)} AS here, ${hashed(other)} AS there)`,
+  )
+  // Most rows are the same, and hashed once: which are not costs several times as much.
+  if (sums?.same === true) return { missing: 0, more: 0, rows: Number(sums.rows) }
   const [row] = await session.rows(`SELECT
   (SELECT count(*) FROM (SELECT * FROM (${one}) EXCEPT ALL SELECT * FROM (${other}))) AS missing,
   (SELECT count(*) FROM (SELECT * FROM (${other}) EXCEPT ALL SELECT * FROM (${one}))) AS more,

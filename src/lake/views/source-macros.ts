@@ -144,7 +144,7 @@ export const loadsOf = (table: Table, listed: Listed): string => {
 export const factMacro = (name: FactName, query: string, parameters?: string): string =>
   tableMacro(factMacroName(name), query, parameters)
 
-const FACTS_AT_ONCE = 250
+const FACTS_AT_ONCE = 1_000
 
 const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}`
 

@@ -12,8 +12,9 @@ import { readRoot, readSnapshot } from '../../../src/manifest/snapshots/snapshot
 import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
 import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
 import { publish } from '../../../src/targets/publish.ts'
-import { type Bench, COMPARABLE, companyLine, openBench } from '../../run/batch-bench.ts'
+import { type Bench, companyLine, openBench } from '../../run/batch-bench.ts'
 import { lengthEmbedder, MEMORY_BYTES } from '../../server/serving-index/served-lake.ts'
+import { rowsOf } from '../../service/serving.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   badLines,
@@ -99,15 +100,12 @@ const inOrder = (cell: unknown): unknown =>
     ? Object.entries<unknown>(JSON.parse(cell)).sort(([a], [b]) => (a < b ? -1 : 1))
     : cell
 
-const tablesOf = async (bench: Bench): Promise<Record<string, readonly string[]>> => {
-  const tables: Record<string, readonly string[]> = {}
-  for (const name of TABLES.flatMap((table) => [table.name, `${table.name}_history`])) {
-    const rows = await bench.query(`SELECT ${COMPARABLE} FROM ${name}`)
-    tables[name] = rows.map((row) => JSON.stringify(row.map(inOrder), printed)).sort()
-  }
-  return tables
-}
-const printed = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
+const tablesOf = ({ lake }: Bench): Promise<Readonly<Record<string, readonly string[]>>> =>
+  rowsOf(
+    lake,
+    TABLES.flatMap(({ name }) => [name, `${name}_history`]),
+    (_, cell) => inOrder(cell),
+  )
 
 /** What the manifest says, partition by partition: what is filtered counts as never there. */
 const factsOf = async (bench: Bench) => {

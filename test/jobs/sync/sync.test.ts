@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { commitUnits, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../../src/jobs/sync/sync.ts'
 import { openService } from '../../../src/source/service/service.ts'
-import { cli, errorCode } from '../../cli/run-cli.ts'
+import { cli, cliHere, errorCode } from '../../cli/run-cli.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
 
@@ -61,7 +61,9 @@ test('sync refuses companies that it has not asked for, and loads none of them',
 test('firmlake sync prints its report and ends with the error', async () => {
   const one = await shortBench(1, 3)
   const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_CONFIG: '' }
-  const done = await cli(['sync', '--lake', one.lake, '--search', JSON.stringify(SWEDEN), '--json'], { env })
+  const done = await cliHere(['sync', '--lake', one.lake, '--search', JSON.stringify(SWEDEN), '--json'], {
+    env,
+  })
   expect([done.code, errorCode(done)]).toEqual([1, MISSING.code])
   expect(JSON.parse(done.stdout)).toMatchObject({ snapshot: 1, sync: { new: 3, fetched: 2 } })
 })

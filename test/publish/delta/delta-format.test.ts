@@ -1,8 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { oldestPath, RUNS_FOLDER, recordPath, snapshotPath } from '../../../src/lake/files/layout.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { oldestText } from '../../../src/manifest/snapshots/snapshot-text.ts'
@@ -20,23 +19,19 @@ import {
   logNames,
   logPath,
   logText,
+  smallLake as newLake,
   publishDelta,
   readCommit,
-  smallLake,
   versionsOf,
 } from '../sample-lake.ts'
+import { useSmallLakes } from '../small-lakes.ts'
 
-let folderOfTwelve: string
-beforeAll(async () => {
-  folderOfTwelve = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  await smallLake(folderOfTwelve, 12)
-})
-afterAll(() => rm(folderOfTwelve, { recursive: true }))
+const smallLake = useSmallLakes()
 
 /** A folder of its own with a lake of twelve small runs. */
 const twelveRuns = async (): Promise<string> => {
   const folder = await temporaryFolder()
-  await cp(folderOfTwelve, folder, { recursive: true })
+  await smallLake(folder, 12)
   return folder
 }
 
@@ -297,7 +292,7 @@ test('publish refuses a log with a version missing', async () => {
 
 test('publish refuses the publication of another lake that stood here before', async () => {
   const [one, other] = [
-    await smallLake(await temporaryFolder(), 1),
+    await newLake(await temporaryFolder(), 1),
     await smallLake(await temporaryFolder(), 2),
   ]
   await publishDelta(other)

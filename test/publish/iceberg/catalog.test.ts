@@ -8,7 +8,11 @@ import { currentSnapshot, type TableMetadata } from '../../../src/publish/iceber
 import { needs } from '../../support/needs.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { commitChanged, loadSmallRun, smallLake, versionsOf } from '../sample-lake.ts'
+import { commitChanged, loadSmallRun, smallLake as newLake, versionsOf } from '../sample-lake.ts'
+import { useSmallLakes } from '../small-lakes.ts'
+
+const smallLake = useSmallLakes()
+
 import { publishIceberg, readManifests } from './iceberg-lake.ts'
 
 let catalog: RestCatalog | undefined
@@ -138,7 +142,7 @@ test('publish commits again when a commit did not go through', async () => {
 test('publish refuses a table that the catalog has elsewhere', async () => {
   const [one, other] = [
     await smallLake(await temporaryFolder(), 1),
-    await smallLake(await temporaryFolder(), 1),
+    await newLake(await temporaryFolder(), 1),
   ]
   const target = { catalog: { url: url(), namespace: newNamespace() } }
   await publishIceberg(one, target)

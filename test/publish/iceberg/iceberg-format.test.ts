@@ -7,7 +7,8 @@ import { removeGarbage } from '../../../src/manifest/verify/remove-garbage.ts'
 import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'
 import { verify } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { commitChanged, loadSmallRun, smallLake, versionsOf } from '../sample-lake.ts'
+import { commitChanged, loadSmallRun, versionsOf } from '../sample-lake.ts'
+import { useSmallLakes } from '../small-lakes.ts'
 import {
   changeMetadata,
   metadataFile,
@@ -18,6 +19,8 @@ import {
   readMetadata,
   tableText,
 } from './iceberg-lake.ts'
+
+const smallLake = useSmallLakes()
 
 const texts = (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => tableText(lake, name)))

@@ -1,6 +1,6 @@
 /** A process that commits run after run: `child-commits.ts <lake> <name> <runs>`; prints each committed run. */
 
-import { loadSources } from './small-lake.ts'
+import { loadSources } from '../manifest/small-lake.ts'
 
 const [lake = '', name = '', runs = '0'] = process.argv.slice(2)
 for (let run = 0; run < Number(runs); run += 1) {

@@ -1,8 +1,8 @@
 /** A process that takes over a run and stays: `child-leases.ts <lake> <run>`; prints `mine` or the error's code. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { ToolkitError } from '../../src/core/errors.ts'
-import { leaseRun } from '../../src/manifest/runs/run-lease.ts'
+import { ToolkitError } from '../../../src/core/errors.ts'
+import { leaseRun } from '../../../src/manifest/runs/run-lease.ts'
 
 const [lake = '', run = ''] = process.argv.slice(2)
 try {

@@ -129,7 +129,7 @@ const checkTypes = () => {
     join(folder, 'program.mts'),
     `import { convert, ERROR_CODES, postgres, query, serve, ToolkitError, type ErrorCode, type RunReport } from 'firmlake'
 const report: RunReport = await convert({ from: ['some.jsonl'], lake: 'lake', sinks: [postgres('postgres://db/firms')] })
-const rows = await query('lake', 'SELECT 1 AS one')
+const rows = await query({ lake: 'lake', sql: 'SELECT 1 AS one' })
 const server = await serve({ lake: 'lake' })
 const code: ErrorCode = 'USAGE'
 // @ts-expect-error no such option

@@ -30,7 +30,7 @@ for (const companies of values.companies.split(',').map(Number)) {
   await convert({ from: [batches], lake })
   await rm(batches, { recursive: true })
 
-  const { failed, checks, findings } = await check(lake)
+  const { failed, checks, findings } = await check({ lake })
   const found = checks.map(({ name, status, value }) => `${name} ${status} ${value}`)
   const mixed = findings.filter(({ severity }) => severity !== 'note').length
   console.log(`${companies} companies: ${found.join(', ')}; ${failed} failed, ${mixed} findings above a note`)

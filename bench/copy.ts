@@ -77,8 +77,9 @@ const rowsOf = async (place: string): Promise<string> => {
   const hashes = TABLES.map(
     ({ name }) => `(SELECT (count(*), sum(hash(t))) FROM ${name}_history AS t) AS ${name}`,
   )
-  return JSON.stringify(await query(place, `SELECT ${hashes.join(', ')}`), (_key, one: unknown) =>
-    typeof one === 'bigint' ? String(one) : one,
+  return JSON.stringify(
+    await query({ lake: place, sql: `SELECT ${hashes.join(', ')}` }),
+    (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one),
   )
 }
 const rows = await rowsOf(lake)

@@ -35,11 +35,11 @@ if (values.lake === undefined) {
   await convert({ from: [join(home, 'data')], lake })
 }
 
-const [row] = await query(lake, 'SELECT median(internal_id)::BIGINT AS least FROM companies')
-const [found] = await query(
+const [row] = await query({ lake, sql: 'SELECT median(internal_id)::BIGINT AS least FROM companies' })
+const [found] = await query({
   lake,
-  `SELECT min(internal_id) AS id FROM companies JOIN holdings_of(NULL) ON owned_id = internal_id WHERE internal_id >= ${row?.least}`,
-)
+  sql: `SELECT min(internal_id) AS id FROM companies JOIN holdings_of(NULL) ON owned_id = internal_id WHERE internal_id >= ${row?.least}`,
+})
 const id = found?.id
 const CALLERS: readonly Caller[] = [
   { name: 'everything', rights: 'everything' },

@@ -35,7 +35,7 @@ const run = async (what: string, ...args: readonly string[]): Promise<void> => {
   )
 }
 const idOf = async (sql: string): Promise<string> => {
-  const [row] = await query(lake, sql)
+  const [row] = await query({ lake, sql })
   return String(row?.id)
 }
 const COMPANY = 'SELECT internal_id AS id FROM companies ORDER BY hash(internal_id) LIMIT 1'

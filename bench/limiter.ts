@@ -8,11 +8,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { convertFiles } from '../src/jobs/convert/convert-files.ts'
+import { convertFiles } from '../src/jobs/convert/convert.ts'
 import { newTokenRegistry, tokenHash } from '../src/server/access/choose-tokens.ts'
 import { chooseEmbedder } from '../src/server/ranking/choose-embedder.ts'
 import { serveLake } from '../src/server/serve-lake.ts'
-import { openService } from '../src/source/service/service.ts'
+import { createService } from '../src/source/service/service.ts'
 
 const { values } = parseArgs({
   options: {
@@ -47,7 +47,7 @@ const measure = async (
   url: string,
   maxRequestsPerSecond: number | undefined,
 ): Promise<void> => {
-  const service = openService({
+  const service = createService({
     ...{ url, token: TOKEN, concurrency: CALLERS },
     ...(maxRequestsPerSecond !== undefined && { maxRequestsPerSecond }),
   })

@@ -9,7 +9,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { commitRun } from '../src/commit/commit-run.ts'
+import { commitPartitions } from '../src/commit/commit-run.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import { inLake, loadPath, MANIFEST_FOLDER } from '../src/lake/files/layout.ts'
 import { createRun, removeRun } from '../src/manifest/runs/runs.ts'
@@ -57,7 +57,7 @@ const commitOne = async (lake: string, number: number, bytes: Buffer) => {
   const one = inventedPartition(lease.run, number, [file])
   const partition = { ...one, counts: { ...one.counts, lines: 1, records: 1 } }
   const [before, cpu, started] = [await manifestBytes(lake), process.cpuUsage(), performance.now()]
-  await commitRun({
+  await commitPartitions({
     ...{ lease, pipeline: 'convert', tool: TOOL, partitions: [partition], runFiles: [] },
     ...{ now: () => new Date(), random: randomBytes },
   })

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pullWindow } from '../src/jobs/pull/pull-window.ts'
-import { openService, type Service } from '../src/source/service/service.ts'
+import { createService, type Service } from '../src/source/service/service.ts'
 import { median } from './measure.ts'
 
 const HELP = `Pulls windows of whole pages (500 companies, 5 MB) into a spool on the disk.
@@ -80,7 +80,7 @@ const measure = async (windows: number): Promise<void> => {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [port] = await once(responder.stdout, 'data')
-  const service = openService({
+  const service = createService({
     url: `http://127.0.0.1:${String(port).trim()}`,
     token: 'benchmark',
     maxRequestsPerSecond: 1000,

@@ -43,10 +43,10 @@ for (const companies of values.companies.split(',').map(Number)) {
   await writeFile(again, await restated(join(batches, 'companies-0001.jsonl.br')))
   await convert({ from: [again], lake, content: 'companies' })
   await rm(batches, { recursive: true })
-  const [loads] = await query(
+  const [loads] = await query({
     lake,
-    'SELECT sum(companies) AS all_of, sum(restated) AS restated FROM load_changes',
-  )
+    sql: 'SELECT sum(companies) AS all_of, sum(restated) AS restated FROM load_changes',
+  })
   const { cpuSeconds, peakMegabytes, wallSeconds } = await measureNode([
     ...[MAIN, 'report', '--lake', lake, '--to', join(home, 'report.html'), '--memory', values.memory],
   ])

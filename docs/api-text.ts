@@ -1,4 +1,4 @@
-/** `docs/reference/api.md`: the names of `src/index.ts`, each with the first sentence of its docstring. */
+/** `docs/reference/api.md`: the names of `src/index.ts`, functions with their signatures, each with the first sentence of its docstring. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,8 @@ const firstSentence = (comment: string): string => {
 interface Declaration {
   readonly kind: string
   readonly about: string
+  /** The parameters and the result of a function. */
+  readonly signature?: string
   /** The code of its `@example`. */
   readonly example?: string
 }
@@ -51,6 +53,49 @@ const exampleIn = (comment: string): string | undefined =>
     .exec(comment)?.[1]
     ?.replace(/^[ \t]*\* ?/gm, '')
     .trim()
+
+/** Where the bracket that opens at a place is closed. An arrow is none. */
+const closingOf = (text: string, from: number): number => {
+  let depth = 0
+  for (let at = from; at < text.length; at += 1) {
+    if ('([{<'.includes(text[at] ?? '')) depth += 1
+    else if (')]}'.includes(text[at] ?? '') || (text[at] === '>' && text[at - 1] !== '=')) depth -= 1
+    if (depth === 0) return at
+  }
+  return text.length
+}
+
+/** The parts of a list of parameters, without the comma at its end. */
+const partsOf = (list: string): string[] => {
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at <= list.length; at += 1) {
+    if ('([{<'.includes(list[at] ?? ' ')) at = closingOf(list, at)
+    else if (list[at] === ',' || at === list.length) {
+      parts.push(list.slice(from, at).trim())
+      from = at + 1
+    }
+  }
+  return parts.filter((part) => part !== '')
+}
+
+/** A parameter as a caller sees it: a pattern is one object, a default makes it optional. */
+const parameterIn = (part: string): string => {
+  const named = part.startsWith('{') ? `options${part.slice(closingOf(part, 0) + 1)}` : part
+  const [, name, type, otherwise] = /^(\w+)(?:: (.*?))?(?: = (.*))?$/.exec(named) ?? []
+  if (otherwise === undefined) return named
+  return `${name}?: ${type ?? typeof otherwise}`
+}
+
+/** Parameters and result, from the text behind a function's name: `(options: QueryOptions): Promise<readonly QueryRow[]>`. */
+const signatureIn = (rest: string): string => {
+  const text = rest.replace(/^ = (?:async )?/, '').replaceAll(/\s+/g, ' ')
+  const types = text.startsWith('<') ? text.slice(0, closingOf(text, 0) + 1) : ''
+  const end = closingOf(text, types.length)
+  const parameters = partsOf(text.slice(types.length + 1, end)).map(parameterIn)
+  const [, result] = /^: (.*?) (?:=>|\{)/.exec(text.slice(end + 1)) ?? []
+  return `${types}(${parameters.join(', ')})${result ? `: ${result}` : ''}`
+}
 
 /** @throws {Error} where the file neither declares the name nor exports it from another */
 const declarationOf = ({ declared, file, name }: Exported): Declaration => {
@@ -66,6 +111,7 @@ const declarationOf = ({ declared, file, name }: Exported): Declaration => {
       kind: isCall || kind.startsWith('function') ? 'function' : kind,
       about: firstSentence(comment),
       ...(example !== undefined && { example }),
+      ...((isCall || kind.startsWith('function')) && { signature: signatureIn(behind(text, found, rest)) }),
     }
   }
   const onward = exportedBy(file).find((one) => one.name === declared)
@@ -73,6 +119,10 @@ const declarationOf = ({ declared, file, name }: Exported): Declaration => {
     throw new Error(`Cannot describe "${name}": "${file}" has none, expected a declaration`)
   return declarationOf(onward)
 }
+
+/** The text behind the name of a declaration. */
+const behind = (text: string, found: RegExpExecArray, rest: string): string =>
+  text.slice(found.index + found[0].length - rest.length)
 
 const KINDS: Readonly<Record<string, string>> = {
   function: 'Functions',
@@ -103,7 +153,7 @@ export const apiText = (made: string): string => {
     const names = (byKind.get(title) ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
     return `## ${title}\n\n${rows(
       ['name', 'what it is'],
-      names.map(({ name, about }) => [`\`${name}\``, about]),
+      names.map(({ name, signature = '', about }) => [`\`${name}${signature}\``, about]),
     )}\n`
   }
   const sections = [...new Set(Object.values(KINDS))].filter((title) => byKind.has(title))

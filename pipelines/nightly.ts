@@ -4,6 +4,6 @@
  * interrupted night is resumed when this is started again.
  */
 
-import { nightly, observed, runProgram } from '../src/index.ts'
+import { nightly, runProgram, withTelemetry } from '../src/index.ts'
 
-await observed(process.env, () => runProgram((program) => nightly(process.env, program)))
+await withTelemetry(process.env, () => runProgram((program) => nightly({ ...program, env: process.env })))

@@ -1,5 +1,5 @@
 /**
- * What firmlake offers to programs, name by name: jobs, what they load from, where they deliver to, what one's own source or
+ * The public names of firmlake, one by one: jobs, what they load from, where they deliver to, what one's own source or
  * sink is made of, and the interface as data. Everything else may change without notice. See docs/library.md.
  */
 
@@ -19,20 +19,20 @@ export { type CompactOptions, compact } from './jobs/compact/compact.ts'
 export type { CompactSummary } from './jobs/compact/compact-work.ts'
 export { type ConvertOptions, convert } from './jobs/convert/convert.ts'
 export { type ConvertedTo, type ConvertToOptions, convertTo } from './jobs/convert/convert-to.ts'
+export type { CopyOptions, CopySummary } from './jobs/copy/copy.ts'
 export { copy } from './jobs/copy/copy.ts'
 export type { CopyProgress } from './jobs/copy/copy-files.ts'
-export type { CopyOptions, CopySummary } from './jobs/copy/copy-lake.ts'
 export { type DiffOptions, type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
+export type { Disk, Machine } from './jobs/doctor/check-machine.ts'
 export type { ServiceUse } from './jobs/doctor/check-service.ts'
 export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor.ts'
 export type { MachineFinding } from './jobs/doctor/finding.ts'
-export type { Disk, Machine } from './jobs/doctor/machine-facts.ts'
 export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
-export { collectGarbage, type GarbageOptions } from './jobs/gc/collect-garbage.ts'
+export { type GcOptions, gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
-export { openQuery, type QuestionOptions as QueryOptions, query } from './jobs/query/query.ts'
+export { openQuery, type QueryOptions, query } from './jobs/query/query.ts'
 export { type RecordsOptions, records } from './jobs/records/records.ts'
 export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
 export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
@@ -43,7 +43,7 @@ export {
   type CommitRunOptions,
   type CommitRunReport,
   cancelRun,
-  commitUnits as commitRun,
+  commitRun,
   type PlanRunOptions,
   planRun,
   type RunLoad,
@@ -52,7 +52,7 @@ export {
   type WorkRunOptions,
   workRun,
 } from './jobs/steps/run-steps.ts'
-export type { SharedRunStatus } from './jobs/steps/shared-run-status.ts'
+export type { SharedRunStatus } from './jobs/steps/shared-run.ts'
 export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
 export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
@@ -62,7 +62,7 @@ export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
 export type { Garbage } from './manifest/verify/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
-export { observed } from './observe/observe.ts'
+export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
 export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
 export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
@@ -89,7 +89,7 @@ export {
 } from './jobs/common/inputs.ts'
 export { parseSearch } from './jobs/pull/search.ts'
 export { fromRecords, type Records } from './source/from-records.ts'
-export { openService as service, type Service, type ServiceOptions } from './source/service/service.ts'
+export { createService, type Service, type ServiceOptions } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
 
 // Sinks.
@@ -101,7 +101,7 @@ export { jsonLines } from './sink/json-lines.ts'
 export { parquet } from './sink/parquet.ts'
 export { type PostgresOptions, postgres } from './sink/postgres/postgres.ts'
 
-// What a source or a sink of one's own is made of.
+// The parts of a source or a sink of one's own.
 
 export type { DeliverySink, Receipt, Sink, SinkContext, SinkRun } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'

@@ -17,7 +17,7 @@ export type DefinitionKind = 'view' | 'macro' | 'table macro'
 export interface Definition {
   readonly name: string
   readonly kind: DefinitionKind
-  /** What the statement begins with: `growth(item)`, of a view its name. */
+  /** Start of the statement: `growth(item)` for a macro, the name for a view. */
   readonly signature: string
   /** The statement, `CREATE OR REPLACE …`, without its head comment and the semicolon. */
   readonly sql: string
@@ -83,8 +83,8 @@ const definitionOf = (name: string): Definition => {
   return definition
 }
 
-/** Definitions with all that they use, each behind those that it uses. @param wanted names; others are left alone */
-export const definitionsFor = (wanted: Iterable<string> = definitionNames()): readonly Definition[] => {
+/** Definitions with all that they use, each behind those that it uses. @param names names; others are left alone */
+export const definitionsFor = (names: Iterable<string> = definitionNames()): readonly Definition[] => {
   const found: Definition[] = []
   const seen = new Set<string>()
   const add = (name: string): void => {
@@ -94,6 +94,6 @@ export const definitionsFor = (wanted: Iterable<string> = definitionNames()): re
     for (const one of definition.uses) add(one)
     found.push(definition)
   }
-  for (const name of wanted) add(name)
+  for (const name of names) add(name)
   return found
 }

@@ -1,15 +1,15 @@
-/** What the head comment of a definition says: the page of the layer and the comments in a database are made of it. */
+/** The head comment of a definition, in its parts: the page of the layer and the comments in a database are made of it. */
 
 import type { Definition } from './definitions.ts'
 
-/** What a head comment says. */
+/** The parts of a head comment. */
 export interface Documentation {
   readonly about: string
   readonly group: string
   readonly parameters: readonly (readonly [name: string, about: string])[]
   readonly columns: readonly (readonly [name: string, about: string])[]
   readonly rule?: string
-  /** What a rule on the data finds where nothing is known to be wrong. */
+  /** Findings of a rule on the data where nothing is known to be wrong. */
   readonly found?: string
   readonly example: string
 }

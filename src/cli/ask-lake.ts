@@ -1,11 +1,11 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
-import type { InPlaceOptions } from '../jobs/common/in-place.ts'
+import type { InPlaceOptions } from '../jobs/common/read-rows.ts'
 import { openQuery } from '../jobs/query/query.ts'
 import type { LakeQuery } from '../lake/query/lake-query.ts'
 import type { AroundFetch } from '../lake/views/lake-views.ts'
 import { interruptible } from './interrupt.ts'
-import { noteAccess, noteHistory } from './output/access-note.ts'
+import { noteAccess, noteHistory } from './output/lake-notes.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { showFetch } from './output/show-fetch.ts'
 
@@ -39,7 +39,8 @@ export const askLake = async <T>(
   { lake, json = false, unchecked = false, ...options }: LakeQueryRequest,
   ask: (query: LakeQuery) => Promise<T>,
 ): Promise<T> => {
-  const query = await openQuery(lake, {
+  const query = await openQuery({
+    lake,
     ...options,
     check: unchecked ? 'never' : 'first-read',
     aroundFetch: shownFetch(new ProgressLine({ terminalOnly: json })),

@@ -1,4 +1,4 @@
-/** What the command line says of its exit codes, and the one of a command that loaded. */
+/** The exit codes in the help of the command line, and the code of a command that loaded. */
 
 import { EXIT, type ExitCode } from '../core/exit-codes.ts'
 

@@ -46,7 +46,7 @@ export const interruptible = async <T>(
     return await work(controller.signal)
   } catch (error) {
     if (!controller.signal.aborted || error instanceof ToolkitError) throw error
-    throw new ToolkitError('INTERRUPTED', 'The command was stopped', {}, error)
+    throw new ToolkitError('INTERRUPTED', 'The command was interrupted', {}, error)
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
   }

@@ -1,4 +1,4 @@
-/** What `status` reports of a lake: its newest snapshot in numbers and the runs that are not finished. */
+/** The report of `status` about a lake: its newest snapshot in numbers and the runs that are not finished. */
 
 import type {
   BatchEntry,
@@ -21,7 +21,7 @@ import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.t
 import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
 
-export interface SourceStatus extends LineCounts {
+interface SourceStatus extends LineCounts {
   readonly source: string
 }
 
@@ -30,7 +30,7 @@ export interface PartitionStatus {
   readonly run: string
   readonly content: string
   readonly source: string
-  /** Of small sources that share the partition: each with what it holds of it. */
+  /** The small sources that share the partition, each with its own counts. */
   readonly sources?: readonly SourceStatus[]
   readonly block: number
   /** Its rows stand in the partition of a compaction now. */
@@ -41,7 +41,7 @@ export interface PartitionStatus {
   readonly filtered?: number
   readonly requested: DateRange['requested']
   readonly observed: DateRange['observed']
-  /** Of a search and of a batch file of a service: what was asked for and announced. */
+  /** The request and the announced number, for a search and for a batch file of a service. */
   readonly window?: WindowEntry
   readonly batch?: BatchEntry
   readonly files: number
@@ -55,10 +55,13 @@ export interface LakeStatus {
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null
   readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
-  /** What it takes of the records, since when; empty where it always took everything. */
+  /**
+   * The declarations of what the lake takes of the records, with their first snapshots; empty if it always took
+   * everything.
+   */
   readonly taken: readonly Taken[]
   readonly drift: readonly Drift[]
-  /** What the lake was told to forget; absent where that is nothing. */
+  /** The counts of forgotten companies and persons; absent if there are none. */
   readonly forgotten?: readonly ForgetReceipt[]
   readonly unfinished: readonly RunSummary[]
   /** Empty where they were not asked for. */
@@ -110,7 +113,7 @@ const partitionsOf = async (lake: string, root: SnapshotRoot): Promise<readonly 
   ...(await listOf(lake, root, 'partitions')).map(partitionStatus),
 ]
 
-export interface StatusRequest {
+interface StatusRequest {
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Whether each partition is listed too. @default false */

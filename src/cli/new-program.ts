@@ -6,7 +6,7 @@ import { EXIT_HELP } from './exit-codes.ts'
 import { withExamples } from './options/options.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
-/** What adds a command, by its name. */
+/** The function that adds a command, by the command's name. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   convert: async () => (await import('./commands/convert.ts')).addConvert,
   pull: async () => (await import('./commands/pull.ts')).addPull,

@@ -6,8 +6,8 @@ import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
 import type { ProgressLine } from './output/progress-line.ts'
 
-/** The note of a command whose run goes on without it. */
-export const DETACHING = 'the run goes on, the same command attaches again'
+/** The note of a command whose run continues without it. */
+export const DETACHING = 'the run continues, the same command attaches again'
 
 const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
   let known = false
@@ -19,6 +19,8 @@ const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
     known = true
   }
 }
+
+const engineJobs = () => import('../jobs/steps/on-engine.ts')
 
 /**
  * Does a job on the engine that the flags name, or here where they name none.
@@ -33,7 +35,7 @@ export const onEngineOr = async <T>(
   },
   line: ProgressLine,
   here: () => Promise<T>,
-  there: (on: OnEngine) => Promise<T>,
+  there: (jobs: Awaited<ReturnType<typeof engineJobs>>, on: OnEngine) => Promise<T>,
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
@@ -49,7 +51,8 @@ export const onEngineOr = async <T>(
     onForgotten: (run: string) =>
       note(`Temporal has forgotten run ${run}: it is started again, what is done is kept`),
   }
+  const jobs = await engineJobs()
   return withTemporal(addressOf(temporalPlace(flags)), options, (engine) =>
-    there({ engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
+    there(jobs, { engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
   )
 }

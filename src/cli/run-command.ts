@@ -1,14 +1,65 @@
-/** Runs the command of the command line, reports its error, sets the exit code. Importing it does all that. */
+/**
+ * Runs the command of the command line, watched from outside where the environment asks for it, reports its error, and sets
+ * the exit code. Importing it does all that.
+ */
 
-import { CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
-import { loadConfig } from './config/loaded-config.ts'
+import type { Observing } from '../observe/observe.ts'
+import { loadConfig, loadedConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
-import { closeObservers, endObservedNight, observeRuns } from './observe-runs.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
-import { endWhenNobodyReads } from './output/print.ts'
+import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
+
+/** Commands that do runs. */
+const RUNNING: ReadonlySet<string> = new Set([
+  'convert',
+  'pull',
+  'sync',
+  'nightly',
+  'batches',
+  'resume',
+  'quarantine',
+  'compact',
+  'forget',
+  'run',
+])
+
+const firstWord = (command: Command): string =>
+  command.parent?.parent ? firstWord(command.parent) : command.name()
+
+let observing: Observing | undefined
+let endNight: ((exitCode: number, error: unknown) => Promise<void>) | undefined
+
+const warn = (text: string): void => note(`warning: ${text}`)
+
+/** Begins to watch; loads nothing where nothing asks for it. */
+const observeRuns = async (command: Command): Promise<void> => {
+  if (firstWord(command) === 'nightly') await observeNight()
+  const asked = Object.keys(process.env).some((name) => /^(OTEL|OPENLINEAGE)_/.test(name))
+  if (!asked || !RUNNING.has(firstWord(command))) return
+  const { startObserving } = await import('../observe/observe.ts')
+  observing = await startObserving({ env: process.env, warn })
+}
+
+/** A night has a metrics file and an alarm, where firmlake.toml or a variable asks for one. */
+const observeNight = async (): Promise<void> => {
+  const { hooks, metrics, lake = '' } = loadedConfig().file?.settings ?? {}
+  const { FIRMLAKE_WEBHOOK: webhook, FIRMLAKE_METRICS_FILE: metricsFile = metrics?.file } = process.env
+  const command = hooks?.on_failure
+  if (!command && !webhook && !metricsFile) return
+  const { watchNight } = await import('../observe/night/watch-night.ts')
+  endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
+}
+
+/** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
+const endObservedNight = async (error: unknown): Promise<void> =>
+  endNight?.(Number(process.exitCode ?? 0), error)
+
+/** @returns `false` where an endpoint does not answer; `undefined` where nothing is watched */
+const closeObservers = async (): Promise<boolean | undefined> => observing?.close()
 
 /** @returns what it failed with */
 const runCommand = async (args: readonly string[]): Promise<unknown> => {
@@ -36,7 +87,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
 }
 
 const ARGS = process.argv.slice(2)
-/** Of a step of a run the code says whether to retry it. */
+/** For a step of a run the exit code says whether to retry it. */
 const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown): void => {

@@ -10,15 +10,19 @@ import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-target
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './exit-codes.ts'
 import { interruptible, KEPT } from './interrupt.ts'
-import { checkMode, type ModeOption } from './options/lake-mode.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
-import type { LoadFlags, TargetFlags, UnknownOptions } from './options/run-options.ts'
+import {
+  checkMode,
+  type LoadFlags,
+  type ModeOption,
+  type TargetFlags,
+  type UnknownOptions,
+} from './options/run-options.ts'
 import { type LakeTakeFlags, takeOf } from './options/take-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'
-import { warnOfPassword } from './output/target-warning.ts'
 import { watchRun } from './output/watch-run.ts'
 
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
@@ -145,4 +149,17 @@ export const printReport = async (
   if (json) return printJson({ lake, ...report })
   await printLines(reportLines(report))
   warnOf(report, lake)
+}
+
+/** Whether an address of a database holds a password: before its host, or as a parameter. */
+export const holdsPassword = (address: string): boolean =>
+  /^postgres(?:ql)?:\/\/(?:[^/?#@]*:[^@]+@|.*[?&]password=[^&])/is.test(address)
+
+/** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. */
+export const warnOfPassword = (addresses: readonly string[]): void => {
+  if (addresses.some(holdsPassword))
+    note(
+      'warning: the address of the database holds a password, which the list of processes shows to others; ' +
+        'leave it out and set PGPASSWORD instead',
+    )
 }

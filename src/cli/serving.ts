@@ -1,4 +1,4 @@
-/** What `serve` and `batches make` share: how the making of a serving index is shown. */
+/** Shows how the making of a serving index proceeds, for `serve` and `batches make`. */
 
 import type { IndexProgress } from '../server/serving-index/build/build-request.ts'
 import { formatCount } from './output/format.ts'

@@ -281,7 +281,7 @@ const tryCommit = async (request: CommitRequest, base: number): Promise<CommitOu
  *   `SNAPSHOT_DAMAGED`, `DISK_FULL`, `WRITE_FAILED`
  * @throws {RangeError} when the counts of a partition do not add up or it is another run's
  */
-export const commitRun = async (request: CommitRequest): Promise<CommitOutcome> => {
+export const commitPartitions = async (request: CommitRequest): Promise<CommitOutcome> => {
   checkRequest(request)
   return commitWithRetries('run', request, (base) => tryCommit(request, base))
 }

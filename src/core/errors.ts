@@ -108,7 +108,7 @@ export const ERROR_CODES = {
   NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
   RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',
-  COPY_UNUSABLE: 'the serving index cannot be used; remove its folder and start again',
+  INDEX_UNUSABLE: 'the serving index cannot be used; remove its folder and start again',
   TOKENS_UNREADABLE: 'the file of tokens cannot be read; compare it with docs/serving.md',
   RATES_UNREADABLE: 'the file of rates cannot be read; it needs the columns currency,year,units_per_usd',
   FAULTS_UNREADABLE: 'the file of faults cannot be read; compare it with docs/serving.md',

@@ -61,12 +61,12 @@ export const startObserving = async (options: ObserverOptions): Promise<Observin
  * @param work runs of any number
  * @param warn hears in one line why something is not sent. @default standard error
  * @example
- * import { convert, observed } from 'firmlake'
+ * import { convert, withTelemetry } from 'firmlake'
  *
- * const { snapshot } = await observed({}, () => convert({ from: ['batches/'], lake: './lake' }))
+ * const { snapshot } = await withTelemetry({}, () => convert({ from: ['batches/'], lake: './lake' }))
  * console.log(snapshot) // 1
  */
-export const observed = async <T>(
+export const withTelemetry = async <T>(
   env: ObserverOptions['env'],
   work: () => Promise<T>,
   warn: ObserverOptions['warn'] = (text) => console.error(`warning: ${text}`),

@@ -6,7 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { bringsNothing } from '../commit/brings-nothing.ts'
-import { commitRun } from '../commit/commit-run.ts'
+import { commitPartitions } from '../commit/commit-run.ts'
 import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
 import type { GoneInRun } from '../commit/gone-in-run.ts'
 import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
@@ -182,7 +182,7 @@ const commitPlanned = async (
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
-  const outcome = await commitRun({
+  const outcome = await commitPartitions({
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     take: plan.take,

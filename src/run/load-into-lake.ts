@@ -168,7 +168,7 @@ export const loadIntoLake = async (
   jobs: readonly OpenedJob[],
   options: RunOptions,
 ): Promise<LoadSummary> => {
-  const { limit, maxGone, changeCurrency, skipBadFiles, onlyRows, signal, onEvent } = options
+  const { skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
@@ -184,9 +184,11 @@ export const loadIntoLake = async (
         ...{ signal, onEvent },
       })
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      const commit = { limit, maxGone, listings, changeCurrency, onlyRows, signal, onEvent }
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
-      return { ...(await commitLoaded(tools, run, commit)), ...(missing.length > 0 && { missing }) }
+      return {
+        ...(await commitLoaded(tools, run, { ...options, listings })),
+        ...(missing.length > 0 && { missing }),
+      }
     })
     return await withViews(run.lake, summary)
   } catch (error) {

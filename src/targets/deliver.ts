@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { checkOptions, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
@@ -244,6 +245,17 @@ const failure = (
   )
 }
 
+const OPTIONS: OptionTypes<DeliverOptions> = {
+  lake: is.lake,
+  sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
+  hashKey: is.either(is.text, is.object),
+  adopt: is.flag,
+  memoryBytes: is.amount,
+  onProgress: is.callback,
+  signal: is.signal,
+  take: is.object,
+}
+
 /**
  * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
  * from theirs.
@@ -259,6 +271,7 @@ const failure = (
  * console.log(files?.sink, files?.runs.length) // csv 1
  */
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
+  checkOptions('deliver', OPTIONS, options)
   const { lake, signal } = options
   const take = await compileTake(options.take ?? {}, options.hashKey)
   const sinks = await openSinks(options.sinks, lake)

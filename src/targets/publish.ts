@@ -3,6 +3,7 @@
  * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
+import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
 import { orInterrupted } from '../core/interrupted.ts'
 import type { SnapshotHead } from '../core/partition.ts'
@@ -180,7 +181,7 @@ const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRo
   return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)), listings }
 }
 
-const count = (step: Step, change: TableChange | null): void => {
+const countChange = (step: Step, change: TableChange | null): void => {
   if (!change) return
   step.versions += 1
   step.added += change.added
@@ -211,7 +212,7 @@ const bringInStep = async (
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
       const change = await step.publication.publish(toPublish(reading, step, snapshot))
       if (step.rows === 'all') step.seen = number
-      count(step, change)
+      countChange(step, change)
       files += change ? change.added + change.removed : 0
     }
   }
@@ -231,6 +232,17 @@ const bringInStep = async (
 /** Whether the system refused something: `EACCES`, `ENOSPC`, … */
 const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
 
+const OPTIONS: OptionTypes<PublishOptions> = {
+  lake: is.lake,
+  formats: is.required(is.texts),
+  ...each(is.amount, 'memoryBytes', 'localBytes'),
+  threads: is.count,
+  ...each(is.callback, 'onProgress', 'now'),
+  signal: is.signal,
+  catalog: is.object,
+  rows: is.texts,
+}
+
 /**
  * Publishes every snapshot that is still kept and not published yet: a log or metadata beside the lake's own files, which
  * are not copied. May be stopped at any point, and called again, also by several at once: what is published stays, and
@@ -246,6 +258,7 @@ const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(e
  * console.log(snapshot) // 1
  */
 export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
+  checkOptions('publish', OPTIONS, options)
   const { lake, signal } = options
   if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
   try {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   records = await loadSampleLake(lake)
   figures = figuresOf(records.current)
   holdings = holdingsOf(records.currentRelations)
-  query = await openQuery(lake)
+  query = await openQuery({ lake })
 }, 120_000)
 afterAll(async () => {
   query.close()

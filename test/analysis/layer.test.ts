@@ -131,7 +131,7 @@ const openLake = async (name: string, ...loads: readonly (readonly object[])[]):
   const lake = join(folder, name)
   for (const records of loads)
     await convert({ from: fromRecords('crm', records), lake, again: true, changeCurrency: true })
-  return openQuery(lake)
+  return openQuery({ lake })
 }
 
 beforeAll(async () => {
@@ -297,7 +297,7 @@ test('after a compaction restatements begin again: history_begins says since whe
   await load(1)
   await load(2)
   const ask = async (sql: string, snapshot?: number) => {
-    const query = await openQuery(lake, snapshot === undefined ? {} : { snapshot })
+    const query = await openQuery({ lake, ...(snapshot === undefined ? {} : { snapshot }) })
     const found = await rows(sql, query)
     query.close()
     return found
@@ -560,7 +560,7 @@ describe.skipIf(!present)('on real companies the answers are those of the record
     relations = await readLines<RelationsCompany>('relations')
     const lake = join(folder, 'real')
     await convert({ from: [join(REAL, 'companies.jsonl'), join(REAL, 'relations.jsonl')], lake })
-    real = await openQuery(lake)
+    real = await openQuery({ lake })
   })
   afterAll(() => real.close())
 

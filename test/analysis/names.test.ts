@@ -182,7 +182,7 @@ describe('a comment says what is meant', () => {
 
   test('in a query the same, and in an exported file of what it has', async () => {
     const expected = await commentsIn((sql) => session.rows(sql))
-    const query = await openQuery(lake)
+    const query = await openQuery({ lake })
     const asked = await commentsIn(async (sql) => readRows(await query.run(sql)))
     query.close()
     for (const [name, comment] of expected) expect([name, asked.get(name)]).toEqual([name, comment])

@@ -73,7 +73,7 @@ test('holdings, chains, owners at the top and groups of a web are as computed fr
   const lake = join(await temporaryFolder(), 'lake')
   const records = webOf(1)
   await convert({ from: fromRecords('web', records), lake })
-  const query = await openQuery(lake)
+  const query = await openQuery({ lake })
   const ask = async (sql: string) => keys([...(await readRows(await query.run(sql)))])
   const holdings = holdingsOf(records)
   expect(await ask('SELECT owner_id, owned_id, min_stake, max_stake FROM owner_holdings')).toEqual(

@@ -22,7 +22,7 @@ test('of a compacted lake the filters on the views of figures reach the files, a
   await convert({ from, lake })
   await convert({ from, lake, again: true })
   await compact({ lake })
-  const query = await openQuery(lake)
+  const query = await openQuery({ lake })
   /** What stands in the plan about the reading of figures, without the box around it; of the names of companies nothing is read but ids. */
   const scanOf = async (sql: string): Promise<string> => {
     const [row] = await readRows(await query.run(`EXPLAIN ${sql}`))

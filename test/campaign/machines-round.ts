@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { planSharedRun } from '../../src/jobs/steps/plan-shared-run.ts'
-import { sharedRunStatus } from '../../src/jobs/steps/shared-run-status.ts'
-import { openRowCounter } from '../../src/jobs/verify/row-counter.ts'
+import { sharedRunStatus } from '../../src/jobs/steps/shared-run.ts'
+import { openRowCounter } from '../../src/jobs/verify/verify.ts'
 import { inLake, LAKE_FILE, LAKE_FILE_RECORD, RUNS_FOLDER } from '../../src/lake/files/layout.ts'
 import { hasEnded } from '../../src/manifest/runs/ended-runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'

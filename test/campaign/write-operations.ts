@@ -2,8 +2,8 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
-import { copyLake } from '../../src/jobs/copy/copy-lake.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'

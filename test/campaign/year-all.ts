@@ -3,7 +3,7 @@
 import { pullBatchFiles } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { batchFiles } from '../../src/jobs/common/inputs.ts'
 import { pull } from '../../src/jobs/pull/pull.ts'
-import { openService } from '../../src/source/service/service.ts'
+import { createService } from '../../src/source/service/service.ts'
 import { CALM, type Manners, TOKEN, type YearService } from './year-service.ts'
 import { type Company, hasRelations, recordOf, relationsOf } from './year-world.ts'
 
@@ -61,7 +61,7 @@ export const loadAll = async (
 ): Promise<readonly string[]> => {
   await holdAll(service, companies, { ...CALM, faults: FAULTS[way] })
   const { url } = service
-  const from = openService({ url, token: TOKEN, maxRequestsPerSecond: 500, headersTimeoutMs: SOON_MS })
+  const from = createService({ url, token: TOKEN, maxRequestsPerSecond: 500, headersTimeoutMs: SOON_MS })
   try {
     if (way === 'pages') await pull({ from, lake, content: 'companies', search: SEARCH, pageSize: PAGE_SIZE })
     else {

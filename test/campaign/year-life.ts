@@ -3,7 +3,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compact } from '../../src/jobs/compact/compact.ts'
-import { collectGarbage } from '../../src/jobs/gc/collect-garbage.ts'
+import { gc } from '../../src/jobs/gc/gc.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { publish } from '../../src/targets/publish.ts'
 import type { ExpectedLake } from './year-expected.ts'
@@ -65,7 +65,7 @@ export class YearLife {
   async #endWeek(night: number): Promise<readonly string[]> {
     // In the first week without Iceberg, which comes to a lake that is published already.
     await publish({ lake: this.#lake, formats: night < WEEK ? ['delta'] : ['delta', 'iceberg'] })
-    await collectGarbage({ lake: this.#lake, keepDays: KEEP_DAYS })
+    await gc({ lake: this.#lake, keepDays: KEEP_DAYS })
     const { wrong, text } = await checkRoom(this.#lake)
     this.room = text
     return [...(await checkFiles(this.#lake)), ...wrong, ...(await this.#checkLess())]

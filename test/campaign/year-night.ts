@@ -68,7 +68,7 @@ export class YearNights {
     const report = (done: object): void => {
       if ('parts' in done && Array.isArray(done.parts)) parts = done.parts
     }
-    await nightly(this.#env, { signal: new AbortController().signal, report }, settings).catch(
+    await nightly({ env: this.#env, signal: new AbortController().signal, report, settings }).catch(
       (reason: unknown) => {
         if (!(reason instanceof ToolkitError)) throw reason
       },

@@ -6,7 +6,7 @@ import { check } from '../../src/jobs/check/check.ts'
 import { report } from '../../src/jobs/report/report.ts'
 import { sync } from '../../src/jobs/sync/sync.ts'
 import { listManifest, newestNumber } from '../../src/manifest/snapshots/snapshots.ts'
-import { openService } from '../../src/source/service/service.ts'
+import { createService } from '../../src/source/service/service.ts'
 import type { CampaignOptions, CampaignResult } from './campaign.ts'
 import { ShiftedClock } from './shifted-clock.ts'
 import { holdAll, loadAll, type WayOfAll, wayAfter } from './year-all.ts'
@@ -202,7 +202,7 @@ export class PlayedYear implements AsyncDisposable {
   async #list(night: ExpectedNight, say: (what: string) => void): Promise<ExpectedNight> {
     const listed = this.#expected.list(night, this.#world.companies)
     const { fetched = 0, left = 0 } = listed.listed ?? {}
-    const from = openService({ url: this.#service.url, token: TOKEN, maxRequestsPerSecond: 500 })
+    const from = createService({ url: this.#service.url, token: TOKEN, maxRequestsPerSecond: 500 })
     const { sync: found, gone = [] } = await sync({ from, lake: this.#lake, search: SEARCH })
     await from.close()
     const marked = gone.reduce((sum, one) => sum + (one.marked ?? 0), 0)
@@ -222,13 +222,13 @@ export class PlayedYear implements AsyncDisposable {
   }
 
   async #end(): Promise<void> {
-    const { checks } = await check(this.#lake)
+    const { checks } = await check({ lake: this.#lake })
     for (const { name, status, value } of checks)
       if (status !== 'passed') this.#wrong.push(`the rule "${name}" finds ${value} in sound data`)
     const to = join(this.#folder, 'report.html')
-    await report(this.#lake, { to })
+    await report({ lake: this.#lake, to })
     const kept = process.env.FIRMLAKE_YEAR_REPORT
-    if (kept) await report(this.#lake, { to: kept, maxAgeMs: MAX_AGE_MS, maxGap: 0 })
+    if (kept) await report({ lake: this.#lake, to: kept, maxAgeMs: MAX_AGE_MS, maxGap: 0 })
     const { snapshots } = await listManifest(this.#lake)
     const { compacted, forgot } = this.#life
     const story = { nights: this.#told, compacted, forgot, shown: this.#expected.shown.length }

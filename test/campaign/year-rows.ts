@@ -207,7 +207,7 @@ export const compareRows = async (
   const wrong: string[] = []
   const hash = createHash('sha256')
   let rows = 0
-  const query = await openQuery(lake)
+  const query = await openQuery({ lake })
   try {
     for (const [table, wanted] of expectedRows(expected)) {
       const found: string[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fetchText, longCheckText } from '../../src/cli/fetch-text.ts'
+import { fetchText, longCheckText } from '../../src/cli/output/show-fetch.ts'
 
 test('fetchText tells files and bytes of those that are fetched, and 100 % only when all are here', () => {
   expect(

@@ -67,7 +67,7 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   const older = await cliHere(['query', 'FROM companies', '--lake', lake, '--snapshot', '1', '--json'])
   expect([older.code, errorCode(older)]).toEqual([1, 'SNAPSHOT_FORGOTTEN'])
   const to = join(lake, '..', 'report.html')
-  await report(lake, { to })
+  await report({ lake, to })
   const page = await readFile(to, 'utf8')
   const receipt = every(
     page.split('id="forgotten"')[1]?.split('</table>')[0] ?? '',

@@ -43,7 +43,7 @@ const expectWhole = async (lake: string): Promise<void> => {
 const sourcesOf = async (lake: string): Promise<string[]> =>
   (await readSnapshot(lake)).partitions.map(({ source }) => source.name)
 
-test('commitRun shows all files of a run at once', async () => {
+test('commitPartitions shows all files of a run at once', async () => {
   const lake = await temporaryFolder()
   const outcome = await loadSources(lake, ['a', 'b'])
   expect(outcome).toMatchObject({ kind: 'committed', dropped: [], snapshot: { snapshot: 1, parent: null } })
@@ -60,14 +60,14 @@ test('commitRun shows all files of a run at once', async () => {
   await expectWhole(lake)
 })
 
-test('commitRun keeps the partitions of earlier commits before its own', async () => {
+test('commitPartitions keeps the partitions of earlier commits before its own', async () => {
   const lake = await temporaryFolder()
   for (const source of ['a', 'b', 'c']) await loadSources(lake, [source])
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
   await expectWhole(lake)
 })
 
-test('commitRun lands every one of many runs at once in one process', async () => {
+test('commitPartitions lands every one of many runs at once in one process', async () => {
   const lake = await temporaryFolder()
   const sources = Array.from({ length: 20 }, (_, n) => `s${n}`)
   await Promise.all(sources.map((source) => loadSources(lake, [source])))
@@ -76,7 +76,7 @@ test('commitRun lands every one of many runs at once in one process', async () =
   await expectWhole(lake)
 })
 
-test('commitRun lands every run of eight processes at once', async () => {
+test('commitPartitions lands every run of eight processes at once', async () => {
   const lake = await temporaryFolder()
   const names = Array.from({ length: 8 }, (_, n) => `p${n}`)
   const children = names.map((name) => startChild(CHILD, lake, name, '4'))
@@ -90,7 +90,7 @@ test('commitRun lands every run of eight processes at once', async () => {
   await expectWhole(lake)
 })
 
-test('commitRun gives up with COMMIT_CONFLICT when others are always first', async () => {
+test('commitPartitions gives up with COMMIT_CONFLICT when others are always first', async () => {
   const lake = await temporaryFolder()
   const staged = await stageRun(lake, ['a'])
   let others = 0
@@ -112,7 +112,7 @@ test('commitRun gives up with COMMIT_CONFLICT when others are always first', asy
   expect(await commitStaged(staged)).toMatchObject({ kind: 'committed', snapshot: { snapshot: 6 } })
 })
 
-test('commitRun starts again where gc removed the snapshot that it builds on', async () => {
+test('commitPartitions starts again where gc removed the snapshot that it builds on', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const staged = await stageRun(lake, ['c'])
@@ -133,7 +133,7 @@ test('commitRun starts again where gc removed the snapshot that it builds on', a
   await expectWhole(lake)
 })
 
-test('commitRun drops a source that another run has loaded, with its files', async () => {
+test('commitPartitions drops a source that another run has loaded, with its files', async () => {
   const lake = await temporaryFolder()
   const staged = await stageRun(lake, ['a', 'b'])
   await loadSources(lake, ['a'])
@@ -145,7 +145,7 @@ test('commitRun drops a source that another run has loaded, with its files', asy
   await expectWhole(lake)
 })
 
-test('commitRun removes files that an earlier try had published before it lost', async () => {
+test('commitPartitions removes files that an earlier try had published before it lost', async () => {
   const lake = await temporaryFolder()
   const staged = await stageRun(lake, ['a'])
   await placeStaged(staged)
@@ -158,7 +158,7 @@ test('commitRun removes files that an earlier try had published before it lost',
   await expectWhole(lake)
 })
 
-test('commitRun loads a source once more when asked to', async () => {
+test('commitPartitions loads a source once more when asked to', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const staged = await stageRun(lake, ['a'])
@@ -166,7 +166,7 @@ test('commitRun loads a source once more when asked to', async () => {
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'a.jsonl'])
 })
 
-test('commitRun refuses counts that do not add up, and partitions of another run', async () => {
+test('commitPartitions refuses counts that do not add up, and partitions of another run', async () => {
   const lake = await temporaryFolder()
   const staged = await stageRun(lake, ['a'])
   const [partition] = requestOf(staged).partitions
@@ -177,7 +177,7 @@ test('commitRun refuses counts that do not add up, and partitions of another run
   await expect(commitStaged(staged, { partitions: [unknown] })).rejects.toThrow(RangeError)
 })
 
-test('commitRun refuses a run whose staged file is gone or has another length', async () => {
+test('commitPartitions refuses a run whose staged file is gone or has another length', async () => {
   const lake = await temporaryFolder()
   for (const damage of [rm, (path: string) => writeFile(path, 'x')]) {
     const staged = await stageRun(lake, [`s${damage.length}`])
@@ -192,7 +192,7 @@ test('commitRun refuses a run whose staged file is gone or has another length', 
   expect(await listSnapshots(lake)).toEqual([])
 })
 
-test('commitRun refuses a run that another process took over, or that gc removed', async () => {
+test('commitPartitions refuses a run that another process took over, or that gc removed', async () => {
   const lake = await temporaryFolder()
   const dead = await deadRun(lake, ['a'])
   await leaseRun(lake, dead.lease.run, { now: NOW })
@@ -202,7 +202,7 @@ test('commitRun refuses a run that another process took over, or that gc removed
   await expect(commitStaged(removed)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
-test('commitRun stops when it is aborted', async () => {
+test('commitPartitions stops when it is aborted', async () => {
   const staged = await stageRun(await temporaryFolder(), ['a'])
   await expect(commitStaged(staged, { signal: AbortSignal.abort() })).rejects.toMatchObject({
     name: 'AbortError',

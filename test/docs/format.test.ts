@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { PULL_ENTRY, RUN_FILE } from '../../src/manifest/form/entry-form.ts'
 import { FORMAT, isRoot, lineToPartition, PART_REF } from '../../src/manifest/form/root-form.ts'

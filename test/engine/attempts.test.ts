@@ -35,14 +35,14 @@ test('afterAttempt waits for what is to come later as long as allowed, and no lo
 })
 
 test('afterAttempt gives workers that vanish more attempts, and those that are stopped any number', () => {
-  expect(pausesOf({ kind: 'vanished' })).toHaveLength(19)
+  expect(pausesOf({ kind: 'lost' })).toHaveLength(19)
   expect(pausesOf(exit(143))).toHaveLength(30)
   expect(pausesOf(exit(130))).toHaveLength(30)
 })
 
 test('afterAttempt counts each kind of failure for itself', () => {
   let attempts: Attempts = NO_ATTEMPTS
-  for (const end of [exit(1), exit(75), { kind: 'vanished' } as const, exit(143), exit(1)])
+  for (const end of [exit(1), exit(75), { kind: 'lost' } as const, exit(143), exit(1)])
     attempts = afterAttempt(attempts, end, 60_000)?.attempts ?? attempts
-  expect(attempts).toEqual({ failed: 2, vanished: 1, later: 1, waitedMs: 1000 })
+  expect(attempts).toEqual({ failed: 2, lost: 1, later: 1, waitedMs: 1000 })
 })

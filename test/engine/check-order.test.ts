@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkOrder, checkUnits } from '../../src/engine/temporal/check-order.ts'
+import { checkOrder, checkUnits } from '../../src/engine/temporal/activities.ts'
 import { type RunOrder, UNITS_OF_SHARD } from '../../src/engine/temporal/requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

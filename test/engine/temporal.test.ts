@@ -192,7 +192,7 @@ test('a command that is stopped detaches, its run goes on, and the same command 
     },
   })
   expect(stopped.code).toBe(130)
-  expect(stopped.stderr).toContain('the run goes on, the same command attaches again')
+  expect(stopped.stderr).toContain('the run continues, the same command attaches again')
   const { run } = /Run (?<run>\S+) is handed over: 3 units/.exec(stopped.stderr)?.groups ?? {}
   const attached = cli([...convert, '--json'], { cwd: own })
   working.child.kill('SIGCONT')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
-import { collectGarbage } from '../../src/jobs/gc/collect-garbage.ts'
+import { gc } from '../../src/jobs/gc/gc.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { records } from '../../src/jobs/records/records.ts'
 import { serve } from '../../src/jobs/serve/serve.ts'
@@ -28,10 +28,10 @@ test('every job that is stopped ends with INTERRUPTED, and the lake is as it was
     publish: () => publish({ lake, formats: ['delta'], signal }),
     deliver: () => deliver({ lake, sinks: [`csv:${join(folder, 'out')}`], signal }),
     exportTables: () => exportTables({ lake, to: `csv:${join(folder, 'files')}`, signal }),
-    query: () => query(lake, 'SELECT count(*) FROM range(10_000_000_000)', { signal }),
+    query: () => query({ lake, sql: 'SELECT count(*) FROM range(10_000_000_000)', signal }),
     records: () => records({ lake, signal }).next(),
     verify: () => verify({ lake, signal }),
-    collectGarbage: () => collectGarbage({ lake, keep: 1, signal }),
+    gc: () => gc({ lake, keep: 1, signal }),
     serve: () => serve({ lake, port: 0, signal }),
   }
   for (const [name, job] of Object.entries(jobs))

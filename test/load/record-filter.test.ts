@@ -25,11 +25,11 @@ test('records that a filter leaves out have no rows, and lines are records, quar
   expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
   for (const view of ['runs', 'partitions', 'sources'])
     expect(
-      await query(
-        bench.lake,
-        `SELECT sum(lines)::INT AS lines, sum(records)::INT AS records, sum(quarantined)::INT AS quarantined,
+      await query({
+        lake: bench.lake,
+        sql: `SELECT sum(lines)::INT AS lines, sum(records)::INT AS records, sum(quarantined)::INT AS quarantined,
            sum(filtered)::INT AS filtered FROM ${view}`,
-      ),
+      }),
     ).toEqual([{ lines: 9, records: 3, quarantined: 1, filtered: 5 }])
 })
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
-import { type CommitOutcome, type CommitRequest, commitRun } from '../../src/commit/commit-run.ts'
+import { type CommitOutcome, type CommitRequest, commitPartitions } from '../../src/commit/commit-run.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { FileEntry, PartitionEntry } from '../../src/core/partition.ts'
 import { inLake, loadPath, stagingPath } from '../../src/lake/files/layout.ts'
@@ -118,7 +118,7 @@ export const commitStaged = async (
   more: Partial<CommitRequest> = {},
 ): Promise<CommitOutcome> => {
   await placeStaged(staged)
-  return commitRun({ ...requestOf(staged), ...more })
+  return commitPartitions({ ...requestOf(staged), ...more })
 }
 
 /** A whole run: stages, commits and ends it. */

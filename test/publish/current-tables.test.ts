@@ -3,8 +3,8 @@
 import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
-import { collectGarbage } from '../../src/jobs/gc/collect-garbage.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { gc } from '../../src/jobs/gc/gc.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
@@ -85,7 +85,7 @@ test('tables of current rows follow loads, restatements, a compaction and gc', a
   expect((await icebergFiles(lake, 'financials')).deletes).toEqual([])
 
   await restate(folder, 6)
-  await collectGarbage({ lake, keep: 1 })
+  await gc({ lake, keep: 1 })
   await expectCurrent(lake, 'after gc')
 })
 
@@ -248,10 +248,10 @@ test('gc removes what no version needs, and leaves alone what may still come', a
   for (const name of await readdir(root, { recursive: true }))
     if (name.endsWith('.parquet') && name !== 'stray-0123456789abcdef.parquet') await age(join(root, name))
 
-  const first = await collectGarbage({ lake })
+  const first = await gc({ lake })
   expect(first.files).toEqual([])
   await age(stray)
-  const swept = await collectGarbage({ lake, keep: 1 })
+  const swept = await gc({ lake, keep: 1 })
   expect(swept.files.filter((path) => path.startsWith('published/')).sort()).toEqual(
     [`published/delta/companies/${gone}`, 'published/delta/companies/stray-0123456789abcdef.parquet'].sort(),
   )

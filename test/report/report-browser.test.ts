@@ -39,7 +39,7 @@ beforeAll(async () => {
   for (const name of NAMES) {
     const lake = join(folder, name)
     await LAKES[name](lake, folder)
-    await report(lake, { to: fileOf(name), maxAgeMs: 1, maxQuarantined: 0.5, noNewDrift: true })
+    await report({ lake, to: fileOf(name), maxAgeMs: 1, maxQuarantined: 0.5, noNewDrift: true })
   }
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -12,7 +12,7 @@ test('a report of a lake in a bucket goes into a bucket, as a page that a browse
   const { server } = await s3Bench(context)
   await convert({ from: fromRecords('one', [{ InternalId: 1, Name: 'x' }]), lake: LAKE })
   const to = 's3://lakes/pages/report.html'
-  const first = await report(LAKE, { to })
+  const first = await report({ lake: LAKE, to })
   expect(first).toMatchObject({ path: to, snapshot: 1 })
   const { stdout, code } = await cli(['report', '--lake', LAKE, '--to', to, '--max-age', '26h', '--json'])
   expect([code, JSON.parse(stdout).path]).toEqual([0, to])
@@ -27,7 +27,7 @@ test('a report of a lake in a bucket goes into a bucket, as a page that a browse
   expect(page).toContain('age_seconds')
   expect(page).toMatch(/<\/html>\n$/)
   client.destroy()
-  await expect(report(LAKE, { to: 's3://no-such-bucket/report.html' })).rejects.toMatchObject({
+  await expect(report({ lake: LAKE, to: 's3://no-such-bucket/report.html' })).rejects.toMatchObject({
     code: 'STORAGE_REFUSED',
   })
 })

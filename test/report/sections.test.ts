@@ -24,7 +24,7 @@ const shownAs = (value: unknown): string =>
 
 const written = async (lake: string): Promise<string> => {
   const to = join(await temporaryFolder(), 'report.html')
-  await report(lake, { to })
+  await report({ lake, to })
   return readFile(to, 'utf8')
 }
 
@@ -34,7 +34,7 @@ test('every statement on the page gives in query what stands in its table and it
   const sections = sectionsOf(await written(lake))
   expect(sections.length).toBe(17)
   for (const { id, sql, columns, rows } of sections) {
-    const answer = await query(lake, sql)
+    const answer = await query({ lake, sql })
     expect([id, rows]).toEqual([id, answer.map((row) => Object.values(row).map(shownAs))])
     if (answer[0]) expect(columns.map((name) => name.replaceAll(' ', '_'))).toEqual(Object.keys(answer[0]))
   }
@@ -102,7 +102,8 @@ test('the overview judges its cards by the checks, and a run that failed is show
   const failed = await cliHere(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
   expect(failed.code).toBe(3)
   const to = join(folder, 'report.html')
-  await report(lake, {
+  await report({
+    lake,
     to,
     maxAgeMs: 3_600_000,
     maxQuarantined: 0,

@@ -9,7 +9,7 @@ import { loadTogether, type PartOutcome } from '../../src/jobs/nightly/load-toge
 import type { LoadPart } from '../../src/jobs/nightly/open-loads.ts'
 import { resume } from '../../src/jobs/resume/resume.ts'
 import { syncSettings } from '../../src/jobs/sync/find-changes.ts'
-import { syncSearch } from '../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../src/jobs/sync/sync.ts'
 import { inLake, runPath } from '../../src/lake/files/layout.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'
@@ -58,7 +58,7 @@ test.each([
     const report = reportOf(again.summary, { seconds: 0, decodedBytes: 0 })
     expect(report).toMatchObject({ already: true, snapshot: 1, records: 40 })
     expect(reportLines(report)[0]).toBe(
-      `Run ${run} was committed before, by a call that was stopped then: snapshot 1 shows it.`,
+      `Run ${run} was committed before, by a call that was interrupted then: snapshot 1 shows it.`,
     )
     // Once more it is a pull like any other.
     const next = await one.pull()

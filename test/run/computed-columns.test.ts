@@ -36,7 +36,7 @@ beforeEach(async () => {
   await bench.write('2/companies.jsonl', [companyLine(1, {}, 2), companyLine(3)])
 })
 
-const ask = (sql: string, snapshot?: number) => query(bench.lake, sql, { snapshot })
+const ask = (sql: string, snapshot?: number) => query({ lake: bench.lake, sql, snapshot })
 
 /** What any DuckDB reads of the lake by its own views. */
 const asked = async (views: readonly string[], sql: string): Promise<readonly unknown[]> => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import type { Source } from '../../src/core/source.ts'
-import { pullBatches } from '../../src/jobs/batch-files/load-batch-files.ts'
+import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { readJournal } from '../../src/manifest/runs/journal.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { loadIntoLake } from '../../src/run/load-into-lake.ts'
 import type { RunPlan } from '../../src/run/run-plan.ts'
 import { withRun } from '../../src/run/with-run.ts'
-import { openService } from '../../src/source/service/service.ts'
+import { createService } from '../../src/source/service/service.ts'
 import { openPullBench } from '../service/pull-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLine, openBench, queryLake, sha256, textOf, verify } from './batch-bench.ts'
@@ -157,7 +157,7 @@ test('a resumed pull of batch files lists the line items of those that an earlie
   const files = await startBatchService([offer('b-1', [companyLine(1, figures('NetSalesOfTea'))]), damaged])
   onTestFinished(files.close)
   const timing = { now: Date.now, random: () => 0, sleep: async () => undefined }
-  const service = openService({ url: files.url, token: TOKEN, timing })
+  const service = createService({ url: files.url, token: TOKEN, timing })
   onTestFinished(() => service.close())
   const pull = (): Promise<unknown> => {
     const limit = { kind: 'count', lines: 0 } as const

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { inLake, SERVE_FOLDER } from '../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import type { FollowSettings, LakeServer } from '../../src/server/serve-lake.ts'

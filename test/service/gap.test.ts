@@ -81,7 +81,7 @@ test.each(CASES)('a pull of %o accounts for all', async ({ content, cursorCap, p
   else expect(gapLeft).toBeGreaterThan(0)
   expect(windows.reduce((sum, one) => sum + one.received, 0)).toBe(received)
   expect((await newestSnapshot(lake))?.pulls).toEqual([entry])
-  const opened = await openQuery(lake)
+  const opened = await openQuery({ lake })
   onTestFinished(() => opened.close())
   const rows = await readRows(await opened.run('SELECT announced, received, gap_left FROM pulls'))
   expect(rows).toEqual([{ announced, received, gap_left: gapLeft }])

@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact-lake.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { diff } from '../../src/jobs/diff/diff.ts'
-import { syncSearch } from '../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../src/jobs/sync/sync.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
@@ -105,7 +105,7 @@ test('a diff says which companies are unlisted, and takes those that come back f
   await one.pull()
   one.fake.hold(without(all, 7, 50))
   await sync(one)
-  const first = await diff(one.lake)
+  const first = await diff({ lake: one.lake })
   expect(first.companies).toEqual({ new: 0, changed: 0, gone: 0, unlisted: 2, currencyChanged: 0 })
   expect(
     first.rows.map((row) => [row.kind, row.change, row.internal_id, row.country_code, row.company_name]),
@@ -114,10 +114,10 @@ test('a diff says which companies are unlisted, and takes those that come back f
     ['company', 'unlisted', 50, 'SE', 'Company 50'],
   ])
   await compactLake({ lake: one.lake })
-  expect((await diff(one.lake, { from: 2 })).rows).toEqual([])
+  expect((await diff({ lake: one.lake, from: 2 })).rows).toEqual([])
   one.fake.hold(without(all, 50))
   await sync(one)
-  const back = await diff(one.lake)
+  const back = await diff({ lake: one.lake })
   expect(back.companies).toEqual({ new: 1, changed: 0, gone: 0, currencyChanged: 0 })
   expect(back.rows).toMatchObject([{ change: 'new', internal_id: 7 }])
 })

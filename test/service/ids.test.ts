@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { SearchInput } from '../../src/contract/requests.ts'
 import { pull } from '../../src/jobs/pull/pull.ts'
-import { commitUnits, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
+import { commitRun, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../src/jobs/sync/sync.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { cliHere, cliJsonHere } from '../cli/run-cli.ts'
@@ -104,7 +104,7 @@ test('planRun cuts relations of many ids into windows, and their workers bring a
   expect(units).toBe(2)
   const service = (url: string) => openClient(url)
   await workRun({ lake, run: run ?? '', shard: { index: 0, of: 1 }, service })
-  expect(await commitUnits({ lake, run: run ?? '' })).toMatchObject({ kind: 'committed', records: 501 })
+  expect(await commitRun({ lake, run: run ?? '' })).toMatchObject({ kind: 'committed', records: 501 })
   expect((await readSnapshot(lake)).pulls).toMatchObject([{ announced: 501, received: 501 }])
 })
 

@@ -3,12 +3,11 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Snapshot } from '../../src/core/partition.ts'
-import type { PullEvent } from '../../src/jobs/pull/pull-plan.ts'
-import { type PullRunOptions, type PullSummary, pullSearch } from '../../src/jobs/pull/pull-search.ts'
-import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
+import { type PullRunOptions, type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
+import type { PullEvent, PullSettings } from '../../src/jobs/pull/pull-settings.ts'
 import { listRuns } from '../../src/manifest/runs/runs.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
-import { openService, type Service } from '../../src/source/service/service.ts'
+import { createService, type Service } from '../../src/source/service/service.ts'
 import { queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type FakeService, type FakeServiceOptions, openFakeService } from './fake-service.ts'
@@ -29,7 +28,7 @@ export interface PullBench {
 
 export const openPullBench = async (options: FakeServiceOptions): Promise<PullBench> => {
   const fake = await openFakeService(options)
-  const service = openService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 5000 })
+  const service = createService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 5000 })
   onTestFinished(async () => {
     await service.close()
     await fake.close()

@@ -51,7 +51,7 @@ test.each(['companies', 'relations'] as const)(
     expect(wrong.status).toBe(500)
     expect(wrong.text).not.toContain('ompany')
     const logged = log.filter((line) => line.includes('"level":"error"'))
-    expect(logged).toEqual([expect.stringContaining('COPY_UNUSABLE')])
+    expect(logged).toEqual([expect.stringContaining('INDEX_UNUSABLE')])
     expect(logged[0]).toContain(name)
     expect(logged[0]).not.toContain('ompany 3')
     expect(await problems()).toEqual([`_serve/00000001/${name}`])

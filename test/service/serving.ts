@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
-import { pullBatches } from '../../src/jobs/batch-files/load-batch-files.ts'
-import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull-search.ts'
+import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
+import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
 import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
@@ -16,7 +16,7 @@ import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 import {
-  openService,
+  createService,
   type Service,
   type ServiceOptions,
   type Timing,
@@ -114,7 +114,7 @@ export interface ClientOptions extends Partial<ServiceOptions> {
 }
 
 export const openClient = (url: string, { speed = 1, ...options }: ClientOptions = {}): Service =>
-  openService({ url, token: TOKEN, timing: leapingClock(speed), ...options })
+  createService({ url, token: TOKEN, timing: leapingClock(speed), ...options })
 
 /**
  * Compares a count of requests. A client whose patience is short in real time, because it waits for what never comes,

@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
 import type { QueryRow } from '../../src/jobs/common/read-rows.ts'
-import { openQuery, type QuestionOptions, query } from '../../src/jobs/query/query.ts'
+import { type OpenQueryOptions, openQuery, query } from '../../src/jobs/query/query.ts'
 import { type RecordsOptions, records } from '../../src/jobs/records/records.ts'
 import type { AccessReport } from '../../src/lake/files/file-access.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
@@ -29,8 +29,8 @@ const bytesOf = async (bench: InPlaceBench): Promise<number> => {
 }
 
 /** Rows, and how the lake was read for them. */
-const asked = async (sql: string, options: QuestionOptions = {}) => {
-  const opened = await openQuery(PLACE, options)
+const asked = async (sql: string, options: Pick<OpenQueryOptions, 'checked'> = {}) => {
+  const opened = await openQuery({ lake: PLACE, ...options })
   try {
     const { rows } = await opened.run(sql)
     const all: unknown[] = []
@@ -52,7 +52,7 @@ const recordsOf = async (options: Omit<RecordsOptions, 'lake'>) => {
 }
 
 const someId = async (): Promise<number> => {
-  const [row] = await query(PLACE, 'SELECT min(internal_id) AS id FROM relations')
+  const [row] = await query({ lake: PLACE, sql: 'SELECT min(internal_id) AS id FROM relations' })
   return Number(row?.id)
 }
 
@@ -133,7 +133,7 @@ const forbidden = async (context: TestContext) => {
 
 test('a statement reads nothing but the lake: no bucket, no address, no file, no database, no secret', async (context) => {
   const { bench, addresses } = await forbidden(context)
-  const opened = await openQuery(PLACE)
+  const opened = await openQuery({ lake: PLACE })
   const run = async (sql: string): Promise<readonly QueryRow[]> => {
     const { rows } = await opened.run(sql)
     const all: QueryRow[] = []
@@ -205,7 +205,7 @@ test.for([
   ['of another length', (bytes: Buffer) => bytes.subarray(0, -1)],
 ] as const)('an object that is %s since it was opened is an error', async ([, change], context) => {
   benchOf(context)
-  const opened = await openQuery(PLACE)
+  const opened = await openQuery({ lake: PLACE })
   const storage = storageOf(PLACE)
   const [file] = (await storage.list('financials')).map(({ path }) => path)
   const before = await storage.read(file ?? '')
@@ -230,7 +230,7 @@ test('more statements at once than Node has threads: each gets its answer', asyn
   benchOf(context)
   const sums = await Promise.all(
     Array.from({ length: 8 }, () =>
-      query(PLACE, 'SELECT max(value) AS most, count(*) AS figures FROM financials'),
+      query({ lake: PLACE, sql: 'SELECT max(value) AS most, count(*) AS figures FROM financials' }),
     ),
   )
   expect(new Set(sums.map((rows) => JSON.stringify(rows))).size).toBe(1)
@@ -263,7 +263,7 @@ test('a file that is no httpfs of this DuckDB is an error that names it', async 
   const named = process.env.FIRMLAKE_HTTPFS
   vi.stubEnv('FIRMLAKE_HTTPFS', file)
   onTestFinished(() => void vi.stubEnv('FIRMLAKE_HTTPFS', named))
-  await expect(query(PLACE, 'SELECT 1')).rejects.toMatchObject({
+  await expect(query({ lake: PLACE, sql: 'SELECT 1' })).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining(`Cannot load httpfs from "${file}"`),
   })

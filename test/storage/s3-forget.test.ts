@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { copyLake } from '../../src/jobs/copy/copy-lake.ts'
+import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { cli, cliJson } from '../cli/run-cli.ts'
 import { companyMarks, marksBelow, personMarks, plantLake } from '../jobs/forget/planted-lake.ts'

@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
-import { cancelSharedRun } from '../../src/jobs/steps/shared-run-status.ts'
+import { cancelSharedRun } from '../../src/jobs/steps/shared-run.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { removeGarbage } from '../../src/manifest/verify/remove-garbage.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'

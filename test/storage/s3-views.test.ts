@@ -46,7 +46,7 @@ test('views of a lake in a bucket, printed as SQL, give what query gives, also o
   const secret = secretOf(server)
   const ask = async (questions: readonly string[], ...more: readonly string[]) =>
     askDuckdbCli(':memory:', questions, `${secret}\n${(await succeed('views', ...more)).stdout}`)
-  const expected = await Promise.all(QUESTIONS.map((sql) => query(LAKE, sql)))
+  const expected = await Promise.all(QUESTIONS.map((sql) => query({ lake: LAKE, sql })))
   expect(await ask(QUESTIONS)).toEqual(expected)
   expect(expected[0]).toEqual([
     { internal_id: 1, value: 7 },

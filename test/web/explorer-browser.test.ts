@@ -119,11 +119,11 @@ const axe = async (page: Page, what: string): Promise<void> => {
 test('on the sample every page is quiet, accessible and fits, light and dark', async (context) => {
   const browser = await openBrowser(context)
   const address = await served('sample')
-  const [first] = await query(
-    join(folder, 'sample'),
-    `SELECT r.internal_id FROM restatements AS r JOIN companies USING (internal_id)
+  const [first] = await query({
+    lake: join(folder, 'sample'),
+    sql: `SELECT r.internal_id FROM restatements AS r JOIN companies USING (internal_id)
 WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
-  )
+  })
   const pages = ['', `company/${first?.internal_id}`, ...REPORT_PAGES]
   for (const [colorScheme, width] of [
     ['light', 1280],

@@ -1,9 +1,51 @@
-/** `batches` and its sub-commands: files of a whole lake. */
+/** `batches` and its sub-commands `list`, `make` and `pull`: files of a whole lake. */
 
 import type { Command } from 'commander'
-import { addBatchesList } from './batches-list.ts'
-import { addBatchesMake } from './batches-make.ts'
-import { addBatchesPull } from './batches-pull.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { unnameableReason } from '../../jobs/batch-files/choose-batch-files.ts'
+import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
+import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
+import { servingMemory } from '../../run/memory-shares.ts'
+import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
+import type { ListedBatchFile } from '../../source/service/service.ts'
+import { interruptible } from '../interrupt.ts'
+import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  type SnapshotOption,
+  snapshotOption,
+  wholeNumber,
+  withExamples,
+} from '../options/options.ts'
+import {
+  memoryOption,
+  modeOption,
+  type SkipBadFilesOption,
+  skipBadFilesOption,
+  threadsOption,
+  unknownOptions,
+  workOptions,
+} from '../options/run-options.ts'
+import {
+  type BatchFilter,
+  batchFilterOptions,
+  type ServiceCommandOptions,
+  selectionOf,
+  serviceOf,
+  serviceOptions,
+  withService,
+} from '../options/service-options.ts'
+import { lakeTakeOptions } from '../options/take-options.ts'
+import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
+import { noteTaken } from '../output/lake-notes.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { reportLines, warnOf } from '../output/run-report.ts'
+import { textTable } from '../output/text-table.ts'
+import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
 
 export const addBatches = (program: Command): void => {
   const group = program
@@ -13,4 +55,262 @@ export const addBatches = (program: Command): void => {
   addBatchesMake(group)
   addBatchesList(group)
   addBatchesPull(group)
+}
+
+interface ListOptions extends JsonOption, BatchFilter, ServiceCommandOptions {}
+
+const addBatchesList = (batches: Command): void => {
+  const command = batches
+    .command('list')
+    .summary('list the batch files of the service')
+    .description(
+      'Lists the batch files that the service offers to the account, oldest first where it dates them.',
+    )
+  for (const option of batchFilterOptions()) command.addOption(option)
+  for (const option of serviceOptions('requests at once')) command.addOption(option)
+  command.addOption(jsonOption()).action(runList)
+  withExamples(command, [
+    ['batches list', 'all files, of the service at FIRMLAKE_URL'],
+    ['batches list --content companies --country SE,NO', 'some of them'],
+  ])
+}
+
+const tableOf = (files: readonly ListedBatchFile[]): string[] =>
+  textTable(
+    [
+      ...['id', 'name', 'content', 'country'].map((title) => ({ title })),
+      ...['size', 'records'].map((title) => ({ title, right: true })),
+      { title: 'created' },
+    ],
+    files.map(({ id, name, content, countryCode, sizeBytes, count, createdAt }) => [
+      id,
+      name,
+      content ?? '–',
+      countryCode ?? '–',
+      sizeBytes === undefined ? '–' : formatBytes(sizeBytes),
+      count === undefined ? '–' : formatCount(count),
+      createdAt ?? '–',
+    ]),
+  )
+
+const NONE_OF_THEM = 'The service lists no such batch file.'
+const NONE_AT_ALL =
+  'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
+
+const runList = async (options: ListOptions): Promise<void> => {
+  const { chooseBatchFiles } = await import('../../jobs/batch-files/choose-batch-files.ts')
+  const service = await serviceOf(options)
+  try {
+    const onIdless = (name: string): void =>
+      note(
+        `warning: the listing gives no id for ${name === '' ? 'an entry' : JSON.stringify(name)}, it is left out`,
+      )
+    const listed = await interruptible((signal) => service.batchFiles({ signal, onIdless }))
+    const lake = { snapshot: null, service: service.origin, again: true }
+    const { files: nameable, unnameable } = chooseBatchFiles(listed, selectionOf([], options), lake)
+    const files = [...nameable, ...unnameable]
+    if (options.json) return await printJson({ service: service.origin, batchFiles: files })
+    await printLines(files.length > 0 ? tableOf(files) : [listed.length > 0 ? NONE_OF_THEM : NONE_AT_ALL])
+  } finally {
+    await service.close()
+  }
+}
+
+interface MakeOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly companiesPerFile: number
+  readonly memory: number
+  readonly threads: number
+}
+
+const COMPANIES_PER_FILE = 100_000
+
+const addBatchesMake = (group: Command): void => {
+  const command = group
+    .command('make')
+    .summary('make the batch files of a snapshot')
+    .description(
+      'Writes all records of a snapshot as batch files by content and country, in the order of their ids. A running ' +
+        'server offers them at once. Files of older snapshots are removed. Where the snapshot has its files already, ' +
+        'nothing is done.',
+    )
+    .addOption(lakeOption())
+    .option(
+      '--companies-per-file <n>',
+      'most records of a file',
+      wholeNumber('--companies-per-file'),
+      COMPANIES_PER_FILE,
+    )
+    .addOption(snapshotOption('of this snapshot (default: the newest)'))
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(jsonOption())
+    .action((options: MakeOptions) => interruptible((signal) => runMake(options, signal)))
+  withExamples(command, [['batches make --lake ./lake', 'files for download']])
+}
+
+const runMake = async (
+  { lake, snapshot, companiesPerFile, memory, threads, json }: MakeOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { makeBatchFiles } = await import('../../server/batch-files/make-batch-files.ts')
+  const { currentIndex } = await import('../../server/serving-index/build/current-index.ts')
+  const { chooseEmbedder } = await import('../../server/ranking/choose-embedder.ts')
+  const { indexProgress } = await import('../serving.ts')
+  const progress = indexProgress()
+  const embedder = await chooseEmbedder(process.env, signal)
+  const memoryBytes = servingMemory(memory)
+  const { onProgress, onUnusable } = progress
+  const index = await currentIndex({
+    lake,
+    snapshot,
+    memoryBytes,
+    threads,
+    embedder,
+    signal,
+    onProgress,
+    onUnusable,
+  }).finally(progress.clear)
+  try {
+    const made = await makeBatchFiles({
+      lake,
+      index,
+      companiesPerFile,
+      signal,
+      onDamaged: (reason) => note(`${reason}. The files are made again`),
+      onFile: ({ FileName, Count, SizeInBytes }) =>
+        json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
+    })
+    await (json ? printJson({ lake, ...made }) : printLines(madeLines(made)))
+    await noteTaken(lake, snapshot)
+  } finally {
+    await index.close()
+  }
+}
+
+const madeLines = ({ snapshot, files, made }: MadeBatchFiles): string[] => {
+  const records = files.reduce((sum, { Count }) => sum + Count, 0)
+  const bytes = files.reduce((sum, { SizeInBytes }) => sum + SizeInBytes, 0)
+  const what = `${formatCounted(files.length, 'batch file')} of snapshot ${snapshot}: ${formatCount(records)} records, ${formatBytes(bytes)}`
+  return [made ? `Made ${what}.` : `There already: ${what}.`]
+}
+
+interface PullFlags
+  extends LoadJobFlags,
+    ServiceCommandOptions,
+    BatchFilter,
+    SkipBadFilesOption,
+    EngineFlags {
+  readonly new?: true
+  readonly again?: true
+}
+
+const addBatchesPull = (batches: Command): void => {
+  const command = batches
+    .command('pull')
+    .summary('load batch files of the service into a lake')
+    .description(
+      'Downloads batch files and loads them into a lake, all in one commit. Files that the lake holds already ' +
+        'are skipped. An interrupted download resumes when the same command is run again.',
+    )
+    .argument('[id...]', 'ids of the files, see "firmlake batches list"')
+    .addOption(lakeOption())
+    .addOption(modeOption())
+    .option('--new', 'all files that the lake does not hold')
+  for (const option of batchFilterOptions()) command.addOption(option)
+  command.option('--again', 'load files that the lake already holds again')
+  for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
+  for (const option of [
+    ...workOptions(),
+    ...unknownOptions(),
+    ...lakeTakeOptions(),
+    skipBadFilesOption(),
+    ...engineOptions(),
+  ])
+    command.addOption(option)
+  command.addOption(jsonOption()).action(runPull)
+  withExamples(command, [
+    ['batches pull --lake ./lake --new', 'whatever is new'],
+    ['batches pull --lake ./lake --new --content companies --country SE,NO', 'some of it'],
+    ['batches pull b-17 b-18 --lake ./lake', 'two files by their ids'],
+  ])
+}
+
+/** @throws {ToolkitError} USAGE */
+const chosenBy = (
+  ids: readonly string[],
+  { new: all, content, country: countries }: PullFlags,
+): BatchFilesChoice => {
+  const filtered = content !== undefined || countries !== undefined
+  if (ids.length > 0 && (all || filtered))
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot pull batch files by id together with --new, --content or --country: give either',
+    )
+  if (ids.length === 0 && !all && !filtered)
+    throw new ToolkitError('USAGE', 'Cannot pull batch files: none is named, give ids or --new')
+  return ids.length > 0 ? { ids } : { content, countries }
+}
+
+/** A name that reads the same on every terminal: half a character stands as its escape. */
+const nameOf = ({ name }: ListedBatchFile): string => JSON.stringify(name).slice(1, -1)
+
+/** As it is printed: files that were not downloaded were skipped. */
+const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
+  const reason = 'the lake already holds it (--again loads it again)'
+  const skipped = [
+    ...held.map(({ name }) => ({ source: name, reason })),
+    ...unnameable.map((file) => ({ source: nameOf(file), reason: unnameableReason(file) })),
+    ...report.skipped,
+  ]
+  return { ...report, skipped }
+}
+
+const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
+  const choice = chosenBy(ids, flags)
+  const { lake, json, again, skipBadFiles, concurrency } = flags
+  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
+  const { batchFiles } = await import('../../jobs/common/inputs.ts')
+  let origin = ''
+  await runLoadJob<BatchFilesReport>(
+    flags,
+    (options, line) =>
+      withService(flags, (service) => {
+        origin = service.origin
+        let loading = false
+        const from = batchFiles(service, choice)
+        const here = () =>
+          pullBatchFiles({
+            ...{ ...options, from, again, skipBadFiles, concurrency },
+            onEvent: (event) => {
+              loading ||= event.kind === 'source'
+              options.onEvent?.(event)
+            },
+            onBytes: (bytes) => {
+              if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
+            },
+          })
+        return onEngineOr(flags, line, here, (jobs, on) =>
+          jobs.batchFilesOnEngine({ ...options, from, again, skipBadFiles }, on),
+        )
+      }),
+    async (pulled) => {
+      const report = reportOfPull(pulled)
+      for (const file of pulled.unnameable)
+        note(`warning: batch file "${nameOf(file)}" is skipped: ${unnameableReason(file)}`)
+      if (json) return printJson({ lake, service: origin, ...report })
+      await printLines(linesOf(report, pulled.held.length))
+      if (report.run !== null) warnOf({ ...report, run: report.run }, lake)
+    },
+    flags.engine && DETACHING,
+  )
+}
+
+const linesOf = (report: ReturnType<typeof reportOfPull>, held: number): string[] => {
+  const { run } = report
+  if (run !== null) return reportLines({ ...report, run })
+  return [
+    held > 0
+      ? `Nothing new to load: the lake holds ${formatCounted(held, 'file')} that the service offers.`
+      : 'Nothing to load: the service offers no such batch file.',
+  ]
 }

@@ -1,8 +1,12 @@
-/** `check`: what is expected of a lake, for a schedule or a build that has to stop. */
+/**
+ * `check`: what is expected of a lake, for a schedule or a build that has to stop; as text, JUnit for builds, Prometheus for
+ * monitoring.
+ */
 
 import { type Command, Option } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check/check.ts'
+import type { CheckResult } from '../../jobs/check/check-loads.ts'
 import {
   addExpectationOptions,
   type ExpectationFlags,
@@ -62,9 +66,9 @@ export const addCheck = (program: Command): void => {
 
 const runCheck = async (options: Options): Promise<void> => {
   const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
-  const { check } = await import('../../jobs/check/check.ts')
-  const { readRules } = await import('../../jobs/check/read-rules.ts')
-  const report = await check(lake, {
+  const { check, readRules } = await import('../../jobs/check/check.ts')
+  const report = await check({
+    lake,
     ...expectationsOf(options),
     ...{ minCompanies, data, memoryBytes, threads },
     rules: rules === undefined ? {} : await readRules(rules),
@@ -77,7 +81,6 @@ const runCheck = async (options: Options): Promise<void> => {
 const printReport = async (lake: string, report: CheckReport, format: Options['format']): Promise<void> => {
   const { checks, failed } = report
   if (format === 'json') return printJson({ lake, ...report })
-  const { junitText, prometheusText } = await import('../output/check-report.ts')
   if (format === 'junit') return print(junitText(checks))
   if (format === 'prometheus') return print(prometheusText(lake, checks))
   await printLines([
@@ -90,4 +93,45 @@ const printReport = async (lake: string, report: CheckReport, format: Options['f
       ? []
       : ['What was found, row by row: --json, or "FROM quality_findings".']),
   ])
+}
+
+const xml = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`)
+
+const found = ({ value, expected }: CheckResult): string =>
+  `found ${value ?? 'nothing'}, expected ${expected}`
+
+/** A test suite with one case for each check. */
+const junitText = (checks: readonly CheckResult[]): string => {
+  const cases = checks.map((one) => {
+    const open = `  <testcase classname="firmlake.check" name="${xml(one.name)}"`
+    if (one.status === 'failed') return `${open}><failure message="${xml(found(one))}"/></testcase>`
+    return one.status === 'note'
+      ? `${open}><system-out>${xml(found(one))}</system-out></testcase>`
+      : `${open}/>`
+  })
+  const failures = checks.filter(({ status }) => status === 'failed').length
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="firmlake check" tests="${checks.length}" failures="${failures}">
+${cases.join('\n')}
+</testsuite>
+`
+}
+
+/** Metrics in Prometheus' text format: what was found, and whether it failed. */
+const prometheusText = (lake: string, checks: readonly CheckResult[]): string => {
+  const label = (text: string): string => `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`
+  const lines = (name: string, read: (one: CheckResult) => number | null): string[] =>
+    checks.flatMap((one) => {
+      const value = read(one)
+      return value === null ? [] : [`${name}{lake=${label(lake)},check=${label(one.name)}} ${value}`]
+    })
+  return [
+    '# HELP firmlake_check_failed Whether a check failed.',
+    '# TYPE firmlake_check_failed gauge',
+    ...lines('firmlake_check_failed', ({ status }) => (status === 'failed' ? 1 : 0)),
+    '# HELP firmlake_check_value What a check found.',
+    '# TYPE firmlake_check_value gauge',
+    ...lines('firmlake_check_value', ({ value }) => value),
+    '',
+  ].join('\n')
 }

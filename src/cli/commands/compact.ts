@@ -2,9 +2,13 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { CompactedTable, CompactSummary } from '../../jobs/compact/compact-work.ts'
+import type {
+  CompactEvent,
+  CompactedTable,
+  CompactProgress,
+  CompactSummary,
+} from '../../jobs/compact/compact-work.ts'
 import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
-import type { CompactEvent, CompactProgress } from '../../jobs/compact/watch-statement.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   bytesOption,

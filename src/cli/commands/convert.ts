@@ -1,4 +1,4 @@
-/** `convert`: batch files into the lake. */
+/** `convert`: batch files into the lake, or with `--to` into files or a database, without a lake. */
 
 import { type Command, Option } from 'commander'
 import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
@@ -6,11 +6,14 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
+import type { ConvertedTo, ConvertToOptions } from '../../jobs/convert/convert-to.ts'
+import { exitCodeOfReports } from '../exit-codes.ts'
+import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
-import { modeOption } from '../options/lake-mode.ts'
 import {
   contentOption,
+  type JsonOption,
   jsonOption,
   lakeOrTargetOption,
   namesOption,
@@ -22,13 +25,20 @@ import {
 } from '../options/options.ts'
 import {
   bytesOption,
+  modeOption,
   type SkipBadFilesOption,
   skipBadFilesOption,
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
 import { lakeTakeOptions, takeOf } from '../options/take-options.ts'
-import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
+import { exportedLines, exportProgressText } from '../output/export-report.ts'
+import { formatCount, formatCounted } from '../output/format.ts'
+import { note, printJson, printLines } from '../output/print.ts'
+import { ProgressLine } from '../output/progress-line.ts'
+import { countLines, remarkLines, warnOfSources } from '../output/run-report.ts'
+import { watchRun } from '../output/watch-run.ts'
+import { type LoadJobFlags, printReport, runLoadJob, warnOfPassword } from '../run-job.ts'
 
 interface ConvertCommandOptions extends Omit<LoadJobFlags, 'lake'>, SkipBadFilesOption, FileEngineFlags {
   readonly lake?: string
@@ -107,8 +117,7 @@ const runConvert = async (
         flags,
         line,
         () => convert({ ...given, ...own }),
-        async (on) =>
-          (await import('../../jobs/steps/on-engine.ts')).convertOnEngine({ ...given, ...own }, on),
+        (jobs, on) => jobs.convertOnEngine({ ...given, ...own }, on),
       ),
     (report) => printReport(report, flags),
     flags.engine && DETACHING,
@@ -126,11 +135,74 @@ const withoutLake = async (
 ): Promise<void> => {
   const { to, table: tables, names, overwrite, adopt, threads, memory: memoryBytes } = flags
   const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = flags
-  const { refuseLakeOptions, runConvertTo } = await import('../convert-to.ts')
   // The lake of a variable is meant for commands that take one.
   const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
   refuseLakeOptions({ ...flags, lake })
   const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
   const load = { from, ...limits, take: takeOf(flags) }
   await runConvertTo({ ...load, to, tables, names, overwrite, adopt, threads, memoryBytes }, flags)
+}
+
+/** Options that mean a lake that stays. @throws {ToolkitError} USAGE */
+const refuseLakeOptions = (flags: Readonly<Record<string, unknown>>): void => {
+  const given = ['lake', 'mode', 'again', 'sink', 'publish', 'engine', 'changeCurrency', 'changeTaken'].find(
+    (name) => flags[name] !== undefined,
+  )
+  if (given === undefined) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use --${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} with --to: no lake is kept; with --lake, --sink delivers beside it`,
+  )
+}
+
+const resultLines = (report: ConvertedTo): string[] => [
+  ...countLines(report),
+  '',
+  ...(report.tables.length > 0 ? exportedLines(report.tables) : ['Nothing was loaded: nothing is written.']),
+  ...remarkLines(report),
+]
+
+const warn = (report: ConvertedTo): void => {
+  const { quarantined, lines, quarantinedBy, warnings } = report
+  if (quarantined > 0) {
+    const codes = Object.entries(quarantinedBy).map(([code, count]) => `${formatCount(count)} ${code}`)
+    note(
+      `warning: ${formatCount(quarantined)} of ${formatCounted(lines, 'line')} were left out (${codes.join(', ')}); ` +
+        'convert into a lake to see and replay them',
+    )
+  }
+  warnOfSources(report)
+  for (const warning of warnings) note(`warning: ${warning}`)
+}
+
+const runConvertTo = async (
+  options: Omit<ConvertToOptions, 'signal' | 'onEvent' | 'onProgress'>,
+  { json }: JsonOption,
+): Promise<void> => {
+  const { convertTo } = await import('../../jobs/convert/convert-to.ts')
+  warnOfPassword([options.to])
+  const line = new ProgressLine({ terminalOnly: json === true })
+  let startMs = 0
+  try {
+    const report = await interruptible(
+      (signal) =>
+        convertTo({
+          ...options,
+          signal,
+          onEvent: watchRun(line),
+          onProgress: (progress) => {
+            startMs ||= performance.now()
+            line.show(() => exportProgressText(progress, (performance.now() - startMs) / 1000))
+          },
+        }),
+      'nothing is left, the same command starts again',
+    )
+    line.clear()
+    process.exitCode = exitCodeOfReports([report])
+    if (json) return await printJson({ to: options.to, ...report })
+    await printLines(resultLines(report))
+    warn(report)
+  } finally {
+    line.clear()
+  }
 }

@@ -1,8 +1,8 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
+import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
-import type { CopySummary } from '../../jobs/copy/copy-lake.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -13,10 +13,10 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
+import { noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
-import { noteTaken } from '../output/taken-note.ts'
 
 interface CopyFlags extends JsonOption {
   readonly snapshot?: number
@@ -34,7 +34,7 @@ export const addCopy = (program: Command): void => {
     .description(
       'Copies snapshots of a lake, with all files that they list and the loaded rates. Every file is compared with its ' +
         'hash, and the copy shows a snapshot when all of it is there. Given again it copies what is new; one that was ' +
-        'killed goes on. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
+        'killed resumes. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
     )
     .argument('<lake>', 'folder of the lake, or s3://bucket/prefix')
     .argument('<to>', 'a new folder or s3://bucket/prefix, or an earlier copy')
@@ -77,7 +77,7 @@ const forgottenLine = ({ forgotten = [] }: CopySummary): readonly string[] =>
   forgotten.length === 0
     ? []
     : [
-        `Its ${formatCounted(forgotten.length, 'snapshot')} from before the lake was told to forget ${forgotten.length === 1 ? 'is' : 'are'} removed.`,
+        `Its ${formatCounted(forgotten.length, 'snapshot')} from before the forget ${forgotten.length === 1 ? 'is' : 'are'} removed.`,
       ]
 
 const summaryLine = (

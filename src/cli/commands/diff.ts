@@ -16,11 +16,11 @@ import {
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
+import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
-import { noteTaken } from '../output/taken-note.ts'
 
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]
@@ -92,7 +92,8 @@ const runDiff = async (options: DiffOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
   await interruptible(async (signal) => {
-    const diff = await openDiff(lake, {
+    const diff = await openDiff({
+      lake,
       ...{ from, to, since, memoryBytes, threads, signal, onProgress },
       onFetch: showFetch(line),
       check: unchecked ? 'never' : 'first-read',

@@ -58,7 +58,7 @@ export const addDoctor = (program: Command): void => {
   ])
 }
 
-/** What the loads of the file ask of the service. */
+/** The uses of the service by the loads of the file. */
 const usesOf = ({ pull = [], sync = [], batch_files = [] }: FileSettings): readonly ServiceUse[] => {
   const contents = new Set<ServiceUse>(pull.map(({ content }) => content))
   if (sync.length > 0) contents.add('companies')

@@ -4,7 +4,6 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { STREAM_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import type { ExportTarget } from '../../targets/export/export-tables.ts'
-import { fetchText } from '../fetch-text.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -23,7 +22,8 @@ import { exportTakeOptions, type TakeFlags, takeOf } from '../options/take-optio
 import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { warnOfPassword } from '../output/target-warning.ts'
+import { fetchText } from '../output/show-fetch.ts'
+import { warnOfPassword } from '../run-job.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, TakeFlags {
   readonly to: string

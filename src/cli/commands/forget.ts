@@ -27,7 +27,7 @@ interface ForgetFlags extends LakeOption, JsonOption {
   readonly localBytes?: number
 }
 
-/** Of 64 bits. */
+/** An id of 64 bits. */
 const GREATEST_ID = 2n ** 63n - 1n
 
 const readId =
@@ -66,7 +66,10 @@ export const addForget = (program: Command): void => {
   withExamples(command, [
     ['forget --lake ./lake --person 4711 --dry-run', 'what would be done'],
     ['forget --lake ./lake --company 12 34', 'two companies'],
-    ['forget --lake ./lake --national-ids ids.txt --country SE', 'whoever these national ids mean'],
+    [
+      'forget --lake ./lake --national-ids ids.txt --country SE',
+      'the companies and persons of these national ids',
+    ],
   ])
 }
 

@@ -51,7 +51,7 @@ export const addGc = (program: Command): void => {
 }
 
 const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions): Promise<void> => {
-  const { collectGarbage } = await import('../../jobs/gc/collect-garbage.ts')
+  const { gc } = await import('../../jobs/gc/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
@@ -61,7 +61,7 @@ const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions):
     removing = true
   }
   const garbage = await interruptible(
-    (signal) => collectGarbage({ lake, keep, keepDays, dryRun, catalog, signal, onPublish, onRemove }),
+    (signal) => gc({ lake, keep, keepDays, dryRun, catalog, signal, onPublish, onRemove }),
     () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
   ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))

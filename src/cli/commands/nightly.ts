@@ -69,7 +69,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   const isText = text ?? (!json && process.stdout.isTTY)
   let isPartial = false
   await runProgram(
-    (program) => nightly(process.env, program, settings, { adopt }),
+    (program) => nightly({ ...program, env: process.env, settings, adopt }),
     (summary: NightSummary & { readonly leftOut?: unknown }) => {
       isPartial = summary.leftOut !== undefined
       if (isText) void printLines(textOf(summary))

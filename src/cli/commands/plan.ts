@@ -4,8 +4,8 @@ import { type Command, Option } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PlanEstimate } from '../../jobs/pull/estimate-plan.ts'
-import type { PullPlan } from '../../jobs/pull/pull-plan.ts'
+import type { PlanEstimate } from '../../jobs/pull/plan-pull.ts'
+import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/recorded-search.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
 import { searchLabel } from '../../source/service/request-label.ts'
@@ -60,12 +60,11 @@ const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
 const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
   const settings = settingsFor(content, await searchOf(options.search), options)
   const { planPull } = await import('../../jobs/pull/plan-pull.ts')
-  const { estimatePlan } = await import('../../jobs/pull/estimate-plan.ts')
+  const { estimatePlan } = await import('../../jobs/pull/plan-pull.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {
-    const nowMs = (): number => performance.now()
-    const plan = await interruptible((signal) => planPull(service, settings, snapshot, { nowMs, signal }))
+    const plan = await interruptible((signal) => planPull(service, settings, snapshot, { signal }))
     const estimate = estimatePlan(plan, {
       pageSize: options.pageSize,
       concurrency: options.concurrency,
@@ -79,7 +78,7 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
   }
 }
 
-/** Of the requests those for what no window covers. */
+/** The requests that look for companies outside all windows. */
 const closingLines = ({ closing }: PlanEstimate): string[] =>
   closing === undefined
     ? []
@@ -97,7 +96,7 @@ const shownPlan = ({ windows, gaps, ...plan }: PullPlan): PullPlan => {
   return { ...plan, windows: windows.map(shown), ...(gaps && { gaps: gaps.map(shown) }) }
 }
 
-/** Of hundreds of ids only how many. */
+/** A search for hundreds of ids shows only how many they are. */
 const windowText = (search: SearchParameters): string => {
   const text = JSON.stringify(recordedSearch(search))
   return text.length <= MOST_TEXT ? text : searchLabel(search)

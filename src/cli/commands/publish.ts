@@ -10,9 +10,9 @@ import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
+import { noteComputed, noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { noteComputed, noteTaken } from '../output/taken-note.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {

@@ -6,7 +6,6 @@ import type { Content } from '../../contract/objects.ts'
 import type { PullReport } from '../../jobs/pull/pull.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   contentArgument,
@@ -20,7 +19,7 @@ import {
   searchOptions,
   settingsFor,
 } from '../options/pull-options.ts'
-import { unknownOptions, workOptions } from '../options/run-options.ts'
+import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { lakeTakeOptions } from '../options/take-options.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -84,11 +83,7 @@ const runPull = async (content: Content, flags: PullCommandOptions): Promise<voi
           line,
           () =>
             pull({ ...options, ...settings, from, concurrency, maxGone, onPull: watchPull(line).onEvent }),
-          async (on) =>
-            (await import('../../jobs/steps/on-engine.ts')).pullOnEngine(
-              { ...options, ...settings, from },
-              on,
-            ),
+          (jobs, on) => jobs.pullOnEngine({ ...options, ...settings, from }, on),
         ),
       ),
     async ({ pull: pulled, ...report }) => {

@@ -1,8 +1,14 @@
-/** `quarantine` and its `list`: lines that could not be loaded. */
+/**
+ * `quarantine` with `list` and `replay`: lines that could not be loaded. Their text may hold personal data and is shown only
+ * on request.
+ */
 
 import { type Command, Option } from 'commander'
+import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import { REJECT_CODES } from '../../core/reject.ts'
+import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
+import type { ReplayReport } from '../../jobs/replay/replay.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -13,8 +19,21 @@ import {
   wholeNumber,
   withExamples,
 } from '../options/options.ts'
+import {
+  bytesOption,
+  changeCurrencyOption,
+  memoryOption,
+  type TargetFlags,
+  targetOptions,
+  threadsOption,
+  type UnknownOptions,
+  unknownOptions,
+} from '../options/run-options.ts'
+import { formatCount } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
-import { addReplay } from './quarantine-replay.ts'
+import { textTable } from '../output/text-table.ts'
+import { watchRun } from '../output/watch-run.ts'
+import { printReport, runJob } from '../run-job.ts'
 
 interface ListOptions extends LakeOption, JsonOption, SnapshotOption {
   readonly run?: string
@@ -60,9 +79,7 @@ const addList = (group: Command): void => {
 }
 
 const runList = async ({ raw = false, json, code, limit, ...choice }: ListOptions): Promise<void> => {
-  const { listQuarantine } = await import('../../jobs/replay/quarantine.ts')
-  const { quarantineFiles } = await import('../../jobs/replay/quarantine-files.ts')
-  const { byCodeText, lineObject, quarantineTable } = await import('../output/quarantine-output.ts')
+  const { listQuarantine, quarantineFiles } = await import('../../jobs/replay/quarantine.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()
   for await (const lines of listQuarantine(await quarantineFiles(choice))) {
@@ -78,3 +95,91 @@ const runList = async ({ raw = false, json, code, limit, ...choice }: ListOption
   note(`In all: ${byCodeText(counts)}`)
   if (!raw) note('The text of the lines may hold personal data: --raw prints it.')
 }
+
+interface ReplayFlags extends LakeOption, JsonOption, TargetFlags, UnknownOptions {
+  readonly source?: readonly string[]
+  readonly maxLineBytes: number
+  readonly maxDepth: number
+  readonly memory: number
+  readonly threads: number
+  readonly changeCurrency?: true
+}
+
+const addReplay = (group: Command): void => {
+  const command = group
+    .command('replay')
+    .summary('load quarantined lines again')
+    .description(
+      'Loads the lines of the quarantine again, after a newer firmlake or with other limits, all in one commit. ' +
+        'What is still bad stays in the quarantine.',
+    )
+    .addOption(lakeOption())
+    .option('--source <pattern...>', 'only lines of these sources; * stands for any text')
+    .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
+    .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
+    .addOption(memoryOption())
+    .addOption(threadsOption())
+    .addOption(changeCurrencyOption())
+  for (const option of [...unknownOptions(), ...targetOptions()]) command.addOption(option)
+  command.addOption(jsonOption()).action(runReplay)
+  withExamples(command, [
+    ['quarantine replay --lake ./lake', 'after an update of firmlake'],
+    ["quarantine replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
+  ])
+}
+
+const runReplay = async (flags: ReplayFlags): Promise<void> => {
+  const { source: sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = flags
+  const { lake, json, changeCurrency } = flags
+  const own = { sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+  const { replay } = await import('../../jobs/replay/replay.ts')
+  await runJob<ReplayReport>(
+    flags,
+    (options, line) => replay({ ...options, ...own, onEvent: watchRun(line) }),
+    async ({ run, ...report }) => {
+      if (json) await printJson({ lake, snapshot: null, ...(run !== null && { run, ...report }) })
+      else if (run === null) await printLines(['Nothing to replay: no such line is in the quarantine.'])
+      else if (report.snapshot === null)
+        await printLines(['No line could be loaded: the quarantine stays as it is.'])
+      else await printReport({ run, ...report }, { lake })
+    },
+  )
+}
+
+/** A line as programs get it. */
+const lineObject = (line: QuarantinedLine, withRaw: boolean): object => {
+  const { raw, raw_base64, ...visible } = line
+  return withRaw ? line : visible
+}
+
+/** The text of a line; one that is no UTF-8 in Base64. */
+const rawText = ({ raw, raw_base64 }: QuarantinedLine): string => raw ?? `base64:${raw_base64 ?? ''}`
+
+const quarantineTable = (lines: readonly QuarantinedLine[], withRaw: boolean): string[] =>
+  textTable(
+    [
+      { title: 'source' },
+      { title: 'line', right: true },
+      { title: 'offset', right: true },
+      { title: 'bytes', right: true },
+      { title: 'code' },
+      { title: 'reason' },
+      ...(withRaw ? [{ title: 'raw' }] : []),
+    ],
+    lines.map((one) => [
+      one.source,
+      String(one.line),
+      String(one.byte_offset),
+      String(one.size_bytes),
+      one.code,
+      one.reason,
+      ...(withRaw ? [rawText(one)] : []),
+    ]),
+  )
+
+/** Lines by reason code, the most frequent first: `3 NOT_JSON, 1 TOO_DEEP`. */
+const byCodeText = (counts: ReadonlyMap<string, number>): string =>
+  [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([code, count]) => `${formatCount(count)} ${code}`)
+    .join(', ')

@@ -1,11 +1,13 @@
-/** `query`: one SELECT over the lake; without SQL the tables that there are. */
+/** `query`: one SELECT over the lake; without SQL the tables that there are, with columns, units and row counts. */
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
+import type { ListedTable } from '../../lake/files/list-tables.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
-import { type CheckedFlag, checkedOption } from '../options/in-place-options.ts'
 import {
+  type CheckedFlag,
+  checkedOption,
   type JsonOption,
   jsonOption,
   type LakeOption,
@@ -18,8 +20,10 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
+import { textTable } from '../output/text-table.ts'
 
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, CheckedFlag {
   readonly format?: ResultFormat
@@ -116,7 +120,42 @@ const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<vo
     (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
     (table) => isOfOnePartition(lake, root, table),
   )
-  const { tableLines, tableObjects } = await import('../output/table-list.ts')
   if (format === 'json') return printJson(tableObjects(tables))
   await printLines(tableLines(tables))
 }
+
+/** A type longer than this (a struct of many fields) is cut for people. */
+const LONGEST_TYPE = 24
+
+const shortType = (type: string): string =>
+  type.length > LONGEST_TYPE ? `${type.slice(0, LONGEST_TYPE - 1)}…` : type
+
+/** One object for each table, as `query --json` prints it; `rows` is null where the manifest does not state them. */
+const tableObjects = (listings: readonly ListedTable[]): readonly object[] =>
+  listings.map(({ table: { name, row, key, columns }, rows, historyRows }) => ({
+    name,
+    row,
+    key,
+    rows,
+    historyRows,
+    columns: columns.map(({ name, type, unit, about }) => ({ name, type, unit: unit ?? null, about })),
+  }))
+
+const rowsText = ({ rows, historyRows }: ListedTable): string =>
+  rows === null ? `${formatCounted(historyRows, 'row')} in all versions` : formatCounted(rows, 'row')
+
+const UNKNOWN_CURRENT =
+  'The manifest counts all versions; to count the current rows: SELECT count(*) FROM companies.'
+
+const tableLines = (listings: readonly ListedTable[]): string[] => [
+  ...listings.flatMap((listing) => [
+    `${listing.table.name}: ${rowsText(listing)}, each ${listing.table.row}`,
+    ...textTable(
+      [{ title: 'column' }, { title: 'type' }, { title: 'unit' }, { title: 'meaning' }],
+      listing.table.columns.map((one) => [one.name, shortType(one.type), one.unit ?? '', one.about]),
+    ).map((line) => `  ${line}`),
+    '',
+  ]),
+  'Each name stands for the current version of each company; <name>_history holds all versions.',
+  ...(listings.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),
+]

@@ -100,7 +100,7 @@ interface Rate {
   readonly unitsPerUsd: number | null
 }
 
-/** Of one year what figures are converted with, of all years every rate that there is. */
+/** The rates of one year as figures are converted with them, or every rate of all years. */
 const ratesOf = (rates: Rates, year: number | undefined): readonly Rate[] => {
   const known = (currency: string): readonly number[] =>
     currency === BASE_CURRENCY ? [] : rates.years(currency)

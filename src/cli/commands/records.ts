@@ -4,9 +4,9 @@ import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FetchProgress } from '../../storage/storage.ts'
-import { fetchText } from '../fetch-text.ts'
-import { type CheckedFlag, checkedOption } from '../options/in-place-options.ts'
 import {
+  type CheckedFlag,
+  checkedOption,
   contentOption,
   jsonOption,
   type LakeOption,
@@ -16,10 +16,10 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { noteAccess } from '../output/access-note.ts'
+import { noteAccess, noteTaken } from '../output/lake-notes.ts'
 import { printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { noteTaken } from '../output/taken-note.ts'
+import { fetchText } from '../output/show-fetch.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption, CheckedFlag {
   readonly content?: Content

@@ -20,10 +20,10 @@ import {
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatBytes } from '../output/format.ts'
+import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
-import { noteTaken } from '../output/taken-note.ts'
 
 interface Options extends LakeOption, SnapshotOption, JsonOption, UncheckedOption, ExpectationFlags {
   readonly to: string
@@ -71,7 +71,8 @@ const runReport = async (options: Options): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const written = await interruptible(
     (signal) =>
-      report(lake, {
+      report({
+        lake,
         ...expectationsOf(options),
         ...{ to, lineItems, snapshot, memoryBytes, threads, signal },
         check: unchecked ? 'never' : 'first-read',

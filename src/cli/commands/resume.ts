@@ -1,8 +1,7 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import type { ResumedRun } from '../../jobs/resume/resume.ts'
-import type { ResumeRunsOptions } from '../../jobs/resume/resume-runs.ts'
+import type { ResumedRun, Strictness } from '../../jobs/resume/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import { exitCodeOfReports } from '../exit-codes.ts'
 import { interruptible } from '../interrupt.ts'
@@ -49,8 +48,6 @@ export const addResume = (program: Command): void => {
   ])
 }
 
-type Strictness = Pick<ResumeRunsOptions, 'limit' | 'changeCurrency' | 'skipBadFiles'>
-
 const runResume = async (
   run: string | undefined,
   options: ResumeCommandOptions,
@@ -58,14 +55,14 @@ const runResume = async (
 ): Promise<void> => {
   const { lake, json } = options
   await checkTargetsOf(options)
-  const { sortUnfinished } = await import('../../jobs/resume/resume-runs.ts')
+  const { sortUnfinished } = await import('../../jobs/resume/resume.ts')
   const { changeCurrency, skipBadFiles, maxQuarantined } = options
   const strictness = {
     ...{ changeCurrency, skipBadFiles },
-    limit: command.getOptionValueSource('maxQuarantined') === 'cli' ? maxQuarantined : undefined,
+    maxQuarantined: command.getOptionValueSource('maxQuarantined') === 'cli' ? maxQuarantined : undefined,
   }
   const { resumable, working, final: refused } = await sortUnfinished(lake, strictness)
-  // What can only fail again is done when it is asked for by name.
+  // A run that can only fail again is resumed when its id is given.
   const final = run === undefined ? refused : []
   if (!json && run === undefined) for (const one of working) note(aloneText(one))
   if (!json && final.length > 0) {
@@ -96,7 +93,6 @@ const resumeAll = async (
   const { resumeOne } = await import('../../jobs/resume/resume.ts')
   const outcomes: ResumedRun[] = []
   const { lake, memory: memoryBytes, threads, concurrency, maxGone } = options
-  const { limit: maxQuarantined, ...others } = strictness
   const service = (url: string) => plannedService(options, url)
   await interruptible(async (signal) => {
     for (const run of runs) {
@@ -104,17 +100,7 @@ const resumeAll = async (
       try {
         outcomes.push(
           await resumeOne(run, {
-            ...{
-              lake,
-              memoryBytes,
-              threads,
-              concurrency,
-              service,
-              signal,
-              maxQuarantined,
-              maxGone,
-              ...others,
-            },
+            ...{ lake, memoryBytes, threads, concurrency, service, signal, maxGone, ...strictness },
             onEvent: watchRun(line),
           }),
         )

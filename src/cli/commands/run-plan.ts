@@ -6,8 +6,6 @@ import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { PlanRunOptions, RunLoad } from '../../jobs/steps/run-steps.ts'
 import { interruptible } from '../interrupt.ts'
-import { type BatchFilter, batchFilterOptions } from '../options/batch-options.ts'
-import { checkMode, modeOption } from '../options/lake-mode.ts'
 import {
   contentOption,
   type JsonOption,
@@ -32,13 +30,21 @@ import {
 import {
   bytesOption,
   changeCurrencyOption,
+  checkMode,
   memoryOption,
+  modeOption,
   partitionsOption,
   skipBadFilesOption,
   type UnknownOptions,
   unknownOptions,
 } from '../options/run-options.ts'
-import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import {
+  type BatchFilter,
+  batchFilterOptions,
+  type ServiceCommandOptions,
+  serviceOptions,
+  withService,
+} from '../options/service-options.ts'
 import { type LakeTakeFlags, lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'

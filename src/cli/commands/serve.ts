@@ -17,8 +17,8 @@ import {
   withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { noteTaken } from '../output/lake-notes.ts'
 import { note } from '../output/print.ts'
-import { noteTaken } from '../output/taken-note.ts'
 
 interface ServeFlags extends LakeOption, SnapshotOption {
   readonly follow?: true

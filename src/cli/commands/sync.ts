@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { modeOption } from '../options/lake-mode.ts'
 import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
 import {
   byOption,
@@ -20,7 +19,7 @@ import {
   searchOf,
   searchOption,
 } from '../options/pull-options.ts'
-import { unknownOptions, workOptions } from '../options/run-options.ts'
+import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
 import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
@@ -78,8 +77,7 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
           flags,
           line,
           () => sync({ ...options, ...asked, from, concurrency, maxGone, onSync: syncEvents(line) }),
-          async (on) =>
-            (await import('../../jobs/steps/on-engine.ts')).syncOnEngine({ ...options, ...asked, from }, on),
+          (jobs, on) => jobs.syncOnEngine({ ...options, ...asked, from }, on),
         ),
       ),
     async ({ sync: synced, ...report }) => {
@@ -114,14 +112,14 @@ const syncEvents = (line: ProgressLine): NonNullable<SyncOptions['onSync']> => {
 
 const syncLines = (synced: Synced): string[] => {
   const { findings, fetched, counters } = synced
-  const { listed, new: added, changed, unchanged, vanished } = findings
+  const { listed, new: added, changed, unchanged, vanished: gone } = findings
   return [
     ...(listed === 0 ? [nothingFound('companies')] : []),
     `${formatCount(listed)} listed: ${formatCount(added.length)} new, ${formatCount(changed.length)} changed, ` +
       `${formatCount(unchanged)} unchanged; ${formatCount(fetched)} fetched in full`,
-    vanished === undefined
-      ? 'Whether companies vanished is unknown: the lake cannot tell which of its companies match this search'
-      : `${formatCount(vanished.length)} vanished: in the lake, and not found by this search any more`,
+    gone === undefined
+      ? 'Whether companies left the search is unknown: the lake cannot tell which of its companies match this search'
+      : `${formatCount(gone.length)} left the search: in the lake, and no longer found`,
     `${formatCounted(counters.requests, 'request')} (${formatCount(counters.retries)} again), ${formatBytes(counters.bytes)}`,
     ...currencyLines(synced),
   ]

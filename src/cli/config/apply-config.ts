@@ -40,7 +40,7 @@ const parsed = (option: Option, { key, line, given }: FoundSetting, path: string
   }
 }
 
-/** What the command line gives takes the place of a list, it does not add to it. */
+/** A list of the command line replaces that of the file; it does not add to it. */
 const startAnew = (option: Option, fromFile: unknown): void => {
   const { parseArg } = option
   if (parseArg && Array.isArray(fromFile))
@@ -57,9 +57,9 @@ const isFor = async (command: Command, { section }: FoundSetting): Promise<boole
 }
 
 /** The settings of the file that are defaults of a command, by the name of the option's value. */
-export type AppliedSettings = ReadonlyMap<string, FoundSetting>
+type AppliedSettings = ReadonlyMap<string, FoundSetting>
 
-/** What options of a command were before, by their names. */
+/** The earlier values of a command's options, by their names. */
 const before = new WeakMap<Command, Map<string, readonly [value: unknown, source: string | undefined]>>()
 
 /** Sets the defaults of one command. */

@@ -3,7 +3,7 @@
 import type { Command, Option } from 'commander'
 import { allCommands, wordsOf } from './apply-config.ts'
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+type Shell = 'bash' | 'zsh' | 'fish'
 
 interface Completed {
   /** `batches pull`; empty for the program itself. */
@@ -11,7 +11,7 @@ interface Completed {
   readonly about: string
   readonly commands: readonly Command[]
   readonly options: readonly Option[]
-  /** What the arguments may be. */
+  /** The values that the arguments may have. */
   readonly choices: readonly string[]
 }
 
@@ -57,7 +57,7 @@ const repliesOf = (program: Command): string =>
     })
     .join('\n')
 
-/** What bash and zsh share: from the words before the cursor to what may follow. */
+/** The part that bash and zsh share: from the words before the cursor to those that may follow. */
 const shared = (program: Command): string => `_firmlake_value() {
   choices=; files=
   case "$1|$2" in

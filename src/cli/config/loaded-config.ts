@@ -5,7 +5,7 @@ import { note } from '../output/print.ts'
 
 const NONE: LoadedConfig = { file: undefined, env: {}, notices: [] }
 
-/** What answers without a lake: a file with a fault does not stop it. */
+/** These commands answer without a lake: a file with a fault does not stop them. */
 const WITHOUT = /^(-h|--help|-V|--version|help|completion|demo)$/
 
 let current = NONE
@@ -34,5 +34,5 @@ export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig>
   return current
 }
 
-/** What was loaded for this command. */
+/** The file that was loaded for this command. */
 export const loadedConfig = (): LoadedConfig => current

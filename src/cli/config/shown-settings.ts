@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../../config/find-file.ts'
 import type { FoundSetting } from '../../config/read-settings.ts'
 import { applyTo } from './apply-config.ts'
 
-export interface ShownSetting {
+interface ShownSetting {
   readonly key: string
   /** `null` where nothing is said and nothing is the default. */
   readonly value: unknown

@@ -22,8 +22,8 @@ export interface ComparedTable {
   readonly onlySecond: number
 }
 
-export interface CompareLakesRequest {
-  /** Of companies of other countries the Score is left out: pages have none of an earlier search. */
+interface CompareLakesRequest {
+  /** The Score of companies of other countries is not compared: pages have none of an earlier search. */
   readonly scoreOf: string
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number

@@ -11,22 +11,24 @@ import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quar
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { pullBatches } from '../../jobs/batch-files/load-batch-files.ts'
-import { type PullRunOptions, pullSearch } from '../../jobs/pull/pull-search.ts'
+import { pullBatches } from '../../jobs/batch-files/pull-batch-files.ts'
+import { type PullRunOptions, pullSearch } from '../../jobs/pull/pull.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
 import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { hashingEmbedder } from '../../server/ranking/hashing-embedder.ts'
 import { type LakeServer, serveLake } from '../../server/serve-lake.ts'
 import { currentIndex } from '../../server/serving-index/build/current-index.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { askLake } from '../ask-lake.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration } from '../output/format.ts'
+import { textTable } from '../output/text-table.ts'
 import { type ComparedTable, compareLakes } from './compare-lakes.ts'
 
 /** The country whose companies come as a batch file: there is no rate for its currency. */
 const BY_BATCH_FILE = 'PL'
-/** What is asked for where a company has no currency, or one without a rate: it comes as it is. */
-export const ANY_CURRENCY = 'USD'
+/** The currency to ask for if a company has none, or one without a rate: its figures come unconverted. */
+const ANY_CURRENCY = 'USD'
 /** Both lakes are held in memory to be compared. */
 const MOST_COMPANIES = 20_000
 /** Small enough that a chain has several pages. */
@@ -40,7 +42,7 @@ const HOST = '127.0.0.1'
 const REQUESTS_PER_SECOND = 1000
 const CONCURRENCY = 2
 
-export interface RoundTrip {
+interface RoundTrip {
   readonly address: string
   /** Batch files on offer. */
   readonly batchFiles: number
@@ -63,7 +65,7 @@ interface Held {
   readonly scores: number
 }
 
-/** What a lake holds that is to be pulled by cursor. */
+/** The companies and relations of a lake that are to be pulled by cursor. */
 const heldBy = async (lake: string): Promise<Held> => {
   const rates = await loadRates(lake)
   return askLake({ lake }, async (query) => {
@@ -166,7 +168,7 @@ export const roundTrip = async (
   try {
     const second = join(folder, 'lake')
     const { server, token } = await serve(lake, signal)
-    const service = openService({
+    const service = createService({
       url: server.address,
       token,
       maxRequestsPerSecond: REQUESTS_PER_SECOND,
@@ -198,4 +200,51 @@ export const roundTrip = async (
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+export const roundTripLines = (lake: string, trip: RoundTrip, seconds: number): string[] => {
+  const { companies, relations, batch, scores } = trip
+  const byCursor = companies.reduce((sum, [, received]) => sum + received, 0)
+  const currencies = companies.map(
+    ([currency, received]) =>
+      `${formatCount(received)} in ${currency}${currency === ANY_CURRENCY ? ' or without a currency' : ''}`,
+  )
+  return [
+    `Served ${lake} at ${trip.address} with a token made for this run, ${formatCount(trip.batchFiles)} batch files on offer`,
+    `Pulled ${formatCounted(byCursor, 'company', 'companies')} by cursor, a search for each currency, as pages convert:`,
+    `  ${currencies.join(', ')}`,
+    `Pulled ${formatCount(relations)} relations by cursor`,
+    `Pulled ${formatCounted(batch.records, 'company', 'companies')} by batch file ${batch.name}: PLN has no built-in rate`,
+    `${formatCounted(trip.requests, 'request')}, ${formatBytes(trip.bytes)}, ${formatDuration(seconds)} in all`,
+    '',
+    'Both lakes compared, row by row:',
+    ...textTable(
+      [
+        { title: 'table' },
+        ...['rows', 'only served', 'only pulled'].map((title) => ({ title, right: true })),
+      ],
+      trip.compared.map(({ table, rows, onlyFirst, onlySecond }) => [
+        table,
+        ...[rows, onlyFirst, onlySecond].map(formatCount),
+      ]),
+    ),
+    ...(scores > 0
+      ? [
+          `Left out: the Score that ${formatCount(scores)} of the companies by cursor have from an earlier search`,
+        ]
+      : []),
+  ]
+}
+
+/** @throws {ToolkitError} RECORDS_DIFFER naming the tables */
+export const checkRoundTrip = ({ compared }: Pick<RoundTrip, 'compared'>): void => {
+  const differing = compared.filter(({ onlyFirst, onlySecond }) => onlyFirst + onlySecond > 0)
+  if (differing.length === 0) return
+  const sum = (count: (table: ComparedTable) => number): number =>
+    differing.reduce((all, table) => all + count(table), 0)
+  throw new ToolkitError(
+    'RECORDS_DIFFER',
+    `Cannot show that both lakes hold the same: they differ in ${differing.map(({ table }) => table).join(', ')}`,
+    { onlyFirst: sum(({ onlyFirst }) => onlyFirst), onlySecond: sum(({ onlySecond }) => onlySecond) },
+  )
 }

@@ -17,7 +17,7 @@ export interface EngineFlags extends TemporalFlags {
   readonly unitsAtOnce?: number
 }
 
-/** Of `convert`, which has neither of itself. */
+/** The flags of `convert`, which has no options of the service to take them from. */
 export interface FileEngineFlags extends EngineFlags {
   readonly unitBytes?: number
   readonly maxWait: number

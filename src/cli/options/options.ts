@@ -71,7 +71,7 @@ export interface UncheckedOption {
   readonly unchecked?: true
 }
 
-/** Of commands that remember which files this machine has hashed before. */
+/** The option of commands that remember which files this machine has hashed before. */
 export const uncheckedOption = (): Option =>
   new Option('--unchecked', 'compare lengths only where files are read for the first time, no hashes')
 
@@ -96,3 +96,10 @@ export const withExamples = (
   const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }
+
+export interface CheckedFlag {
+  readonly checked?: true
+}
+
+export const checkedOption = (): Option =>
+  new Option('--checked', 'of a bucket: read copies compared with their hashes, not in place')

@@ -48,7 +48,7 @@ export const closeGapOption = (): Option =>
 /** Left out where it is the default, so that a run begun without it resumes. */
 export const keepingGap = ({ closeGap }: Pick<SearchOptions, 'closeGap'>) => (closeGap ? {} : { closeGap })
 
-export const pageSizeOption = (): Option =>
+const pageSizeOption = (): Option =>
   new Option('--page-size <n>', 'records of a page')
     .argParser(atMost('--page-size', LIMITS.pageSize.most))
     .default(LIMITS.pageSize.most)

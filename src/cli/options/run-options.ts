@@ -1,5 +1,9 @@
-/** Options of the commands that load: how strict, and with how much of the machine. */
+/**
+ * Options of the commands that load: how strict, with how much of the machine, and with which `--mode` a new lake is
+ * made.
+ */
 
+import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
 import {
@@ -11,9 +15,10 @@ import { ToolkitError } from '../../core/errors.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import { parseSize } from '../../support/parse-size.ts'
+import { note } from '../output/print.ts'
 import { wholeNumber } from './options.ts'
 
-/** What a run updates after loading. */
+/** The targets that a run updates after loading. */
 export interface TargetFlags {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]
@@ -131,3 +136,38 @@ export const workOptions = (): Option[] => [
   changeCurrencyOption(),
   ...targetOptions(),
 ]
+
+export interface ModeOption {
+  readonly mode?: number
+}
+
+/** Its owner must be able to work in it, and a folder into which everybody may write is no place for data. */
+const [NEEDED, REFUSED] = [0o700, 0o5002]
+
+/** Mode bits as `chmod` takes them. @throws {ToolkitError} USAGE */
+const modeBits = (text: string): number => {
+  const mode = /^[0-7]{3,4}$/.test(text) ? Number.parseInt(text, 8) : 0
+  if ((mode & NEEDED) === NEEDED && (mode & REFUSED) === 0) return mode
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot read --mode "${text}": expected the mode of a folder in octal, such as 0700, 0750 or 2770`,
+  )
+}
+
+export const modeOption = (): Option =>
+  new Option('--mode <mode>', 'who may use a new lake, as for chmod (default: 0700, you alone)').argParser(
+    modeBits,
+  )
+
+const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
+
+/** Warns where the mode cannot be set. @throws {ToolkitError} USAGE for a bucket */
+export const checkMode = async ({ lake, mode }: ModeOption & { readonly lake: string }): Promise<void> => {
+  if (mode === undefined) return
+  if (lake.startsWith('s3://'))
+    throw new ToolkitError('USAGE', `Cannot use --mode for "${lake}": expected a folder as the lake`)
+  const found = await stat(lake).catch(() => null)
+  const bits = (found?.mode ?? mode) & 0o7777
+  if (bits !== mode)
+    note(`warning: "${lake}" exists with mode ${octal(bits)}, which --mode does not change; use chmod`)
+}

@@ -1,7 +1,11 @@
-/** Options of the commands that call the service, and the service they mean. The token is never one of them. */
+/**
+ * Options of the commands that call the service, and the service they mean; options that choose among its batch files. The
+ * token is never one of them.
+ */
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
 import { parseDuration } from '../../support/parse-duration.ts'
 import { wholeNumber } from './options.ts'
@@ -64,7 +68,7 @@ export const serviceOptions = (atOnce: string): Option[] => [
 ]
 
 /** The address from the option or the environment. @throws {ToolkitError} USAGE */
-export const serviceUrl = ({ url }: Pick<ServiceCommandOptions, 'url'>): string => {
+const serviceUrl = ({ url }: Pick<ServiceCommandOptions, 'url'>): string => {
   const found = url ?? process.env.FIRMLAKE_URL
   if (found !== undefined && found !== '') return found
   throw new ToolkitError('USAGE', 'Cannot call the service: no address, give --url or set FIRMLAKE_URL')
@@ -77,10 +81,10 @@ export const serviceUrl = ({ url }: Pick<ServiceCommandOptions, 'url'>): string 
  */
 export const serviceOf = async (options: ServiceCommandOptions): Promise<Service> => {
   const url = serviceUrl(options)
-  const { openService } = await import('../../source/service/service.ts')
+  const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
   const { maxRequestsPerSecond, maxWait, concurrency } = options
-  return openService({
+  return createService({
     url,
     token: await readToken({ env: process.env.FIRMLAKE_TOKEN, file: options.tokenFile }),
     maxWaitMs: maxWait,
@@ -113,3 +117,25 @@ export const plannedService = async (options: ServiceCommandOptions, planned: st
   checkPlanOrigin(options.url ?? process.env.FIRMLAKE_URL, planned)
   return serviceOf({ ...options, url: planned })
 }
+
+export interface BatchFilter {
+  readonly content?: 'companies' | 'relations'
+  readonly country?: readonly string[]
+}
+
+const countryCodes = (text: string): readonly string[] => {
+  const codes = text.split(',').map((code) => code.trim().toUpperCase())
+  if (codes.every((code) => /^[A-Z]{2}$/.test(code))) return codes
+  throw new ToolkitError('USAGE', `Cannot read --country "${text}": expected codes such as SE,NO`)
+}
+
+export const batchFilterOptions = (): Option[] => [
+  new Option('--content <content>', 'files of one content only').choices(['companies', 'relations']),
+  new Option('--country <codes>', 'files of these countries only, such as SE,NO').argParser(countryCodes),
+]
+
+/** The chosen files: ids, or all files that a filter lets through. */
+export const selectionOf = (ids: readonly string[], { content, country }: BatchFilter): BatchSelection =>
+  ids.length > 0
+    ? { kind: 'ids', ids }
+    : { kind: 'all', ...(content && { content }), ...(country && { countries: country }) }

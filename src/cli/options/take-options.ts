@@ -59,7 +59,7 @@ const declaring = (what: string): Option[] => [
 
 export const exportTakeOptions = (): Option[] => declaring('write')
 
-/** Of the commands that load. */
+/** The options of the commands that load. */
 export const lakeTakeOptions = (): Option[] => [
   ...declaring('load'),
   new Option('--keep-bad-lines', 'keep the text of bad lines also where something is left out'),

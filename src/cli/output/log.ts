@@ -8,8 +8,8 @@ type Level = (typeof LEVELS)[number]
 
 export const LOG_FORMATS = ['text', 'json'] as const
 
-/** What the options of the command line say. */
-export interface LogFlags {
+/** The options of the command line that concern the log. */
+interface LogFlags {
   readonly quiet?: boolean | undefined
   readonly verbose?: boolean | undefined
   readonly logFormat?: string | undefined
@@ -49,7 +49,7 @@ export const configureLog = async ({ quiet, verbose, logFormat }: LogFlags): Pro
   unfollow = listenToStages(follow)
 }
 
-/** What the arguments say before they are parsed: for errors in them. */
+/** The same options before the arguments are parsed, for errors in them. */
 export const earlyFlags = (args: readonly string[], env: NodeJS.ProcessEnv): LogFlags => {
   const at = args.lastIndexOf('--log-format')
   const given = args.find((one) => one.startsWith('--log-format='))?.slice('--log-format='.length)

@@ -3,11 +3,9 @@
 import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
 import type { QueryResult } from '../../lake/query/lake-query.ts'
 import { neutralise } from '../../support/formula-text.ts'
-import { fitTable } from './fit-table.ts'
 import { formatCount, formatCounted } from './format.ts'
-import { markdownHead, markdownLine } from './markdown-table.ts'
 import { note, print, printLines } from './print.ts'
-import { type TextColumn, textTable } from './text-table.ts'
+import { fitTable, printable, type TextColumn, textTable } from './text-table.ts'
 
 type ValueColumn = QueryResult['columns'][number]
 
@@ -15,7 +13,7 @@ export const RESULT_FORMATS = ['table', 'json', 'csv', 'markdown', 'parquet'] as
 export type ResultFormat = (typeof RESULT_FORMATS)[number]
 
 /** How rows are printed. */
-export interface PrintOptions {
+interface PrintOptions {
   /** Most rows. */
   readonly limit: number
   /** Columns of the terminal that a table is cut to. */
@@ -170,3 +168,18 @@ export const printResult = (
     neutral = true,
   }: { readonly [Name in keyof PrintOptions]?: PrintOptions[Name] | undefined } = {},
 ): Promise<void> => PRINTERS[format](result, { limit, width, neutral })
+
+/** What begins or ends markup; a line within a word (`company_name`) is none. */
+const MARKUP = /[\\`*[\]<>&|~$]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
+
+const cell = (text: string): string =>
+  text
+    .split(/\r\n|[\r\n]/)
+    .map((line) => printable(line).replace(MARKUP, '\\$&'))
+    .join('<br>')
+
+export const markdownLine = (texts: readonly string[]): string => `| ${texts.map(cell).join(' | ')} |\n`
+
+/** The titles, and the line below them that says which columns stand to the right. */
+export const markdownHead = (columns: readonly TextColumn[]): string =>
+  `${markdownLine(columns.map(({ title }) => title))}| ${columns.map(({ right }) => (right ? '--:' : '---')).join(' | ')} |\n`

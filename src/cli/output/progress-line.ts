@@ -7,7 +7,7 @@ import { stoppingSignal } from '../interrupt.ts'
 import { CLEAR_LINE, isWritten, logsJson, writeLog } from './log.ts'
 import { cutToWidth, printable } from './text-table.ts'
 
-export interface ProgressTarget {
+interface ProgressTarget {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown
@@ -17,7 +17,7 @@ export interface ProgressTarget {
 const TERMINAL_EVERY_MS = 100
 const LOG_EVERY_MS = 5000
 
-export interface ProgressLineOptions {
+interface ProgressLineOptions {
   readonly target?: ProgressTarget
   readonly nowMs?: () => number
   /** Says nothing where there is no terminal: for programs, which read errors from there. @default false */

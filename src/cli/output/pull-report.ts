@@ -1,10 +1,10 @@
-/** What a pull is about to do and what it did, for people and for programs. */
+/** The plan and the result of a pull, for people and for programs. */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
+import type { PulledWindow } from '../../jobs/pull/open-windows.ts'
 import type { PullReport } from '../../jobs/pull/pull.ts'
-import type { PullEvent, PullPlan } from '../../jobs/pull/pull-plan.ts'
-import type { PulledWindow } from '../../jobs/pull/pulled-windows.ts'
+import type { PullEvent, PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'
@@ -15,7 +15,7 @@ type Pulled = PullReport['pull']
 /** Windows shown to people; programs get all. */
 const MOST_SHOWN = 20
 
-export interface PullWatch {
+interface PullWatch {
   readonly onEvent: (event: PullEvent) => void
 }
 
@@ -72,7 +72,7 @@ export const sinceLines = ({ since, undated, field }: PullPlan): string[] => {
   ]
 }
 
-/** What no window covers, in words, and what is done about it. */
+/** The gap that no window covers, in words, and how it is closed. */
 export const gapLines = ({ announced, planned, field, gaps = [], closing }: PullPlan): string[] => {
   if (announced <= planned) return []
   const records = `${formatCounted(announced - planned, 'record')} of ${formatCount(announced)} not covered by any window`
@@ -85,8 +85,8 @@ export const gapLines = ({ announced, planned, field, gaps = [], closing }: Pull
   ]
 }
 
-/** What is left of a gap that was to be closed, or did not come of windows that announced it. */
-export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
+/** The rest of a gap that was to be closed, and announced records that did not come. */
+const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: PullPlan): string[] => {
   if (gapLeft === 0) return []
   const why =
     closing === undefined
@@ -97,7 +97,7 @@ export const leftLines = ({ gapLeft = 0, announced }: PullEntry, { closing }: Pu
   ]
 }
 
-export const windowTable = (windows: readonly PulledWindow[]): string[] => {
+const windowTable = (windows: readonly PulledWindow[]): string[] => {
   const table = textTable(
     [{ title: 'window' }, ...['announced', 'received', 'pages'].map((title) => ({ title, right: true }))],
     windows

@@ -1,4 +1,4 @@
-/** What a run did, as text for people. */
+/** The report of a run as text for people. */
 
 import { currencyChangeText } from '../../commit/currency-change.ts'
 import type { Drift } from '../../core/partition.ts'
@@ -69,7 +69,7 @@ const goneLines = ({ gone = [] }: Pick<RunReport, 'gone'>): string[] => {
       ]
 }
 
-/** What was read, and how fast. */
+/** The amount that was read, and how fast. */
 export const countLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => {
   const { partitions, sources, lines, records, quarantined, filtered = 0, seconds } = report
   return [
@@ -82,7 +82,7 @@ export const countLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[
   ]
 }
 
-/** What a person should look at. */
+/** Remarks that a person should look at. */
 export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string[] => [
   ...(report.currencyChange
     ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
@@ -110,7 +110,7 @@ export const reportLines = (report: RunReport): string[] => {
   )
   const begin = report.already
     ? [
-        `Run ${run} was committed before, by a call that was stopped then: snapshot ${snapshot} shows it.`,
+        `Run ${run} was committed before, by a call that was interrupted then: snapshot ${snapshot} shows it.`,
         'Nothing was loaded again; the same command once more loads what has come since.',
       ]
     : [`Snapshot ${snapshot} by run ${run}`]

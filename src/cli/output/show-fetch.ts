@@ -1,7 +1,10 @@
-/** The progress of fetched and checked files. Loads none of what fetches them: commands import it before they run. */
+/**
+ * The progress of fetched and checked files, in a line. Loads none of what fetches them: commands import it before they
+ * run.
+ */
 
 import type { FetchProgress } from '../../storage/storage.ts'
-import { fetchText, longCheckText } from '../fetch-text.ts'
+import { formatBytes, formatCounted, formatShare } from './format.ts'
 import type { ProgressLine } from './progress-line.ts'
 
 /** Shows how far a fetch and check of files is, and says before a long check that it will be one. */
@@ -12,3 +15,16 @@ export const showFetch =
     if (long !== undefined && progress.files === 0) line.log(long)
     line.show(() => fetchText(progress))
   }
+
+export const fetchText = ({ phase, files, filesTotal, bytes, bytesTotal }: FetchProgress): string =>
+  `${phase === 'fetching' ? 'Fetching' : 'Checking'} ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+
+/** A first read of more than this is announced before it begins. */
+const LONG_CHECK_BYTES = 10e9
+
+/** The note when a long check of files begins. */
+export const longCheckText = ({ phase, bytes, bytesTotal }: FetchProgress): string | undefined =>
+  phase === 'checking' && bytes === 0 && bytesTotal > LONG_CHECK_BYTES
+    ? `Comparing ${formatBytes(bytesTotal)} that this machine has not read before with their hashes; ` +
+      '--unchecked compares lengths only'
+    : undefined

@@ -8,8 +8,8 @@ import type { LatestPull } from '../../manifest/snapshots/latest-pulls.ts'
 import type { SnapshotSummary } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { computedLines, takenLines } from './lake-notes.ts'
 import { differenceLines, driftLines } from './run-report.ts'
-import { computedLines, takenLines } from './taken-note.ts'
 import { printable, textTable } from './text-table.ts'
 
 const right = (title: string): { title: string; right: true } => ({ title, right: true })
@@ -129,7 +129,7 @@ const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
     runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
   )
 
-/** What to do about a run that would fail again; by code where an option is the answer. */
+/** The action for a run that would fail again; by code if an option is the answer. */
 const NEXT_ACTIONS: ReadonlyMap<string, string> = new Map<ErrorCode, string>([
   ['QUARANTINE_LIMIT', '"firmlake resume" with a higher --max-quarantined loads the lines that are good.'],
   ['CURRENCY_CHANGED', '"firmlake resume --change-currency" replaces the figures.'],

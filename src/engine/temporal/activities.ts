@@ -1,13 +1,21 @@
-/** What a worker does for the workflows: it starts the steps of a run as processes, and looks at a lake itself. */
+/**
+ * The activities of a worker: each checks the order that came through the engine, since anybody who may write there starts processes
+ * here, then runs a step as a process of its own, so that one that runs out of memory costs one attempt, or reads the lake itself.
+ */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { isAbsolute } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
-import { knownError } from '../../core/errors.ts'
+import { knownError, ToolkitError } from '../../core/errors.ts'
 import { EXIT, exitCodeOfStep } from '../../core/exit-codes.ts'
-import { openUnits, unloadedSources } from '../../jobs/steps/run-engine.ts'
+import { openUnits, refuseOtherLakes, unloadedSources } from '../../jobs/steps/run-engine.ts'
 import type { CommitRunReport, workRun } from '../../jobs/steps/run-steps.ts'
-import { checkOrder, checkUnits } from './check-order.ts'
-import type { RunOrder, StepActivities } from './requests.ts'
-import { runStep, type StepEnd } from './run-step.ts'
+import { count, type Form, FormError, form, list, objectOf, yesNo } from '../../support/json-form.ts'
+import { isRunId } from '../../support/run-ids.ts'
+import { type RunOrder, type StepActivities, UNITS_OF_SHARD } from './requests.ts'
 
 /** How a worker does its steps. */
 export interface StepOptions {
@@ -48,7 +56,7 @@ const looking = async <T>(what: string, look: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** Beats while work is done, so that a worker that has vanished is noticed, and one that shall stop hears of it. */
+/** Sends heartbeats while work is done: a lost worker is noticed, and a worker that shall stop is notified. */
 const beating = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
   const { cancellationSignal, heartbeat, info } = Context.current()
   const timer = setInterval(heartbeat, (info.heartbeatTimeoutMs ?? 60_000) / 6)
@@ -122,5 +130,121 @@ export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOp
       const { skipped, leftOut, currencyChange } = done
       return { snapshot, report: { skipped, leftOut, ...(currencyChange && { currencyChange }) } }
     },
+  }
+}
+
+const text = (is: (value: string) => boolean, expected: string): Form<string> =>
+  form((value): value is string => typeof value === 'string' && is(value), expected)
+
+const ORDER = objectOf({
+  run: text(isRunId, 'the id of a run'),
+  lake: text(
+    (one) => !one.includes('\0') && (isAbsolute(one) || /^[a-z][a-z0-9+.-]*:\/\//i.test(one)),
+    'an absolute path or an address',
+  ),
+  phases: list(objectOf({ count })),
+  memoryBytes: count,
+  unitsAtOnce: count,
+  maxWaitMs: count,
+  maxQuarantined: text((one) => /^\d{1,15}(\.\d{1,15})?%?$/.test(one), 'a number or a share'),
+  changeCurrency: yesNo,
+  heartbeatMs: count,
+})
+
+/**
+ * @param lakes the places whose lakes the worker takes @default all
+ * @throws {ToolkitError} `USAGE`
+ */
+export const checkOrder = async (order: RunOrder, lakes: readonly string[] | undefined): Promise<void> => {
+  try {
+    ORDER(order, 'order')
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error
+    throw new ToolkitError('USAGE', `Cannot take a step of the engine: ${error.message}`)
+  }
+  await refuseOtherLakes(order, lakes)
+}
+
+/** One unit, or a range of them to before the second. @throws {ToolkitError} `USAGE` */
+export const checkUnits = (from: number, to = from): void => {
+  const areNumbers = [from, to].every((unit) => Number.isSafeInteger(unit) && unit >= 0)
+  // A worker lists the range: one without an end would take all of its memory.
+  if (areNumbers && to - from <= UNITS_OF_SHARD) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot take a step of the engine: expected units by their numbers, at most ${UNITS_OF_SHARD}`,
+  )
+}
+
+/** How a step ended. */
+interface StepEnd {
+  /** Its exit code; `null` where a signal ended it that it was not sent by us. */
+  readonly code: number | null
+  readonly stdout: string
+  /** The code and message that it printed for programs, if it did. */
+  readonly error: { readonly code: string; readonly message: string } | undefined
+}
+
+/** From a SIGTERM to a SIGKILL. */
+const GRACE_MS = 20_000
+const TERMINATED = 143
+const MOST_CHARACTERS = 16 * 1024 ** 2
+
+const textOf = async (stream: Readable): Promise<string> => {
+  const parts: string[] = []
+  let characters = 0
+  for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    characters += text.length
+    if (characters <= MOST_CHARACTERS) parts.push(text)
+  }
+  return parts.join('')
+}
+
+/** `{"error":{"code","message"}}`, which a command prints last with `--json`. */
+const errorIn = (line: string): StepEnd['error'] => {
+  try {
+    const { error }: { readonly error?: { readonly code?: unknown; readonly message?: unknown } } =
+      JSON.parse(line)
+    if (typeof error?.code === 'string' && typeof error.message === 'string')
+      return { code: error.code, message: error.message }
+  } catch {
+    // A line for people.
+  }
+  return undefined
+}
+
+const lastError = async (stream: Readable): Promise<StepEnd['error']> => {
+  let last: StepEnd['error']
+  for await (const line of createInterface({ input: stream })) last = errorIn(line) ?? last
+  return last
+}
+
+/**
+ * Runs a step to its end.
+ *
+ * @param command the program and its first arguments
+ * @param signal stops it with SIGTERM, and with SIGKILL where that takes long
+ */
+const runStep = async (
+  [program = '', ...first]: readonly string[],
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<StepEnd> => {
+  const child = spawn(program, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let killing: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    child.kill('SIGTERM')
+    killing = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
+  }
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  try {
+    const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+    const [stdout, error, [code]] = await Promise.all([textOf(child.stdout), lastError(child.stderr), ended])
+    // Stopped before it could answer: that is no failure of its own.
+    return { code: code === null && signal.aborted ? TERMINATED : code, stdout, error }
+  } finally {
+    clearTimeout(killing)
+    signal.removeEventListener('abort', stop)
   }
 }

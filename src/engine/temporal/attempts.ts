@@ -5,22 +5,22 @@ export type AttemptEnd =
   /** With an exit code of `firmlake run …`, or by a signal that nobody sent on purpose. */
   | { readonly kind: 'exit'; readonly code: number | null }
   /** Its worker fell silent. */
-  | { readonly kind: 'vanished' }
+  | { readonly kind: 'lost' }
 
-/** What was tried so far. */
+/** The attempts so far. */
 export interface Attempts {
   readonly failed: number
-  readonly vanished: number
+  readonly lost: number
   readonly later: number
   /** Time spent waiting for what is to come later. */
   readonly waitedMs: number
 }
 
-export const NO_ATTEMPTS: Attempts = { failed: 0, vanished: 0, later: 0, waitedMs: 0 }
+export const NO_ATTEMPTS: Attempts = { failed: 0, lost: 0, later: 0, waitedMs: 0 }
 
 const MOST_FAILED = 5
-/** A worker that vanishes may be stopped for a thousand reasons; that the unit is one of them shows only in the end. */
-const MOST_VANISHED = 20
+/** A worker may be lost for a thousand reasons; that the unit is one of them shows only in the end. */
+const MOST_LOST = 20
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
 
@@ -34,7 +34,7 @@ const pauseAfter = (times: number): number =>
   Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(times - 1, 16))
 
 /**
- * What to do after an attempt that failed.
+ * Decides the next action after an attempt that failed.
  *
  * @param maxWaitMs longest time in all to wait for what is to come later (75)
  * @returns the pause before the next attempt; `null` where there is to be none
@@ -44,9 +44,9 @@ export const afterAttempt = (
   end: AttemptEnd,
   maxWaitMs: number,
 ): { readonly attempts: Attempts; readonly pauseMs: number } | null => {
-  if (end.kind === 'vanished') {
-    const vanished = before.vanished + 1
-    return vanished < MOST_VANISHED ? { attempts: { ...before, vanished }, pauseMs: FIRST_PAUSE_MS } : null
+  if (end.kind === 'lost') {
+    const lost = before.lost + 1
+    return lost < MOST_LOST ? { attempts: { ...before, lost }, pauseMs: FIRST_PAUSE_MS } : null
   }
   if (FINAL.has(end.code)) return null
   if (STOPPED.has(end.code)) return { attempts: before, pauseMs: FIRST_PAUSE_MS }

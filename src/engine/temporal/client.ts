@@ -17,7 +17,7 @@ import type { firmlakeRun } from './workflows.ts'
 
 export { addressOf } from './connect.ts'
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly unitsAtOnce: number
   /** Longest wait for steps that end with 75, and for a server that is gone. */
   readonly maxWaitMs: number
@@ -34,9 +34,9 @@ const LOOK_FOR_WORKERS_MS = 5000
 const RETRY_MS = 1000
 const ACTIVITY_QUEUE = 2
 
-export const workflowIdOf = (run: string): string => `firmlake/${run}`
+const workflowIdOf = (run: string): string => `firmlake/${run}`
 
-/** What ended a workflow, in our words. */
+/** The error that ended a workflow, in our words. */
 const endOf = (error: WorkflowFailedError, run: string): ToolkitError => {
   let cause: unknown = error.cause
   while (cause instanceof Error && cause.cause !== undefined && !(cause instanceof ApplicationFailure))
@@ -137,14 +137,14 @@ class TemporalEngine implements RunEngine {
   }
 }
 
-/** Fails when the signal comes; the run goes on. */
+/** Fails when the signal comes; the run continues. */
 const detached = (run: string, signal: AbortSignal | undefined): Promise<never> =>
   new Promise((_, reject) => {
     const leave = (): void =>
       reject(
         new ToolkitError(
           'INTERRUPTED',
-          `Detached from run "${run}", which goes on: the same command attaches again`,
+          `Detached from run "${run}", which continues: the same command attaches again`,
           {
             run,
           },

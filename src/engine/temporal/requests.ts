@@ -1,5 +1,5 @@
 /**
- * What the workflows are asked and what they answer. All of it stands in the history of the engine: addresses, ids and
+ * The requests to the workflows and their answers. All of it stands in the history of the engine: addresses, ids and
  * numbers, names of skipped files, never a record, a token or a secret.
  */
 
@@ -34,18 +34,18 @@ export interface ShardOrder {
   readonly requests: RequestCounters
 }
 
-/** What a worker does, each with the exit code of a step of a run when it fails. */
+/** The activities of a worker; each fails with the exit code of a step of a run. */
 export interface StepActivities {
   /** Units from `from` to before `to` that have no record yet. */
   readonly openUnits: (order: RunOrder, from: number, to: number) => Promise<readonly number[]>
   readonly work: (order: RunOrder, unit: number) => Promise<RequestCounters | undefined>
-  /** What the units have left out and skipped; it is gone with the folder of the run. */
+  /** The sources that the units have left out and skipped; the list is gone with the folder of the run. */
   readonly unloadedSources: (order: RunOrder) => Promise<Pick<EngineOutcome, 'skipped' | 'leftOut'>>
   readonly commit: (order: RunOrder) => Promise<Committed>
 }
 
 /** `null` in place of what only the call that made the snapshot knows, where another one made it. */
-export interface Committed {
+interface Committed {
   readonly snapshot: number | null
   readonly report: Pick<EngineOutcome, 'skipped' | 'leftOut' | 'currencyChange'> | null
 }

@@ -8,7 +8,7 @@ import { CONNECT_WITHIN_MS, connectError, type TemporalAddress } from './connect
 
 export { addressOf } from './connect.ts'
 
-export interface WorkerOptions extends StepOptions {
+interface WorkerOptions extends StepOptions {
   /** Steps at once. */
   readonly slots: number
   /** Where the metrics are offered, `host:port`. @default nowhere */
@@ -16,7 +16,7 @@ export interface WorkerOptions extends StepOptions {
   /** Stops it: steps under way are ended with SIGTERM, and given to other workers. */
   readonly signal: AbortSignal
   readonly onReady?: () => void
-  /** What the packages of Temporal say. */
+  /** The words of the packages of Temporal. */
   readonly log: (text: string) => void
 }
 

@@ -51,7 +51,7 @@ const stepsOf = ({ heartbeatMs }: RunOrder) =>
 
 const endOf = (error: unknown): AttemptEnd => {
   const cause = error instanceof ActivityFailure ? error.cause : error
-  if (cause instanceof TimeoutFailure) return { kind: 'vanished' }
+  if (cause instanceof TimeoutFailure) return { kind: 'lost' }
   const [code] = cause instanceof ApplicationFailure ? (cause.details ?? []) : []
   return { kind: 'exit', code: typeof code === 'number' ? code : 1 }
 }

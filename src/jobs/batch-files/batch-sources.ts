@@ -8,17 +8,17 @@ import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
 import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
-import { nameForDecoding } from './check-batch-file.ts'
 import {
   type BatchService,
   batchPath,
   type CheckedDownload,
   type DownloadLimits,
   fetchBatch,
+  nameForDecoding,
   removeBatch,
 } from './fetch-batch.ts'
 
-export interface BatchSourcesOptions {
+interface BatchSourcesOptions {
   /** Files on the disk at once, arriving or waiting to be loaded. */
   readonly concurrency: number
   /** Most bytes of files that wait or arrive, by the listing; one file may be larger. @default 8 GiB */
@@ -31,7 +31,7 @@ export interface BatchSourcesOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-export interface BatchSources {
+interface BatchSources {
   readonly sources: readonly Source[]
   /** Stops the prefetch, and waits for it. What was downloaded stays for another attempt. */
   readonly stop: () => Promise<void>

@@ -1,13 +1,19 @@
-/** One batch file of the service, whole and sound on the disk: downloaded, checked, fetched again where damaged. */
+/**
+ * One batch file of the service, whole and sound on the disk: downloaded, read once from end to end (Brotli has no checksum of
+ * its own), fetched again where damaged.
+ */
 
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Block } from '../../core/block.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { decodeBlocks } from '../../decode/decode-blocks.ts'
+import { openSourceFile } from '../../source/local-files.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
+import { isSpace, JSON_BYTES } from '../../support/json-bytes.ts'
 import { anyText, finiteNumber, fits, objectOf, oneOf } from '../../support/json-form.ts'
-import { type BatchCheck, checkBatchFile } from './check-batch-file.ts'
 
 export type BatchService = Pick<Service, 'origin' | 'batchFiles' | 'download'>
 
@@ -28,7 +34,7 @@ export interface CheckedDownload extends WholeDownload {
   readonly announced?: number
 }
 
-export interface FetchRequest {
+interface FetchRequest {
   readonly service: BatchService
   readonly file: ListedBatchFile
   readonly path: string
@@ -46,7 +52,7 @@ export const batchPath = (folder: string, { id }: ListedBatchFile): string =>
 
 const recordPath = (path: string): string => `${path}.json`
 
-/** What is noted of a file: that it has come, then that it is sound. */
+/** The note about a file: that it has come, then that it is sound. */
 type Noted =
   | { readonly kind: 'whole'; readonly download: WholeDownload }
   | { readonly kind: 'checked'; readonly download: CheckedDownload }
@@ -57,7 +63,7 @@ const NOTED = objectOf({
 })
 const isNoted = (value: unknown): value is Noted => fits(NOTED, value)
 
-/** What an earlier process has downloaded, and possibly checked, if it is unchanged. */
+/** The download of an earlier process, possibly checked already, if it is unchanged. */
 const notedBefore = async (path: string, signal: AbortSignal): Promise<Noted | undefined> => {
   try {
     const value: unknown = JSON.parse(await readFile(recordPath(path), 'utf8'))
@@ -141,3 +147,71 @@ const listedNow = async (
   file: ListedBatchFile,
   signal: AbortSignal,
 ): Promise<ListedBatchFile> => (await service.batchFiles({ signal })).find(({ id }) => id === file.id) ?? file
+
+const { LINE_FEED } = JSON_BYTES
+
+interface CheckBatchFileOptions {
+  /** Name for messages. */
+  readonly name: string
+  readonly maxLineBytes?: number | undefined
+  readonly maxRatio?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+type BatchCheck =
+  | {
+      readonly kind: 'sound'
+      /** Lines that are not blank. */
+      readonly lines: number
+      readonly decodedBytes: number
+    }
+  | { readonly kind: 'damaged'; readonly reason: string }
+
+/** Small: only its lines are read. */
+const BLOCK_BYTES = 1024 * 1024
+
+const linesOf = ({ bytes, overlong }: Block): number => {
+  let lines = overlong.length
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(LINE_FEED, from)
+    let at = from
+    while (at < end && isSpace(bytes[at] ?? 0)) at += 1
+    if (at < end) lines += 1
+    from = end + 1
+  }
+  return lines
+}
+
+const DAMAGES: readonly string[] = ['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING']
+
+/**
+ * A name whose extension shows the compression where the first bytes do not: batch files are Brotli, also where
+ * their names do not say so.
+ */
+export const nameForDecoding = (name: string): string =>
+  /\.(br|gz|gzip|zst|zstd)$/i.test(name) ? name : `${name}.br`
+
+/** @throws {ToolkitError} DECODE_LIMIT, SOURCE_UNREADABLE */
+export const checkBatchFile = async (path: string, options: CheckBatchFileOptions): Promise<BatchCheck> => {
+  const { name, maxLineBytes, maxRatio, signal } = options
+  let lines = 0
+  let decodedBytes = 0
+  const blocks = decodeBlocks(() => openSourceFile(path, { signal }), {
+    name: nameForDecoding(name),
+    blockBytes: BLOCK_BYTES,
+    maxLineBytes,
+    maxRatio,
+    signal,
+  })
+  try {
+    for await (const block of blocks) {
+      lines += linesOf(block)
+      decodedBytes = block.offset + block.bytes.length
+    }
+    return { kind: 'sound', lines, decodedBytes }
+  } catch (error) {
+    if (error instanceof ToolkitError && DAMAGES.includes(error.code))
+      return { kind: 'damaged', reason: error.message }
+    throw error
+  }
+}

@@ -1,14 +1,21 @@
 /** `pullBatchFiles`: batch files of the service into a lake, in one call. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { ListedBatchFile } from '../../source/service/service.ts'
+import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import type { BatchFilesJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
+import { withRun } from '../../run/with-run.ts'
+import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { LOAD_OPTIONS, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
-import type { BatchSelection } from './choose-batch-files.ts'
-import { pullBatches } from './load-batch-files.ts'
+import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
+import { type BatchSelection, type ChosenFiles, chooseBatchFiles } from './choose-batch-files.ts'
 
 /** Options of `pullBatchFiles`. */
 export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
@@ -24,7 +31,7 @@ export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** What a pull of batch files did. */
+/** The result of a pull of batch files. */
 export type BatchFilesReport = Omit<RunReport, 'run'> & {
   /** `null` where there was nothing to load: no run was begun. */
   readonly run: string | null
@@ -44,6 +51,14 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
   )
 }
 
+const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
+  ...LOAD_OPTIONS,
+  from: is.required(is.object, 'batchFiles(service)'),
+  ...each(is.flag, 'again', 'skipBadFiles'),
+  concurrency: is.count,
+  onBytes: is.callback,
+}
+
 /**
  * Downloads batch files of a service and loads them into a lake, all in one commit; files that the lake already holds are
  * skipped. Then published tables and sinks are updated.
@@ -53,24 +68,98 @@ export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSe
  * @returns what the run did, and what its targets received
  * @throws {ToolkitError} as `convert` and `pull`; `SERVICE_NOT_FOUND` for an id that is not listed, `DOWNLOAD_DAMAGED`
  * @example
- * import { batchFiles, pullBatchFiles, service } from 'firmlake'
+ * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(service({ url: 'https://service.example.com', token: 'my-token' }))
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }))
  * const { records, held } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records, held.length) // 5 0
  */
-export const pullBatchFiles = (
+export const pullBatchFiles = async (
   options: PullBatchFilesOptions,
 ): Promise<BatchFilesReport & TargetsSummary> => {
-  const { from, again = false, skipBadFiles, concurrency = DEFAULT_CONCURRENCY, onBytes } = options
+  checkOptions('pullBatchFiles', OPTIONS, options)
+  const { service } = options.from
   return withTargets(options, async () => {
-    const selection = batchSelection(from)
-    const { service } = from
-    const run = { ...runOptionsOf(options), skipBadFiles }
-    const { loaded, report } = await measured(run, (watched) =>
-      pullBatches(service.url, selection, again, { ...watched, service, concurrency, onBytes }),
+    const selection = batchSelection(options.from)
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      pullBatches(service.url, selection, run.again ?? false, { ...run, service }),
     )
     const { summary, held, unnameable } = loaded
     return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
   })
+}
+
+export interface BatchPullOptions extends RunOptions {
+  readonly service: Service
+  /** Files downloaded side by side. */
+  readonly concurrency: number
+  /** Called with the bytes received of all files together. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
+export interface BatchPull {
+  /** Absent where the lake holds all that was chosen: no run was begun. */
+  readonly summary: LoadSummary | undefined
+  /** Files that were not downloaded, because the lake holds them. */
+  readonly held: readonly ListedBatchFile[]
+  /** Files that were skipped because their id cannot be asked for; `''` where the listing gives none. */
+  readonly unnameable: readonly ListedBatchFile[]
+}
+
+/**
+ * Lists the service's files and chooses those that are asked for and that the lake does not hold. @throws as
+ * `chooseBatchFiles`
+ */
+export const chooseListed = async (
+  service: Pick<Service, 'batchFiles' | 'origin'>,
+  selection: BatchSelection,
+  again: boolean,
+  { lake, signal }: Pick<RunOptions, 'lake' | 'signal'>,
+): Promise<ChosenFiles> => {
+  const idless: ListedBatchFile[] = []
+  const onIdless = (name: string): void => {
+    idless.push({ id: '', name: name || 'an entry without a name' })
+  }
+  const listed = await service.batchFiles({ signal, onIdless })
+  const root = await rootIfAny(lake)
+  const snapshot =
+    root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
+  const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  // A caller that names ids has not asked for these.
+  if (selection.kind === 'ids') return chosen
+  return { ...chosen, unnameable: [...chosen.unnameable, ...idless] }
+}
+
+/** Starts or resumes the run of a batch pull, and works on it. `url` is where a resumed run finds the service. */
+export const pullBatches = async (
+  url: string,
+  selection: BatchSelection,
+  again: boolean,
+  options: BatchPullOptions,
+): Promise<BatchPull> => {
+  const { lake, service } = options
+  // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
+  const { files, ...left } = await chooseListed(service, selection, again, options)
+  if (files.length === 0) return { summary: undefined, ...left }
+  const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
+  const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
+  const texts = async () => new Map([batchFilesText(files)])
+  const summary = await withRun(
+    { lake, plan, mode: options.mode, files: texts, taking: options },
+    async (run) => loadIntoLake(run, [await openBatchFiles(run, plan.limits, options)], options),
+  )
+  return { summary, ...left }
+}
+
+/** The files that a run was begun with; they are downloaded when they are asked for. */
+export const openBatchFiles = async (
+  run: JobScope,
+  { maxLineBytes, maxRatio }: RunLimits,
+  options: Omit<BatchPullOptions, 'lake' | 'limit'>,
+): Promise<OpenedJob> => {
+  const files = await filesOfRun(run)
+  if (files === undefined) throw notResumable(run.run, 'its list of files is missing')
+  const { service, concurrency, signal, onBytes, skipBadFiles } = options
+  const limits = { maxLineBytes, maxRatio }
+  return openBatchSources(service, run, files, { concurrency, limits, signal, onBytes, skipBadFiles })
 }

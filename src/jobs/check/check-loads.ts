@@ -1,9 +1,10 @@
-/** What is expected of the loads of a lake, by what its manifest says of them. Pure. */
+/** The expectations about the loads of a lake, against its manifest. Pure. */
 
+import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { Facts } from '../../lake/views/lake-facts.ts'
 
-/** What is expected; what is left out is not checked. */
+/** The expectations; one that is absent is not checked. */
 export interface Expectations {
   /** Age of the newest load, in milliseconds. */
   readonly maxAgeMs?: number | undefined
@@ -17,12 +18,20 @@ export interface Expectations {
   readonly noNewDrift?: boolean | undefined
 }
 
+export const EXPECTATION_OPTIONS: OptionTypes<Expectations> = {
+  noNewDrift: is.flag,
+  ...each(is.amount, 'maxAgeMs', 'maxFall', 'maxQuarantined', 'maxGap'),
+}
+
 /** One expectation or rule. */
 export interface CheckResult {
   readonly name: string
   /** A rule with findings of which none is above a note has the status `note`, and does not fail. */
   readonly status: 'passed' | 'failed' | 'note'
-  /** What was found, in the unit of the name: seconds, records, a share; of a rule its findings above a note, or its notes. */
+  /**
+   * The value found, in the unit of the name: seconds, records, a share; for a rule its findings above a note, or its
+   * notes.
+   */
   readonly value: number | null
   readonly expected: string
 }

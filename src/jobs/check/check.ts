@@ -1,17 +1,23 @@
 /** `check`: what is expected of a lake against what it holds: its loads by the manifest, and rules on the data. */
 
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
 import { openQuery } from '../query/query.ts'
-import { type CheckResult, checkLoads, type Expectations } from './check-loads.ts'
+import { type CheckResult, checkLoads, EXPECTATION_OPTIONS, type Expectations } from './check-loads.ts'
 
 /** Options of `check`. */
 export interface LakeCheckOptions extends Expectations {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
   /** Companies that are current, at least. */
   readonly minCompanies?: number | undefined
   /** Whether the rules on the data are checked, too. @default true */
@@ -29,14 +35,14 @@ export interface LakeCheckOptions extends Expectations {
   readonly now?: (() => Date) | undefined
 }
 
-/** What was checked. */
+/** The result of `check`. */
 export interface CheckReport {
   /** The newest snapshot. */
   readonly snapshot: number
   /** How many of the checks failed. */
   readonly failed: number
   readonly checks: readonly CheckResult[]
-  /** What the rules on the data found, with `rule` and `severity`: at most 100 of each. */
+  /** The findings of the rules on the data, with `rule` and `severity`: at most 100 of each. */
   readonly findings: readonly QueryRow[]
 }
 
@@ -106,20 +112,31 @@ const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> =
   }
 }
 
+const OPTIONS: OptionTypes<LakeCheckOptions> = {
+  ...EXPECTATION_OPTIONS,
+  lake: is.lake,
+  data: is.flag,
+  memoryBytes: is.amount,
+  ...each(is.count, 'minCompanies', 'threads'),
+  now: is.callback,
+  rules: is.object,
+}
+
 /**
  * Checks the newest snapshot of a lake: the expectations that are given, the rules on the data, and rules of one's own.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @returns every check with what was found; `failed` is 0 where all is as expected
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`; of a rule `QUERY_REFUSED`, `QUERY_FAILED`
  * @example
  * import { check, convert } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const { failed, checks } = await check('./lake', { minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
+ * const { failed, checks } = await check({ lake: './lake', minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
  * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
  */
-export const check = async (lake: string, options: LakeCheckOptions = {}): Promise<CheckReport> => {
+export const check = async (options: LakeCheckOptions): Promise<CheckReport> => {
+  checkOptions('check', OPTIONS, options)
+  const { lake } = options
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
   const read = readFactsOf(lake, root)
@@ -129,7 +146,7 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
     drift: await Array.fromAsync(read('drift')),
     knowsName: knowsName(root),
   }
-  const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads })
+  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
   try {
     const loads = checkLoads(facts, options, now())
     const counted = minCompanies === undefined ? [] : [await companies(opened, minCompanies)]
@@ -144,4 +161,22 @@ export const check = async (lake: string, options: LakeCheckOptions = {}): Promi
   } finally {
     opened.close()
   }
+}
+
+/** @param folder of `.sql` files @returns their statements by name @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 */
+export const readRules = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const rules: Record<string, string> = {}
+  try {
+    for (const name of (await readdir(folder)).filter((one) => one.endsWith('.sql')).sort()) {
+      const text = await readUserText(join(folder, name))
+      rules[name.slice(0, -'.sql'.length)] = text.trim().replace(/;$/, '')
+    }
+  } catch (error) {
+    if (error instanceof ToolkitError) throw error
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot read the rules in "${folder}": ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+  return rules
 }

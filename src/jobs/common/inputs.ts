@@ -1,4 +1,4 @@
-/** What a conversion may be given to load from, as a program names it. */
+/** The sources that a program can give to a conversion. */
 
 import { resolve } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
@@ -12,7 +12,7 @@ export interface Files {
   readonly paths: readonly string[]
 }
 
-/** What `convert` loads from: a path is that of files, too. */
+/** A source of `convert`: a path is that of files, too. */
 export type Input = string | Files | Source
 
 /**
@@ -52,9 +52,9 @@ export interface BatchFiles extends BatchFilesChoice {
  * Batch files of a service, as the source of `pullBatchFiles`.
  *
  * @example
- * import { batchFiles, pullBatchFiles, service } from 'firmlake'
+ * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(service({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
  * const { records } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records) // 4
  */

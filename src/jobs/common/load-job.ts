@@ -1,19 +1,24 @@
-/** What every job that loads shares: its options, its report, and the targets that are updated afterwards. */
+/** Shared by all jobs that load: options, reports, and the targets that are updated afterwards. */
 
 import {
   DEFAULT_MAX_QUARANTINED,
+  parseMaxGone,
   parseQuarantineLimit,
   type QuarantineLimit,
 } from '../../commit/quarantine-limit.ts'
+import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Take } from '../../lake/projection/declaration.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import type { NotDelivered } from '../../run/opened-job.ts'
+import type { RunLimits } from '../../run/run-plan.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
+import type { Service } from '../../source/service/service.ts'
 import type { TargetEvent, TargetOptions, TargetsSummary } from '../../targets/update-targets.ts'
 import { type RunReport, reportOf } from './run-report.ts'
 
-/** What a job that changes a lake takes besides its own options. */
+/** The options of every job that changes a lake. */
 export interface CommonOptions<Done> extends TargetOptions {
   /** A folder, made where it is missing, or `s3://bucket/prefix`. */
   readonly lake: string
@@ -34,7 +39,7 @@ export interface CommonOptions<Done> extends TargetOptions {
   readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
-/** What a job that loads takes besides its own options. */
+/** The options of every job that loads. */
 export interface LoadOptions<Done> extends CommonOptions<Done> {
   /** Most bad lines to commit with: a count, or a share of all lines such as `'5%'`. @default '1%' */
   readonly maxQuarantined?: number | string | QuarantineLimit | undefined
@@ -45,7 +50,7 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
   /**
-   * What is taken of the records; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
+   * The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
    * @default what the newest load of the lake took; everything, where it is new
    */
   readonly take?: Take | undefined
@@ -57,34 +62,80 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
-/** What a run is begun with, by the options of a job. @throws {ToolkitError} USAGE */
-export const runOptionsOf = <Done>(options: LoadOptions<Done>): RunOptions => {
-  const { lake, memoryBytes, threads, maxQuarantined = DEFAULT_MAX_QUARANTINED, changeCurrency } = options
-  const { maxUnknownPerRecord, maxUnknownNames, mode, signal, onEvent, take, hashKey, changeTaken } = options
+const limitText = is.either(is.amount, is.text, is.object)
+
+export const SIZE_OPTIONS = {
+  memoryBytes: is.amount,
+  threads: is.count,
+} as const
+
+/** The options of every job that changes a lake. */
+export const COMMON_OPTIONS: OptionTypes<CommonOptions<never>> = {
+  ...SIZE_OPTIONS,
+  lake: is.lake,
+  sinks: is.listOf(is.either(is.text, is.object), 'addresses and sinks'),
+  hashKey: is.either(is.text, is.object),
+  adopt: is.flag,
+  localBytes: is.amount,
+  ...each(is.callback, 'onCommitted', 'onTarget'),
+  signal: is.signal,
+  ...each(is.object, 'catalog', 'sinkTake'),
+  publish: is.texts,
+}
+
+/** The options of every job that loads. */
+export const LOAD_OPTIONS: OptionTypes<LoadOptions<never>> = {
+  ...COMMON_OPTIONS,
+  maxQuarantined: limitText,
+  ...each(is.flag, 'changeCurrency', 'changeTaken'),
+  ...each(is.amount, 'maxUnknownPerRecord', 'maxUnknownNames'),
+  mode: is.count,
+  onEvent: is.callback,
+  take: is.object,
+}
+
+/** The options of every job that searches a service. */
+export const SERVICE_OPTIONS: OptionTypes<ServiceJobOptions<never>> = {
+  ...LOAD_OPTIONS,
+  from: is.required(is.object, 'a service, as createService makes it'),
+  maxGone: limitText,
+  concurrency: is.count,
+}
+
+/** Options of a job, read: its limits are checked, and all else is handed on as it is. */
+export type JobSettings<Options> = Omit<Options, 'maxGone'> & RunOptions & { readonly concurrency: number }
+
+/** Reads the options of a job once; what it calls is given all of them. @throws {ToolkitError} USAGE */
+export const settingsOf = <
+  Options extends LoadOptions<never> & MaxGoneOption & { readonly concurrency?: number | undefined },
+>(
+  options: Options,
+): JobSettings<Options> => {
+  const {
+    maxQuarantined: most = DEFAULT_MAX_QUARANTINED,
+    maxGone,
+    concurrency = DEFAULT_CONCURRENCY,
+  } = options
   return {
-    ...{
-      lake,
-      memoryBytes,
-      threads,
-      changeCurrency,
-      maxUnknownPerRecord,
-      maxUnknownNames,
-      mode,
-      signal,
-      onEvent,
-    },
-    ...{ take, changeTaken, hashKey },
-    limit: typeof maxQuarantined === 'object' ? maxQuarantined : parseQuarantineLimit(String(maxQuarantined)),
+    ...options,
+    concurrency,
+    limit: typeof most === 'object' ? most : parseQuarantineLimit(String(most)),
+    maxGone: maxGone === undefined || typeof maxGone === 'object' ? maxGone : parseMaxGone(String(maxGone)),
   }
 }
 
-/** The limits that were given: a run's plan has no others. */
-export const given = (
-  limits: Readonly<Record<string, number | undefined>>,
-): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    Object.entries(limits).flatMap(([name, limit]) => (limit === undefined ? [] : [[name, limit]])),
-  )
+interface LineLimits {
+  readonly maxLineBytes?: number | undefined
+  readonly maxRatio?: number | undefined
+  readonly maxDepth?: number | undefined
+}
+
+/** The limits that were given: a run's plan keeps only those. */
+export const limitsGiven = ({ maxLineBytes, maxRatio, maxDepth }: LineLimits): RunLimits => ({
+  ...(maxLineBytes !== undefined && { maxLineBytes }),
+  ...(maxRatio !== undefined && { maxRatio }),
+  ...(maxDepth !== undefined && { maxDepth }),
+})
 
 /**
  * Does a job, then updates its targets; these are checked first, so that unusable ones are refused before anything is
@@ -100,16 +151,16 @@ export const withTargets = async <Done extends object>(
   await targets?.checkTargets(options)
   const done = await work().catch((error: unknown) => {
     if (!signal?.aborted || error instanceof ToolkitError) throw error
-    throw new ToolkitError('INTERRUPTED', 'The work was stopped', {}, error)
+    throw new ToolkitError('INTERRUPTED', 'The work was interrupted', {}, error)
   })
   await onCommitted?.(done)
   return { ...done, ...((await targets?.updateTargets(options)) ?? { delivered: [] }) }
 }
 
 /** Does a load, watching how long it takes and how much it decodes. */
-export const measured = async <T>(
-  options: RunOptions,
-  load: (run: RunOptions) => Promise<T>,
+export const measured = async <Options extends RunOptions, T>(
+  options: Options,
+  load: (run: Options) => Promise<T>,
 ): Promise<{ readonly loaded: T; readonly report: (summary: LoadSummary) => RunReport }> => {
   const startMs = performance.now()
   let decodedBytes = 0
@@ -120,4 +171,42 @@ export const measured = async <T>(
   const loaded = await load({ ...options, onEvent })
   const seconds = (performance.now() - startMs) / 1000
   return { loaded, report: (summary) => reportOf(summary, { seconds, decodedBytes }) }
+}
+
+export interface MaxGoneOption {
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that the lake has of
+   * it, such as `'5%'`. Of more it marks none, and says so. @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+}
+
+export interface ServiceJobOptions<Done> extends LoadOptions<Done>, MaxGoneOption {
+  /** The service; the caller may close it afterwards. */
+  readonly from: Service
+  /** Windows pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+}
+
+export const DEFAULT_CONCURRENCY = 4
+
+export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitError => {
+  const sum = (name: keyof NotDelivered): number => missing.reduce((all, one) => all + one[name], 0)
+  const [asked, came] = [sum('asked'), sum('came')]
+  return new ToolkitError(
+    'COMPANIES_MISSING',
+    `Cannot fetch all companies that are new or changed: ${asked} are, ${came} came when asked for by their ids, expected ` +
+      'all; what came is committed, and the next sync finds the others again',
+    { asked, came },
+  )
+}
+
+/** The result of jobs that got all companies. @throws {ToolkitError} COMPANIES_MISSING */
+export const allDelivered = <Done>(
+  done: Done,
+  reports: readonly { readonly missing?: readonly NotDelivered[] }[],
+): Done => {
+  const missing = reports.flatMap((one) => one.missing ?? [])
+  if (missing.length > 0) throw notDeliveredError(missing)
+  return done
 }

@@ -1,4 +1,4 @@
-/** An answer of a lake as objects. */
+/** Shared by the jobs that read a lake. */
 
 import type { QueryResult } from '../../lake/query/lake-query.ts'
 
@@ -11,4 +11,13 @@ export const readRows = async ({ columns, rows }: QueryResult): Promise<readonly
   for await (const chunk of rows)
     for (const row of chunk) all.push(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])))
   return all
+}
+
+/**
+ * Options of jobs that need parts of a lake in a bucket: where DuckDB's httpfs can be loaded they read those parts where
+ * they stand, with lengths and ETags compared and no hashes; else copies of whole files.
+ */
+export interface InPlaceOptions {
+  /** Reads copies that are compared with their hashes in any case. @default false */
+  readonly checked?: boolean | undefined
 }

@@ -4,7 +4,7 @@ import { knownError, ToolkitError } from '../../core/errors.ts'
 import { EXIT, type ExitCode, exitCodeOf } from '../../core/exit-codes.ts'
 import { inStage } from '../../core/stages.ts'
 
-/** What the work of a program is given. */
+/** The arguments of a program's work. */
 export interface ProgramWork {
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal

@@ -1,4 +1,4 @@
-/** What a run did, in one object: what a job of the library resolves to, and what `--json` prints. */
+/** The report of a run, in one object: the result of a job of the library, and the output of `--json`. */
 
 import type { CurrencyChange } from '../../commit/currency-change.ts'
 import type { GoneCompanies } from '../../commit/whole-listing.ts'
@@ -10,7 +10,7 @@ import { type Difference, differencesOf } from '../../manifest/snapshots/latest-
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
 
-/** What a run did. */
+/** The report of a run. */
 export interface RunReport {
   readonly run: string
   /** Number of the snapshot that shows the run; `null` when there was nothing to load. */
@@ -22,11 +22,11 @@ export interface RunReport {
   readonly lines: number
   readonly records: number
   readonly quarantined: number
-  /** Records that were left out, as the load was told to; absent where there are none. */
+  /** Records that were left out by the load's declaration; absent where there are none. */
   readonly filtered?: number
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
-  /** What the contract does not know, the most frequent first. */
+  /** Names that the contract does not know, the most frequent first. */
   readonly drift: readonly Drift[]
   /** Windows and batch files that gave another number of records than was announced. */
   readonly differences: readonly Difference[]
@@ -38,7 +38,7 @@ export interface RunReport {
   readonly currencyChange?: CurrencyChange
   /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
   readonly gone?: readonly GoneCompanies[]
-  /** Of each sync that did not get all companies that it found new or changed; absent where all came. */
+  /** Each sync that did not get all companies that it found new or changed; absent if all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
@@ -77,7 +77,7 @@ const rowsByTable = (partitions: readonly PartitionEntry[]): Record<string, numb
   return Object.fromEntries([...rows].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Of a job that found nothing to load and began no run. */
+/** The summary of a job that found nothing to load and began no run. */
 export const NOTHING_LOADED: LoadSummary = {
   run: '',
   snapshot: undefined,

@@ -1,9 +1,9 @@
-/** What `[take]` and `[sink_take]` of `firmlake.toml` declare. */
+/** The declarations of `[take]` and `[sink_take]` in `firmlake.toml`. */
 
 import type { FileSettings } from '../../config/definition.ts'
 import { computedOf, masksOf, type Take } from '../../lake/projection/declaration.ts'
 
-/** What a section declares; `undefined` where there is none. */
+/** The declaration of a section; `undefined` without a section. */
 export const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>
   section && {
     countries: section.only_countries,

@@ -1,21 +1,21 @@
 /** One table of a compaction: its current rows sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
 
 import { join } from 'node:path'
-import type { FileEntry } from '../../core/partition.ts'
+import { listingEntry } from '../../commit/listing-entry.ts'
+import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/files-in-turn.ts'
 import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
-import type { Table } from '../../lake/tables/tables.ts'
-import { currentRows, readTable } from '../../lake/views/current-versions.ts'
+import { LISTINGS, mainTables, type Table } from '../../lake/tables/tables.ts'
+import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
-import { sizesOf, type Work } from './compact-work.ts'
+import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
-import { type CompactContent, compactedId } from './plan-compaction.ts'
+import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
-import { filesAtOnce, sortedAtOnce } from './sorted-at-once.ts'
-import { watchStatement } from './watch-statement.ts'
 import { CompactedWriter } from './write-compacted.ts'
 
 /** Rows that are sorted at once. */
@@ -101,4 +101,29 @@ export const compactTable = async (
     await discard(path)
   }
   return writer.files
+}
+
+const GONE = `${HIDDEN_SCHEMA}.gone`
+
+export const compactListings = async (work: Work, sink: SinkRun): Promise<readonly PartitionEntry[]> => {
+  const { session, snapshot, pieceBytes, signal, run } = work
+  const listings = inputsOf(snapshot, LISTINGS)
+  const main = mainTables().find(({ content }) => content === LISTINGS.content)
+  if (listings.length === 0 || main === undefined) return []
+  await readGroup(work, LISTINGS, listings, ({ versioned }) =>
+    session.run(`CREATE TABLE ${GONE} AS SELECT * FROM (${versioned})
+QUALIFY row_number() OVER (PARTITION BY internal_id ORDER BY version DESC) = 1`),
+  )
+  for (const group of cutByBytes(inputsOf(snapshot, main), pieceBytes, filesAtOnce(main))) {
+    signal?.throwIfAborted()
+    await readGroup(work, main, group, ({ versioned }) =>
+      session.run(`DELETE FROM ${GONE} AS g USING (SELECT internal_id, version FROM (${versioned})) AS r
+WHERE r.internal_id = g.internal_id AND r.version > g.version`),
+    )
+  }
+  const columns = LISTINGS.columns.map(({ name }) => ident(name)).join(', ')
+  const rows = session.relation(`SELECT ${columns} FROM ${GONE} ORDER BY internal_id`)
+  const { files } = await sink.write(LISTINGS.name, LISTINGS.name, rows)
+  await session.run(`DROP TABLE ${GONE}`)
+  return files.every((file) => file.rows === 0) ? [] : [listingEntry(run, 'compaction', files)]
 }

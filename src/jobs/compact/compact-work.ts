@@ -1,4 +1,7 @@
-/** What a compaction and its dry run share: what is requested and reported, an engine, what is superseded. */
+/**
+ * Shared by a compaction and its dry run: requests, reports and progress, an engine, what is
+ * superseded.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
@@ -8,9 +11,7 @@ import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/
 import type { RewritingOptions } from '../../run/rewriting-session.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
-import { DEFAULT_TARGET_BYTES } from './plan-compaction.ts'
-import type { SortMemory } from './sorted-at-once.ts'
-import type { CompactEvent } from './watch-statement.ts'
+import { DEFAULT_TARGET_BYTES, type SortMemory } from './plan-compaction.ts'
 
 export interface CompactionOptions extends RewritingOptions {
   readonly lake: string
@@ -80,13 +81,13 @@ export interface Work {
 }
 
 /**
- * What a byte of a file takes on the disk while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
+ * Disk space for one byte of a file while its rows are sorted: the copy, what is sorted (2.1 of figures), and what
  * DuckDB puts aside meanwhile (5.3 where it has 300 MiB of memory for 130 MB).
  */
 const ROOM_A_BYTE = 9
 
 const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
-  // What is written, and the rest that was too little for a file.
+  // The written rows, and the rest that was too little for a file.
   const pieceBytes = Math.floor((localBytes - 2 * targetBytes) / ROOM_A_BYTE)
   if (pieceBytes > 0) return pieceBytes
   throw new ToolkitError(
@@ -126,5 +127,42 @@ const fetchProgress = (of: number, report: Work['report']): Work['onFetched'] =>
       current = bytes
       report({ kind: 'progress', phase: 'checking', bytes: Math.min(done + bytes, of), of })
     }
+  }
+}
+
+export type CompactEvent =
+  | { readonly kind: 'started'; readonly run: string }
+  | CompactProgress
+  | { readonly kind: 'committing'; readonly partitions: number }
+
+/** How far a phase is: bytes of files that were checked, or rows of a table. */
+export type CompactProgress =
+  | {
+      readonly kind: 'progress'
+      readonly phase: 'checking'
+      readonly bytes: number
+      readonly of: number
+    }
+  | {
+      readonly kind: 'progress'
+      readonly phase: 'finding' | 'cutting' | 'sorting' | 'writing'
+      readonly table: string
+      readonly rows: number
+      readonly of: number
+    }
+
+const EVERY_MS = 250
+
+/** Polls the progress of a session's statement while one runs. @param onShare share of it, 0 to 1 */
+export const watchStatement = async <T>(
+  session: Session,
+  onShare: (share: number) => void,
+  run: () => Promise<T>,
+): Promise<T> => {
+  const timer = setInterval(() => onShare(session.progress()), EVERY_MS)
+  try {
+    return await run()
+  } finally {
+    clearInterval(timer)
   }
 }

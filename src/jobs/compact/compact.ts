@@ -1,11 +1,59 @@
-/** `compact`: a lake rewritten to current versions only, in one call. */
+/**
+ * `compact`: rewrites a lake to current versions only, in files of one size and in order, as one snapshot. Tables are sorted one
+ * after the other, beyond memory; at no time more than one of them, or a piece of it, is on the local disk.
+ */
 
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { commitCompaction } from '../../commit/commit-compaction.ts'
+import { discardLoaded } from '../../commit/confirm-files.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { SinkRun } from '../../core/sink.ts'
+import { inStage } from '../../core/stages.ts'
+import { inLake, runPath } from '../../lake/files/layout.ts'
+import { tablesOf } from '../../lake/tables/tables.ts'
+import { currentRows } from '../../lake/views/current-versions.ts'
+import type { RunLease } from '../../manifest/runs/run-lease.ts'
+import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
+import { findCommit } from '../../manifest/snapshots/find-commit.ts'
+import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
+import { ensureRecord, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import { listLeftovers } from '../../manifest/verify/lake-files.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { failedRewrite, withRewritingSession } from '../../run/rewriting-session.ts'
+import type { CompactJob } from '../../run/run-plan.ts'
+import { watchedSink } from '../../run/run-tools.ts'
+import { withResumedRun, withRun } from '../../run/with-run.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
+import { makeFolder } from '../../support/durable-files.ts'
+import { memberOf } from '../../support/json-form.ts'
+import { TOOL } from '../../support/tool-version.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { type CommonOptions, withTargets } from '../common/load-job.ts'
-import { compactLake } from './compact-lake.ts'
-import type { CompactSummary } from './compact-work.ts'
-import type { CompactEvent } from './watch-statement.ts'
+import { COMMON_OPTIONS, type CommonOptions, withTargets } from '../common/load-job.ts'
+import { compactListings, compactTable } from './compact-table.ts'
+import {
+  type CompactEvent,
+  type CompactedTable,
+  type CompactionOptions,
+  type CompactSummary,
+  sizesOf,
+  type Work,
+  workOf,
+} from './compact-work.ts'
+import { dryRunCompaction } from './dry-run-compaction.ts'
+import { findSuperseded } from './find-superseded.ts'
+import {
+  type CompactContent,
+  type CompactPlan,
+  compactedEntry,
+  DEFAULT_TARGET_BYTES,
+  planCompaction,
+} from './plan-compaction.ts'
+import { checkDictionaries, dictionaryTable, inputsOf, readGroup } from './read-group.ts'
 
 /** Options of `compact`. */
 export interface CompactOptions extends CommonOptions<CompactSummary> {
@@ -16,9 +64,16 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
   readonly onEvent?: ((event: CompactEvent) => void) | undefined
 }
 
+const OPTIONS: OptionTypes<CompactOptions> = {
+  ...COMMON_OPTIONS,
+  dryRun: is.flag,
+  targetBytes: is.amount,
+  onEvent: is.callback,
+}
+
 /**
  * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
- * as one more snapshot; older ones stay readable until `collectGarbage` removes them. Loads may run meanwhile. Then
+ * as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
  * published tables and sinks are updated.
  *
  * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
@@ -32,7 +87,8 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
  * const { kind, snapshot } = await compact({ lake: './lake' })
  * console.log(kind, snapshot) // compacted 2
  */
-export const compact = (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
+export const compact = async (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
+  checkOptions('compact', OPTIONS, options)
   const { publish, catalog, sinks, sinkTake, hashKey, adopt, onCommitted, onTarget, ...asked } = options
   // Without what sinks are to receive they would receive everything.
   const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt }
@@ -41,4 +97,146 @@ export const compact = (options: CompactOptions): Promise<CompactSummary & Targe
     { lake, memoryBytes, localBytes, threads, signal, onCommitted, onTarget, ...targets },
     () => orInterrupted('The compaction', signal, () => compactLake(asked)),
   )
+}
+
+const compactContent = async (
+  work: Work,
+  sink: SinkRun,
+  content: CompactContent,
+): Promise<PartitionEntry[]> => {
+  if (!(await findSuperseded(work, content))) return []
+  const files: FileEntry[] = []
+  for (const table of tablesOf(content.content))
+    files.push(...(await compactTable(work, sink, table, content)))
+  const { rows: records } = sizesOf(files.filter(({ table }) => table === content.content))
+  return [compactedEntry(content, work.run, records, files)]
+}
+
+/** One dictionary in place of those of all runs. */
+const compactDictionary = async (work: Work, sink: SinkRun): Promise<readonly FileEntry[]> => {
+  const table = dictionaryTable()
+  const files = inputsOf(work.snapshot, table)
+  if (files.length === 0) return []
+  return readGroup(work, table, files, async ({ rows, versioned }) => {
+    await checkDictionaries(work.session, work.lake, rows)
+    const sorted = `SELECT * FROM (${currentRows(table, versioned)}) ORDER BY category, line_item`
+    return (await sink.write(table.name, table.name, work.session.relation(sorted))).files
+  })
+}
+
+const work = async (
+  options: CompactionOptions,
+  lease: RunLease,
+  snapshot: Snapshot,
+  plan: CompactPlan,
+): Promise<CompactSummary> => {
+  const { lake, signal } = options
+  const report = options.onEvent ?? (() => undefined)
+  const spill = spillFolder(lease)
+  await makeFolder(spill, { within: inLake(lake, '') })
+  report({ kind: 'started', run: lease.run })
+  const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
+  const sink = watchedSink(lease.run, await parquetLake({ lake }).open(lease.run))
+  const [partitions, runFiles] = await withRewritingSession(options, spill, async (session) => {
+    const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
+    const dictionary = await compactDictionary(parts, sink)
+    const made: PartitionEntry[] = []
+    for (const content of plan.contents) made.push(...(await compactContent(parts, sink, content)))
+    made.push(...(await compactListings(parts, sink)))
+    return [made, dictionary] as const
+  })
+  signal?.throwIfAborted()
+  report({ kind: 'committing', partitions: partitions.length })
+  const files = [...partitions.flatMap((one) => one.files), ...runFiles]
+  await sink.commit(files)
+  const committed = await inStage(
+    { stage: 'commit', lake, run: lease.run, pipeline: 'compact', attempt: lease.number },
+    () =>
+      commitCompaction({
+        ...{ lease, tool: TOOL, base: snapshot, partitions, runFiles },
+        ...{ now: () => new Date(), random: randomBytes, signal },
+      }),
+    (head) => ({ committed: { snapshot: head, partitions } }),
+  )
+  const noViews = await refreshLakeFile(lake)
+  return {
+    kind: 'compacted',
+    snapshot: committed.snapshot,
+    partitions: plan.contents.reduce((sum, one) => sum + one.partitions.length, 0),
+    tables: tablesBeforeAndAfter(inputs, files),
+    ...(noViews !== undefined && { noViews }),
+  }
+}
+
+const tablesBeforeAndAfter = (
+  before: readonly FileEntry[],
+  after: readonly FileEntry[],
+): readonly CompactedTable[] => {
+  const ofTable = (files: readonly FileEntry[], name: string) =>
+    sizesOf(files.filter(({ table }) => table === name))
+  return [...new Set(before.map(({ table }) => table))].sort().map((table) => ({
+    table,
+    before: ofTable(before, table),
+    after: ofTable(after, table),
+  }))
+}
+
+/**
+ * Compacts a lake. Loads may commit while it works: what they load stays beside its files. A compaction that was
+ * interrupted is not resumed: the next one removes what it left and starts over.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `COMPACT_IMPOSSIBLE`, `COMMIT_CONFLICT`
+ *   when another compaction was first, `DISK_FULL`, `WRITE_FAILED`, `USAGE`; the lake is as it was then
+ */
+export const compactLake = async (options: CompactionOptions): Promise<CompactSummary> => {
+  const { lake, targetBytes = DEFAULT_TARGET_BYTES, memoryBytes = DEFAULT_MEMORY_BYTES, dryRun } = options
+  compactMemory(memoryBytes, options.threads ?? DEFAULT_THREADS)
+  // A folder that is no lake must not become one.
+  await newestSnapshot(lake)
+  if (!dryRun) await clearDeadCompactions(lake, new Date())
+  const snapshot = await newestSnapshot(lake)
+  if (snapshot === null) return { kind: 'nothing', snapshot: null }
+  const plan = planCompaction(snapshot, targetBytes)
+  if (plan.compact) {
+    const noViews = dryRun ? undefined : await refreshLakeFile(lake)
+    return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
+  }
+  if (dryRun) return dryRunCompaction(options, snapshot, plan)
+  const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
+  // An interrupted one is never resumed: the lake may have changed meanwhile.
+  return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {
+    try {
+      return await work(options, run, snapshot, plan)
+    } catch (error) {
+      throw await failedRewrite(run, `Cannot compact lake "${lake}"`, error)
+    }
+  })
+}
+
+/** Where DuckDB sorts: in the run's folder, so that gc removes it with the run. */
+const spillFolder = ({ lake, run }: RunLease): string => inLake(lake, `${runPath(run)}/spill`)
+
+const isCompaction = async (lake: string, run: string): Promise<boolean> =>
+  memberOf(await readPlan(lake, run).catch(() => undefined), 'pipeline') === 'compact'
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND')
+
+/** Removes compactions whose process is gone: none of them is resumed, the lake may have changed meanwhile. */
+export const clearDeadCompactions = async (lake: string, now: Date): Promise<void> => {
+  for (const run of await listRunIds(lake)) {
+    if (!(await isCompaction(lake, run))) continue
+    try {
+      await withResumedRun(lake, run, now, async (own) => {
+        // Not before the run is ours: until then it may commit, and its files be the lake's.
+        const commit = await findCommit(lake, run, own.base, await newestRoot(lake))
+        await (commit === null ? discardLoaded(lake, run) : ensureRecord(lake, commit.snapshot))
+      })
+    } catch (error) {
+      if (!isTaken(error)) throw error
+    }
+  }
+  // Unfinished writes too, and a run that was killed while its folder was removed: it has another name already.
+  for (const { path } of await listLeftovers(lake, { now }))
+    await rm(inLake(lake, path), { recursive: true, force: true })
 }

@@ -5,20 +5,20 @@
  */
 
 import { join } from 'node:path'
+import type { Content } from '../../contract/objects.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { literal } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/files-in-turn.ts'
 import { runPath } from '../../lake/files/layout.ts'
-import { type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
+import { compactOrder, type SortedRows, sortRows } from '../../lake/query/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { currentRows } from '../../lake/views/current-versions.ts'
+import { currentRows, HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
-import type { Work } from './compact-work.ts'
-import type { CompactContent } from './plan-compaction.ts'
+import { type Work, watchStatement } from './compact-work.ts'
+import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
-import { filesAtOnce } from './sorted-at-once.ts'
-import { splitPoints } from './split-points.ts'
-import { watchStatement } from './watch-statement.ts'
 
 /** So many ranges for each piece: companies differ in size, and neighbouring ranges are put together as they fit. */
 const RANGES_A_PIECE = 3
@@ -53,8 +53,8 @@ export const cutPieces = async (
 ): Promise<readonly (readonly InputFile[])[]> => {
   const { session, spill, signal, report } = work
   const groups = cutByBytes(files, mostBytes, filesAtOnce(table))
-  const wanted = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
-  const cuts = await splitPoints(session, content, table, wanted)
+  const chosen = Math.min(MOST_RANGES, RANGES_A_PIECE * groups.length)
+  const cuts = await splitPoints(session, content, table, chosen)
   const ranges: InputFile[][] = Array.from({ length: cuts.length + 1 }, () => [])
   const of = files.reduce((sum, file) => sum + file.rows, 0)
   const path = join(spill, 'group.duckdb')
@@ -94,4 +94,58 @@ export const cutPieces = async (
   return cutByBytes(sized, mostBytes, Math.max(1, Math.floor(filesAtOnce(table) / groups.length)))
     .map((some) => some.flatMap(({ parts }) => parts))
     .filter((parts) => parts.length > 0)
+}
+
+const COUNTRY = 'country_code'
+
+/** The record of each row of a content's main table: `owner`, `version`. */
+export const ownersTable = (content: Content): string => `${HIDDEN_SCHEMA}.owners_${content}`
+
+/** Some of them by which ranges are cut: `owner`, `country`. */
+export const sampleTable = (content: Content): string => `${HIDDEN_SCHEMA}.sample_${content}`
+
+const SAMPLED = 200_000
+
+/**
+ * Adds to the sample.
+ *
+ * @param rows SQL of rows of the main table
+ * @param of how many rows the main table has in all
+ */
+export const sampleOwners = (main: Table, content: Content, rows: string, of: number): string => {
+  const country = main.columns.some(({ name }) => name === COUNTRY) ? COUNTRY : 'NULL'
+  return `INSERT INTO ${sampleTable(content)} SELECT internal_id, ${country} FROM (${rows})
+WHERE hash(internal_id) % ${Math.ceil(of / SAMPLED)} = 0`
+}
+
+const isByCountry = (table: Table): boolean => compactOrder(table)[0] === COUNTRY
+
+/**
+ * Conditions that hold for the rows behind each of some cuts, the first cut first.
+ *
+ * @param ranges how many ranges there are to be
+ */
+const splitPoints = async (
+  session: Session,
+  content: Content,
+  table: Table,
+  ranges: number,
+): Promise<readonly string[]> => {
+  const order = isByCountry(table) ? 'country, owner' : 'owner'
+  const rows = await session.rows(`SELECT country, owner FROM (
+  SELECT country, owner, row_number() OVER (ORDER BY ${order}) AS n, count(*) OVER () AS total
+  FROM ${sampleTable(content)}
+) WHERE n * ${ranges} // total > (n - 1) * ${ranges} // total AND n < total ORDER BY n`)
+  return rows.map(({ country, owner }) =>
+    isBehind(table, country === null ? null : String(country), String(owner)),
+  )
+}
+
+const isBehind = (table: Table, country: string | null, owner: string): string => {
+  const later = `${table.owner} > ${owner}`
+  if (!isByCountry(table)) return later
+  // No country comes last.
+  if (country === null) return `country_code IS NULL AND ${later}`
+  const own = literal(country)
+  return `coalesce(country_code > ${own} OR (country_code = ${own} AND ${later}), true)`
 }

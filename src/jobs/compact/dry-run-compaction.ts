@@ -8,7 +8,6 @@ import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { withRewritingSession } from '../../run/rewriting-session.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { dictionaryTable } from './check-inputs.ts'
 import {
   type CompactedTable,
   type CompactionOptions,
@@ -18,9 +17,8 @@ import {
   workOf,
 } from './compact-work.ts'
 import { findSuperseded } from './find-superseded.ts'
-import type { CompactPlan } from './plan-compaction.ts'
-import { inputsOf, readGroup } from './read-group.ts'
-import { filesAtOnce } from './sorted-at-once.ts'
+import { type CompactPlan, filesAtOnce } from './plan-compaction.ts'
+import { dictionaryTable, inputsOf, readGroup } from './read-group.ts'
 
 /** How many rows of a table are current, and an estimate of their bytes and files. */
 const plannedTable = async (
@@ -42,7 +40,7 @@ const plannedTable = async (
   return { table: table.name, before, after: { files: Math.ceil(bytes / work.targetBytes), rows, bytes } }
 }
 
-/** What a compaction would do. Reads the ids of all versions, writes nothing. */
+/** The result that a compaction would have. Reads the ids of all versions, writes nothing. */
 export const dryRunCompaction = async (
   options: CompactionOptions,
   snapshot: Snapshot,
@@ -57,7 +55,7 @@ export const dryRunCompaction = async (
       if (!(await findSuperseded(work, content))) continue
       for (const table of tablesOf(content.content)) found.push(await plannedTable(work, table))
     }
-    // Of all dictionaries together one is left.
+    // All dictionaries become one.
     return [...found, await plannedTable(work, dictionaryTable(), Number.POSITIVE_INFINITY)]
   }).finally(spill.remove)
   return {

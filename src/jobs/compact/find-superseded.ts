@@ -4,12 +4,10 @@ import { cutByBytes } from '../../lake/files/files-in-turn.ts'
 import { diskError } from '../../lake/query/sort-rows.ts'
 import { mainTables, type Table } from '../../lake/tables/tables.ts'
 import { makeSupersededOf } from '../../lake/views/current-versions.ts'
-import { sizesOf, type Work } from './compact-work.ts'
-import type { CompactContent } from './plan-compaction.ts'
+import { sizesOf, type Work, watchStatement } from './compact-work.ts'
+import { ownersTable, sampleOwners, sampleTable } from './cut-pieces.ts'
+import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
-import { filesAtOnce } from './sorted-at-once.ts'
-import { ownersTable, sampleOwners, sampleTable } from './split-points.ts'
-import { watchStatement } from './watch-statement.ts'
 
 const readOwners = async (
   work: Work,

@@ -5,10 +5,10 @@ import type { SinkRun } from '../../core/sink.ts'
 import type { SortedRows } from '../../lake/query/sort-rows.ts'
 import { LEAST_ROWS } from './plan-compaction.ts'
 
-export interface CompactedFilesRequest {
+interface CompactedFilesRequest {
   readonly sink: SinkRun
   readonly table: string
-  /** What the files' names begin with; their number follows. */
+  /** The beginning of the files' names; their number follows. */
   readonly id: string
   readonly targetBytes: number
   /** Bytes of a row, as far as they are known; the first file is written again where it does not fit. */

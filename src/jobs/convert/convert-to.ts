@@ -1,6 +1,7 @@
 /** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
 
 import { join } from 'node:path'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { checkExport } from '../../targets/export/check-export.ts'
 import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
@@ -28,12 +29,38 @@ export interface ConvertToOptions extends LoadPart, ExportPart {
   readonly to: string
 }
 
-/** What was loaded, and what was written of it. */
+/** The report of the load, and the tables that were written. */
 export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noViews'> {
   readonly tables: ExportSummary['tables']
   readonly warnings: ExportSummary['warnings']
   /** Quarantined lines by their code. */
   readonly quarantinedBy: Readonly<Record<string, number>>
+}
+
+const OPTIONS: OptionTypes<ConvertToOptions> = {
+  to: is.required(is.text, 'an address such as parquet:out'),
+  from: is.required(
+    is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
+    'paths and sources',
+  ),
+  content: is.oneOf('companies', 'relations'),
+  hashKey: is.either(is.text, is.object),
+  maxQuarantined: is.either(is.amount, is.text, is.object),
+  ...each(is.flag, 'names', 'overwrite', 'adopt', 'neutralise', 'skipBadFiles'),
+  ...each(
+    is.amount,
+    'memoryBytes',
+    'maxLineBytes',
+    'maxRatio',
+    'maxDepth',
+    'maxUnknownPerRecord',
+    'maxUnknownNames',
+  ),
+  threads: is.count,
+  ...each(is.callback, 'onProgress', 'onEvent', 'keeps'),
+  signal: is.signal,
+  take: is.object,
+  tables: is.texts,
 }
 
 /**
@@ -48,16 +75,9 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
  * const { records, tables } = await convertTo({ from: ['batches/'], to: 'companies.csv', tables: ['companies'] })
  * console.log(records, tables[0]?.rows) // 5 3
  */
-export const convertTo = async ({
-  to,
-  tables,
-  names,
-  overwrite,
-  adopt = false,
-  neutralise,
-  onProgress,
-  ...load
-}: ConvertToOptions): Promise<ConvertedTo> => {
+export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo> => {
+  checkOptions('convertTo', OPTIONS, options)
+  const { to, tables, names, overwrite, adopt = false, neutralise, onProgress, ...load } = options
   const address = readAddress(to)
   const what = { tables, names, overwrite, neutralise }
   await checkExport(address, exportsOf(what), what)
@@ -106,12 +126,10 @@ const countByCode = async (
   lake: string,
   memoryBytes: number | undefined,
 ): Promise<Readonly<Record<string, number>>> => {
-  const rows = await query(
+  const rows = await query({
     lake,
-    'SELECT code, count(*) AS lines FROM quarantine GROUP BY 1 ORDER BY 2 DESC, 1',
-    {
-      memoryBytes,
-    },
-  )
+    sql: 'SELECT code, count(*) AS lines FROM quarantine GROUP BY 1 ORDER BY 2 DESC, 1',
+    memoryBytes,
+  })
   return Object.fromEntries(rows.map(({ code, lines }) => [String(code), Number(lines)]))
 }

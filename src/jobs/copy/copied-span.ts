@@ -21,16 +21,16 @@ export interface SpanRequest {
   readonly snapshots?: number | 'all' | undefined
 }
 
-export interface Span {
+interface Span {
   /** Numbers that the copy shall have, ascending; the last one is its newest. */
   readonly numbers: readonly number[]
-  /** Of these, such as it has not, or not to the end. */
+  /** Those of them that the copy does not have, or not to the end. */
   readonly missing: readonly number[]
 }
 
 const NOTHING: ManifestListing = { snapshots: [], records: [], oldest: 1, others: [] }
 
-/** What stands in a place that may hold no lake yet. */
+/** The contents of a place that may hold no lake yet. */
 const listingIfAny = async (lake: string): Promise<ManifestListing> => {
   try {
     return await listManifest(lake)
@@ -91,8 +91,8 @@ export const readSpan = async (request: SpanRequest): Promise<Span> => {
   const newest = there.snapshots.at(-1) ?? 0
   if (newest > last)
     throw refused(request, `it has snapshot ${newest} already, expected none after snapshot ${last}`)
-  const wanted = snapshots === 'all' ? oldest : Math.max(oldest, last - snapshots + 1)
-  const first = Math.max(oldest, there.oldest, Math.min(wanted, there.snapshots[0] ?? wanted))
+  const oldestAsked = snapshots === 'all' ? oldest : Math.max(oldest, last - snapshots + 1)
+  const first = Math.max(oldest, there.oldest, Math.min(oldestAsked, there.snapshots[0] ?? oldestAsked))
   const numbers = upTo(first, last)
   const [held, recorded] = [new Set(there.snapshots), new Set(there.records)]
   const common = numbers.filter((number) => held.has(number))

@@ -33,8 +33,8 @@ export interface Way {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What snapshots list: each file once, and the names of all parts. */
-export interface ListedFiles {
+/** The files that snapshots list, each once, and the names of all parts. */
+interface ListedFiles {
   readonly files: ReadonlyMap<string, FileFacts>
   readonly parts: ReadonlySet<string>
 }
@@ -60,7 +60,7 @@ const missingFiles = async (to: string, { files }: ListedFiles): Promise<readonl
 
 /** A file in the staging folder, its bytes as they will stand in the copy. */
 const stageFile = async (from: Storage, folder: string, file: FileFacts, signal?: AbortSignal) => {
-  // Of a folder only the length is compared here: it is the copy that is hashed.
+  // For a folder only the length is compared here: the copy is hashed.
   const found = await from.fetchTo(folder, [file], from.isRemote ? { signal } : { signal, known: 'all' })
   const staged = join(folder, ...file.path.split('/'))
   if (found === folder) return staged

@@ -1,14 +1,20 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
+import type { Snapshot } from '../../core/partition.ts'
 import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
+import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { listSnapshots, readRoot, readSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
-import { chooseSnapshots } from './choose-snapshots.ts'
 
 /** Options of `diff` and `openDiff`. */
 export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProgress' | 'onFetch' | 'check'> {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
   /** Number of the older snapshot. @default the one before the last one up to `to` that changed data */
   readonly from?: number | undefined
   /** Number of the newer snapshot. @default the newest */
@@ -24,17 +30,26 @@ export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProg
   readonly threads?: number | undefined
 }
 
-/** What changed: how much, and each record and figure. */
+/** The changes: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
   /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/diff.md). */
   readonly rows: readonly QueryRow[]
+}
+
+const OPTIONS: OptionTypes<DiffOptions> = {
+  lake: is.lake,
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  since: is.text,
+  memoryBytes: is.amount,
+  ...each(is.count, 'from', 'to', 'threads'),
+  ...each(is.callback, 'onProgress', 'onFetch'),
+  signal: is.signal,
 }
 
 /**
  * Compares two snapshots of a lake and keeps what it finds: `summary` has the counts, `rows(which)` streams the rows in a stable
  * order, `close()` ends it.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} as `diff`
  * @example
  * import { convert, fromRecords, openDiff } from 'firmlake'
@@ -42,7 +57,7 @@ export interface DiffReport extends DiffSummary {
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })
- * const changes = await openDiff('./lake')
+ * const changes = await openDiff({ lake: './lake' })
  * try {
  *   const { rows } = await changes.rows('records')
  *   for await (const chunk of rows) console.log(changes.summary.companies.new, chunk.length) // 1 1
@@ -50,7 +65,9 @@ export interface DiffReport extends DiffSummary {
  *   changes.close()
  * }
  */
-export const openDiff = async (lake: string, options: DiffOptions = {}): Promise<LakeDiff> => {
+export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
+  checkOptions('openDiff', OPTIONS, options)
+  const { lake } = options
   const [from, to] = await chooseSnapshots(lake, options, new Date())
   const { memoryBytes, threads, signal, onProgress, onFetch, check } = options
   return openComparison({
@@ -63,7 +80,6 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * Compares the current versions of two snapshots: companies and relations new, changed and gone, and restatements, which are
  * figures of years that a company had reported before whose value or currency changed, that were withdrawn, or added afterwards.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @returns the counts, and all rows in memory; for any number of them: `openDiff`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND` (also of a first snapshot without `from`), `LAKE_DAMAGED`,
  *   `QUERY_FAILED`, `DISK_FULL`, `INTERRUPTED`
@@ -73,15 +89,83 @@ export const openDiff = async (lake: string, options: DiffOptions = {}): Promise
  * const from = fromRecords('crm', [{ BasicDetails: { InternalId: 7, CountryCode: 'SE' } }])
  * await convert({ from: ['batches/'], lake: './lake' })
  * await convert({ from, lake: './lake' })
- * const { companies, rows } = await diff('./lake', { from: 1, to: 2 })
+ * const { companies, rows } = await diff({ lake: './lake', from: 1, to: 2 })
  * console.log(companies.new, rows[0]?.kind, rows[0]?.change, rows[0]?.internal_id) // 1 company new 7
  */
-export const diff = async (lake: string, options: DiffOptions = {}): Promise<DiffReport> =>
-  orInterrupted('The comparison', options.signal, async () => {
-    const compared = await openDiff(lake, options)
+export const diff = async (options: DiffOptions): Promise<DiffReport> => {
+  checkOptions('diff', OPTIONS, options)
+  return orInterrupted('The comparison', options.signal, async () => {
+    const compared = await openDiff(options)
     try {
       return { ...compared.summary, rows: await readRows(await compared.rows('all')) }
     } finally {
       compared.close()
     }
   })
+}
+
+interface ChosenSnapshots {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly since?: string | undefined
+}
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const SPAN = /^(\d{1,6})([mhd])$/
+const MOMENT = /^\d{4}-\d\d-\d\d(T.+)?$/
+
+/** When a time such as `24h` or `2026-11-21` (its beginning, in UTC) is, in milliseconds. @throws {ToolkitError} USAGE */
+export const sinceMs = (since: string, now: Date): number => {
+  const [, count, unit] = SPAN.exec(since) ?? []
+  if (unit === 'm' || unit === 'h' || unit === 'd') return now.getTime() - Number(count) * UNITS_MS[unit]
+  const moment = MOMENT.test(since) ? Date.parse(since) : Number.NaN
+  if (!Number.isNaN(moment)) return moment
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot compare since "${since}": expected a span such as 90m, 24h or 7d, a day such as 2026-11-21, or last-change`,
+  )
+}
+
+const noneBefore = (lake: string, { snapshot }: SnapshotRoot, hint: string): ToolkitError =>
+  new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot compare snapshot ${snapshot}: ${hint}`, { lake, snapshot })
+
+/** The newest snapshot that was there at a time. */
+const newestAt = async (lake: string, newer: SnapshotRoot, since: string, now: Date): Promise<number> => {
+  const moment = sinceMs(since, now)
+  const kept = (await listSnapshots(lake)).filter((number) => number <= newer.snapshot)
+  for (const number of kept.toReversed())
+    if (Date.parse((await readRoot(lake, number)).time) <= moment) return number
+  const first = kept[0] ?? newer.snapshot
+  throw noneBefore(lake, newer, `the lake has none of before "${since}"; --from ${first} is its oldest one`)
+}
+
+/** The last snapshot up to one that changed data: a compaction holds the same as the one before it. */
+const lastChange = async (lake: string, newer: SnapshotRoot): Promise<SnapshotRoot> => {
+  let changed = newer
+  while (changed.pipeline === 'compact' && changed.parent !== null)
+    changed = await readRoot(lake, changed.parent)
+  return changed
+}
+
+/**
+ * The older and the newer one.
+ *
+ * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, LAKE_NOT_FOUND, USAGE
+ */
+export const chooseSnapshots = async (
+  lake: string,
+  { from, to, since = 'last-change' }: ChosenSnapshots,
+  now: Date,
+): Promise<readonly [Snapshot, Snapshot]> => {
+  const newer = await readRoot(lake, to)
+  if (from !== undefined) return [await readSnapshot(lake, from), await readSnapshot(lake, to)]
+  if (since !== 'last-change')
+    return [await readSnapshot(lake, await newestAt(lake, newer, since, now)), await readSnapshot(lake, to)]
+  const changed = await lastChange(lake, newer)
+  if (newer.parent === null) throw noneBefore(lake, newer, 'there is none before it, expected --from')
+  // Nothing but compactions since the first load.
+  if (changed.parent === null) return [await readSnapshot(lake, newer.parent), await readSnapshot(lake, to)]
+  const [older, data] = [await readSnapshot(lake, changed.parent), await readSnapshot(lake, changed.snapshot)]
+  // It holds the same as the newer one, of which most files would have to be read.
+  return [older, { ...data, snapshot: newer.snapshot, time: newer.time }]
+}

@@ -1,14 +1,26 @@
-/** Node, memory, disks and DuckDB: what the core needs of a machine. */
+/**
+ * Node, memory, disks, DuckDB and the optional packages: what the toolkit needs of a machine. Asks nothing of the
+ * network.
+ */
 
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmod, link, mkdtemp, open, readFile, rm, stat, statfs } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import {
+  installedVersion,
+  installLine,
+  OPTIONAL_PART_NAMES,
+  OPTIONAL_PARTS,
+  type OptionalPartName,
+  type Resolve,
+} from '../../core/optional-parts.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
 import { PACKAGE_FOLDER } from '../../support/own-files.ts'
 import { VERSION } from '../../support/tool-version.ts'
 import { isInRange } from '../../support/version-range.ts'
 import type { MachineFinding } from './finding.ts'
-import type { Disk, Machine } from './machine-facts.ts'
 
 const LEAST_MEMORY = 1024 ** 3
 const LEAST_DISK = 1024 ** 3
@@ -95,3 +107,117 @@ export const checkDuckdb = async (env: NodeJS.ProcessEnv): Promise<readonly Mach
     ]
   }
 }
+
+/** Memory and processors of this process. */
+export interface Machine {
+  readonly memoryBytes: number
+  /** The limit of the control group; absent if it sets none. */
+  readonly limitBytes?: number
+  readonly cpus: number
+}
+
+const limitIn = async (path: string): Promise<number | undefined> => {
+  const bytes = Number(await readFile(path, 'utf8').catch(() => ''))
+  // Version 1 writes a number near 2^63 where there is no limit.
+  return bytes > 0 && bytes < totalmem() ? bytes : undefined
+}
+
+export const readMachine = async (): Promise<Machine> => {
+  const limitBytes =
+    (await limitIn('/sys/fs/cgroup/memory.max')) ??
+    (await limitIn('/sys/fs/cgroup/memory/memory.limit_in_bytes'))
+  return {
+    memoryBytes: totalmem(),
+    ...(limitBytes !== undefined && { limitBytes }),
+    cpus: availableParallelism(),
+  }
+}
+
+/** A folder's disk. */
+export interface Disk {
+  readonly folder: string
+  readonly freeBytes: number
+  /** Functions that a lake needs and this file system lacks: `fsync`, `hard links`, `modes`, `write access`. */
+  readonly lacks: readonly string[]
+}
+
+/** The folder itself, or the one above in which it would be made. */
+const standing = async (folder: string): Promise<string> =>
+  (await stat(folder).catch(() => null)) !== null || dirname(folder) === folder
+    ? folder
+    : standing(dirname(folder))
+
+const attempt = async (what: string, work: () => Promise<unknown>): Promise<readonly string[]> => {
+  try {
+    await work()
+    return []
+  } catch {
+    return [what]
+  }
+}
+
+/** Tries what a lake needs, in a folder of its own that goes away. */
+const lacksOf = async (folder: string): Promise<readonly string[]> => {
+  const own = await mkdtemp(join(folder, '.firmlake-doctor-')).catch(() => null)
+  if (own === null) return ['write access']
+  const [file, second] = [join(own, 'file'), join(own, 'link')]
+  try {
+    return [
+      ...(await attempt('fsync', async () => {
+        const handle = await open(file, 'w', 0o600)
+        await handle.sync().finally(() => handle.close())
+      })),
+      ...(await attempt('hard links', () => link(file, second))),
+      ...(await attempt('modes', async () => {
+        await chmod(file, 0o640)
+        if (((await stat(file)).mode & 0o777) !== 0o640) throw new Error('another mode')
+      })),
+    ]
+  } finally {
+    await rm(own, { recursive: true, force: true })
+  }
+}
+
+export const readDisk = async (folder: string): Promise<Disk> => {
+  const place = await standing(folder)
+  const { bavail, bsize } = await statfs(place)
+  return { folder, freeBytes: bavail * bsize, lacks: await lacksOf(place) }
+}
+
+interface FoundPackage {
+  readonly name: string
+  readonly range: string
+  readonly version: string | undefined
+}
+
+const wrongText = ({ name, range, version }: FoundPackage): string => `${name} ${version}, expected ${range}`
+
+const checkPart = (
+  part: OptionalPartName,
+  isNeeded: boolean,
+  resolve: Resolve | undefined,
+): MachineFinding => {
+  const { title, purpose, packages } = OPTIONAL_PARTS[part]
+  const found = packages.map(
+    ({ name, range }): FoundPackage => ({ name, range, version: installedVersion(name, resolve) }),
+  )
+  const mend = { state: isNeeded ? 'missing' : 'absent', mend: installLine(part) } as const
+  const missing = found.filter(({ version }) => version === undefined)
+  if (missing.length === found.length)
+    return { about: part, says: `${title} is not installed: ${purpose}`, ...mend }
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(', ')
+    return { about: part, says: `${title} is installed without ${names}: ${purpose}`, ...mend }
+  }
+  const wrong = found.filter(({ version = '', range }) => !isInRange(version, range))
+  if (wrong.length > 0)
+    return { about: part, says: `${title} is installed as ${wrong.map(wrongText).join('; ')}`, ...mend }
+  const versions = [...new Set(found.map(({ version }) => version))]
+  return { about: part, state: 'well', says: `${title} ${versions.join(', ')}: ${purpose}` }
+}
+
+/** @param needed parts that the configuration needs */
+export const checkParts = (
+  needed: ReadonlySet<OptionalPartName>,
+  resolve?: Resolve,
+): readonly MachineFinding[] => OPTIONAL_PART_NAMES.map((part) => checkPart(part, needed.has(part), resolve))

@@ -4,11 +4,11 @@ import { parameterNames } from '../../contract/listings.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from '../../source/service/address.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
-/** What of the service a configuration asks. */
+/** The parts of the service that a configuration uses. */
 export type ServiceUse = 'companies' | 'relations' | 'batchFiles'
 
 /** Which service is meant. */
@@ -71,7 +71,7 @@ export const askService = async (
 ): Promise<readonly MachineFinding[]> => {
   // Two attempts, and then what went wrong with them: that says more than that the time is over.
   const attemptMs = limitMs * 0.4
-  const service = openService({
+  const service = createService({
     url: asked.url,
     token: await tokenOf(asked, env),
     maxWaitMs: attemptMs,

@@ -1,13 +1,19 @@
-/** What the lake is delivered to, by the addresses that are configured: which folders, buckets, servers and parts that takes. */
+/** The configured targets of the lake, by their addresses: the folders, buckets, servers and parts that they need. */
 
+import { randomUUID } from 'node:crypto'
 import { dirname } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
 import type { DatabaseTarget } from '../../sink/database-target.ts'
 import { DATABASES } from '../../sink/targets.ts'
+import type { ObjectStore } from '../../storage/object-store.ts'
+import { openStore } from '../../storage/open-storage.ts'
+import { readWhole } from '../../storage/read-object.ts'
+import { nameOf } from '../../storage/store-paths.ts'
 import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
 import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 
-/** What is configured needs. */
+/** The needs of the configuration. */
 export interface Needs {
   readonly folders: readonly string[]
   readonly buckets: readonly string[]
@@ -60,3 +66,54 @@ export const needsOf = async (lake: string | undefined, sinks: readonly string[]
 /** Connects, and changes nothing. */
 export const askServer = ({ at, probe }: Server, limitMs: number): Promise<MachineFinding> =>
   withinTime('database', limitMs, () => probe(at, limitMs * 0.8))
+
+const ATTEMPTS = 2
+const BYTES = Buffer.from('Written by "firmlake doctor --online", which removes it again.\n')
+
+const tryObject = async (store: ObjectStore, path: string): Promise<void> => {
+  if (await store.putIfAbsent(path, BYTES))
+    throw new ToolkitError(
+      'STORAGE_REFUSED',
+      `Cannot use "${store.address.uri}" for a lake: the endpoint ignores If-None-Match, which keeps runs from overwriting each other's commits`,
+    )
+  const read = await readWhole(store, path)
+  if (read === null || !BYTES.equals(read))
+    throw new ToolkitError(
+      'STORAGE_FAILED',
+      `Cannot read "${nameOf(store, path)}": not what was written there`,
+    )
+}
+
+/** @returns what is said, where it could not be removed */
+const remove = async (store: ObjectStore, path: string, limitMs: number): Promise<string> => {
+  const { state, says } = await withinTime('bucket', limitMs, async () => {
+    await store.delete([path])
+    return ''
+  })
+  return state === 'well' ? '' : `"${nameOf(store, path)}" could not be removed: ${says}`
+}
+
+/** Lists, creates, reads and removes. @param limitMs of all that, and once more of the removal */
+export const checkBucket = async (address: string, limitMs: number): Promise<MachineFinding> => {
+  const path = `.firmlake-doctor-${randomUUID()}`
+  let store: ObjectStore | undefined
+  // An answer that did not come says nothing about the object.
+  let isTried = false
+  const found = await withinTime('bucket', limitMs, async (signal) => {
+    store = openStore(address, { attempts: ATTEMPTS, silenceMs: limitMs * 0.4 })
+    if (store === undefined) throw new TypeError(`Cannot try "${address}": expected the address of a bucket`)
+    for await (const _ of store.list('', { pageSize: 1 })) break
+    // Given up meanwhile: what is written now would stay.
+    signal.throwIfAborted()
+    isTried = true
+    await store.putIfAbsent(path, BYTES).catch((error: unknown) => {
+      if (error instanceof ToolkitError && error.code === 'STORAGE_REFUSED') isTried = false
+      throw error
+    })
+    await tryObject(store, path)
+    return `"${store.address.uri}" is listed, written and read`
+  })
+  const left = store !== undefined && isTried ? await remove(store, path, limitMs) : ''
+  if (left === '') return found.state === 'well' ? { ...found, says: `${found.says}, and deleted` } : found
+  return { about: 'bucket', state: 'missing', says: `${found.says}; ${left}` }
+}

@@ -1,21 +1,33 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
+import { FORMAT } from '../../manifest/form/root-form.ts'
+import { listRuns } from '../../manifest/runs/runs.ts'
+import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { listLeftovers } from '../../manifest/verify/lake-files.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { workBase } from '../../support/work-base.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import { checkBucket } from './check-bucket.ts'
-import { checkLake } from './check-lake.ts'
-import { checkDisk, checkDuckdb, checkMemory, checkNode } from './check-machine.ts'
-import { checkParts } from './check-parts.ts'
+import {
+  checkDisk,
+  checkDuckdb,
+  checkMemory,
+  checkNode,
+  checkParts,
+  type Disk,
+  type Machine,
+  readDisk,
+  readMachine,
+} from './check-machine.ts'
 import { type AskedService, askService, checkCredentials, type ServiceUse } from './check-service.ts'
-import { askServer, type Needs, needsOf } from './check-targets.ts'
+import { askServer, checkBucket, type Needs, needsOf } from './check-targets.ts'
 import { type MachineFinding, withinTime } from './finding.ts'
-import { type Disk, type Machine, readDisk, readMachine } from './machine-facts.ts'
 
-/** What `doctor` has found. */
+/** The findings of `doctor`. */
 export interface Diagnosis {
   /** Whether all is there that the core and what is configured need. */
   readonly well: boolean
@@ -38,7 +50,7 @@ export interface DoctorOptions {
   readonly tokenFile?: string | undefined
   /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
   readonly tokenVariable?: string | undefined
-  /** What of the service is used. @default ['companies'] */
+  /** The parts of the service that are used. @default ['companies'] */
   readonly uses?: readonly ServiceUse[] | undefined
   /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
   readonly needs?: readonly OptionalPartName[] | undefined
@@ -89,7 +101,7 @@ const askCatalog = async (env: NodeJS.ProcessEnv, limitMs: number): Promise<read
 interface Asked {
   readonly needs: Needs
   readonly service: AskedService | undefined
-  /** What was found of this machine: what is missing here is not asked for. */
+  /** The findings about this machine: a part that is missing here is not asked for. */
   readonly found: readonly MachineFinding[]
 }
 
@@ -111,6 +123,14 @@ const askAll = async (
   return (await Promise.all(asked)).flat()
 }
 
+const OPTIONS: OptionTypes<DoctorOptions> = {
+  ...each(is.text, 'lake', 'url', 'tokenFile', 'tokenVariable'),
+  online: is.flag,
+  limitMs: is.amount,
+  env: is.object,
+  ...each(is.texts, 'sinks', 'uses', 'needs'),
+}
+
 /**
  * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
  * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
@@ -124,6 +144,7 @@ const askAll = async (
  * console.log(well) // true
  */
 export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> => {
+  checkOptions('doctor', OPTIONS, options)
   const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
   const service = serviceOf(options, env)
   const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])
@@ -150,5 +171,25 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
     variables: VARIABLES.filter((name) => env[name] !== undefined && env[name] !== ''),
     machine,
     disks,
+  }
+}
+
+/** Nothing to say where there is none. */
+const someOf = (about: string, says: string, count: number, mend: string): readonly MachineFinding[] =>
+  count === 0 ? [] : [{ about, state: 'absent', says: `${says}: ${count}`, mend }]
+
+const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
+  try {
+    const newest = await newestRoot(lake)
+    const runs = await listRuns(lake, { now: new Date() })
+    const leftovers = await listLeftovers(lake, { now: new Date() })
+    return [
+      { about: 'lake', state: 'well', says: `snapshot ${newest?.snapshot ?? 0} in format ${FORMAT}` },
+      ...someOf('runs', 'unfinished runs', runs.length, `firmlake resume --lake ${lake}`),
+      ...someOf('leftovers', 'leftovers', leftovers.length, `firmlake gc --lake ${lake}`),
+    ]
+  } catch (error) {
+    if (!(error instanceof ToolkitError)) throw error
+    return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
   }
 }

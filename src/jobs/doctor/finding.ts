@@ -1,4 +1,4 @@
-/** What `doctor` says of one thing, and how long a thing may take to answer. */
+/** A finding of `doctor` about one thing, and how long a thing may take to answer. */
 
 import { ToolkitError } from '../../core/errors.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What follows the commit of a forget: everything older goes, and what is published is made anew. Nothing of it needs the
+ * The steps after the commit of a forget: everything older goes, and what is published is made anew. Nothing of it needs the
  * ids, so that whoever comes next can finish what was killed.
  */
 
@@ -40,7 +40,7 @@ export interface FinishOptions extends PublishSessionOptions {
 }
 
 /** A publication: a format, its rows, and where it is found. */
-export interface Publication {
+interface Publication {
   readonly format: TableFormatName
   readonly rows: PublishedRows
   readonly inCatalog: boolean
@@ -58,7 +58,7 @@ const publicationOf = (text: string): readonly Publication[] => {
   return known && own ? [{ format: known, rows: own, inCatalog: where === 'catalog' }] : []
 }
 
-/** What is published of a lake. */
+/** The publications of a lake. */
 export const listPublications = async ({ lake, catalog }: FinishOptions): Promise<readonly Publication[]> => {
   const found: Publication[] = []
   for (const rows of PUBLISHED_ROWS) {
@@ -100,7 +100,7 @@ const publishAgain = async (
       await publish({ ...options, formats: [format], rows: [rows], ...(inCatalog && { catalog }) })
 }
 
-export interface FinishedForget {
+interface FinishedForget {
   readonly garbage: Garbage
   /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
   readonly noViews?: string

@@ -1,4 +1,4 @@
-/** What a forget is asked for, and what it says of itself. */
+/** The request of a forget, and its report. */
 
 import type { ForgetReceipt, ForgottenIds, LeftInFile } from '../../manifest/form/forgotten.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -12,7 +12,7 @@ export interface ForgetInLakeOptions extends FinishOptions {
   readonly dryRun: boolean
 }
 
-/** What a forget has done, or would do. */
+/** The report of a forget, or of its dry run. */
 export interface ForgetSummary {
   /** `nothing`: the lake holds nothing of theirs, has no older snapshots, and refuses or allows them already. */
   readonly kind: 'forgotten' | 'planned' | 'nothing'
@@ -23,7 +23,7 @@ export interface ForgetSummary {
   readonly persons: number
   /** Snapshots of interrupted forgets that were completed first. */
   readonly completed: readonly number[]
-  /** Of these ids those that the lake neither has, nor was told to forget before. */
+  /** Ids that the lake neither has, nor had to forget before. */
   readonly unknown: number
   /** National ids that the lake does not know. */
   readonly unresolved: number
@@ -42,10 +42,10 @@ export interface ForgetSummary {
   readonly runs: readonly string[]
   /** Serving indexes and batch files that are gone, until they are made again. */
   readonly made: readonly string[]
-  /** What was published anew: `delta all`, `iceberg current`, … */
+  /** The publications that were made anew: `delta all`, `iceberg current`, … */
   readonly published: readonly string[]
   readonly later: ForgetReceipt['later']
-  /** What may hold something of theirs and was not reached. */
+  /** Places that may hold something of theirs and were not reached. */
   readonly notReached: readonly string[]
   /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
   readonly noViews?: string

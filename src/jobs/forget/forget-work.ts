@@ -1,4 +1,4 @@
-/** What the steps of a forget share: whom it is about, an engine, and files of the lake where DuckDB can read them. */
+/** Shared by the steps of a forget: the ids it is about, an engine, and files of the lake where DuckDB can read them. */
 
 import { join } from 'node:path'
 import type { Snapshot } from '../../core/partition.ts'
@@ -58,7 +58,7 @@ export const withForgetWork = <T>(
     async (session, engine) => {
       await makeIdTable(session, COMPANY_IDS, ids.companies)
       await makeIdTable(session, ENTITY_IDS, [...ids.companies, ...ids.persons])
-      // What restores records asks which are superseded: here each version counts.
+      // The code that restores records asks which are superseded: here each version counts.
       for (const { content } of mainTables())
         await session.run(
           `CREATE TABLE ${HIDDEN_SCHEMA}.superseded_${content} (owner BIGINT, version INTEGER, is_gone BOOLEAN)`,

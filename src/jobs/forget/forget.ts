@@ -1,11 +1,38 @@
-/** `forget`: companies and persons erased from a lake, in one call. */
+/**
+ * `forget`: companies and persons erased from a lake, in one call. New files are written, one snapshot shows them, then all that is
+ * older is removed.
+ */
 
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { commitForget } from '../../commit/commit-forget.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import { inStage } from '../../core/stages.ts'
+import { BATCHES_FOLDER, inLake, RUNS_FOLDER, runPath, SERVE_FOLDER } from '../../lake/files/layout.ts'
+import { type LeftInFile, nextRefusals } from '../../manifest/form/forgotten.ts'
+import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
+import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
+import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import { listMade } from '../../manifest/verify/lake-files.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import { failedRewrite } from '../../run/rewriting-session.ts'
+import { watchedSink } from '../../run/run-tools.ts'
+import { type RunScope, withRun } from '../../run/with-run.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
+import { discard, makeFolder } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-id.ts'
-import { forgetInLake } from './forget-in-lake.ts'
-import type { ForgetSummary } from './forget-summary.ts'
+import { listFolder } from '../../support/list-files.ts'
+import { temporaryLiveness } from '../../support/process-identity.ts'
+import { TOOL } from '../../support/tool-version.ts'
+import { finishDeadForgets, finishForget, listPublications, publicationText } from './finish-forget.ts'
+import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
+import type { ForgetWork } from './forget-work.ts'
+import { type Found, foundOf, lookThrough, planForget } from './plan-forget.ts'
+import { type Rewritten, rewriteLake } from './rewrite-lake.ts'
 
 /** Options of `forget`. */
 export interface ForgetOptions {
@@ -43,6 +70,19 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
   throw new ToolkitError('USAGE', `Cannot forget ${ids} ids: expected 1 to ${MOST_IDS} in one call`)
 }
 
+const OPTIONS: OptionTypes<ForgetOptions> = {
+  lake: is.lake,
+  companies: is.ids,
+  persons: is.ids,
+  country: is.text,
+  ...each(is.flag, 'allowLater', 'dryRun'),
+  ...each(is.amount, 'memoryBytes', 'localBytes'),
+  threads: is.count,
+  signal: is.signal,
+  catalog: is.object,
+  nationalIds: is.texts,
+}
+
 /**
  * Erases companies and persons from a lake: from its tables with their history, the quarantine, publications, serving
  * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
@@ -58,7 +98,8 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
  * const { snapshot, later } = await forget({ lake: './lake', companies: [1] })
  * console.log(snapshot, later) // 2 refused
  */
-export const forget = (options: ForgetOptions): Promise<ForgetSummary> => {
+export const forget = async (options: ForgetOptions): Promise<ForgetSummary> => {
+  checkOptions('forget', OPTIONS, options)
   checked(options)
   const { companies = [], persons = [], nationalIds = [], allowLater = false, dryRun = false } = options
   const { signal } = options
@@ -70,5 +111,147 @@ export const forget = (options: ForgetOptions): Promise<ForgetSummary> => {
       later: allowLater ? 'allowed' : 'refused',
       dryRun,
     }),
+  )
+}
+
+/** Whether the lake is already as a forget leaves it. */
+const isForgotten = async (
+  { lake, later }: ForgetInLakeOptions,
+  { snapshot, ids }: ForgetWork,
+  { listed, written, files }: Rewritten,
+): Promise<boolean> => {
+  if (written.length + files.length > 0) return false
+  // Its own run is there.
+  if ((await listSnapshots(lake)).length > 1 || (await listRunIds(lake)).length > 1) return false
+  const { partitions, files: runFiles, pulls = [], merged = [] } = snapshot
+  const refusals = (await newestRoot(lake))?.refusals
+  return (
+    isDeepStrictEqual(listed, { partitions, files: runFiles, pulls, merged }) &&
+    isDeepStrictEqual(nextRefusals(refusals, ids, later, randomBytes), refusals)
+  )
+}
+
+/** @returns what was found, and the snapshot that was made; `null` where there was nothing to do */
+const commitIn = async (
+  options: ForgetInLakeOptions,
+  run: RunScope,
+  snapshot: Snapshot,
+  completed: readonly number[],
+): Promise<Found & { readonly made: number | null }> => {
+  const { lake, nationalIds, later } = options
+  const scratch = inLake(lake, `${runPath(run.run)}/scratch`)
+  await makeFolder(scratch, { within: inLake(lake, '') })
+  const sink = watchedSink(run.run, await parquetLake({ lake }).open(run.run))
+  return lookThrough(options, snapshot, scratch, async (work, unresolved) => {
+    const rewritten = await rewriteLake(work, nationalIds, sink)
+    options.signal?.throwIfAborted()
+    const { listed, written, names } = rewritten
+    const found = await foundOf(work, rewritten, unresolved, completed)
+    if (await isForgotten(options, work, rewritten)) return { ...found, made: null }
+    const { companies, persons, files, linesCleared, left } = found
+    const root = await inStage(
+      { stage: 'commit', lake, run: run.run, pipeline: 'forget', attempt: run.number },
+      () =>
+        commitForget({
+          ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
+          ids: work.ids,
+          receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
+          ...{ now: () => new Date(), random: randomBytes },
+        }),
+      (head) => ({ committed: { snapshot: head, partitions: [] } }),
+    )
+    return { ...found, made: root.snapshot }
+  })
+}
+
+/** The values that interrupted forgets left for a person to decide on, before they could report them. */
+const leftBy = async (lake: string, completed: readonly number[]): Promise<readonly LeftInFile[]> =>
+  completed.length === 0
+    ? []
+    : ((await newestRoot(lake))?.forgotten ?? []).flatMap(({ snapshot, left = [] }) =>
+        completed.includes(snapshot) ? left : [],
+      )
+
+const NOTHING = { snapshots: [], runs: [], made: [], published: [] } as const
+
+/**
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `RUN_LIVE` while other runs are at work, `IDS_UNKNOWN`, `COMMIT_CONFLICT`,
+ *   `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`: the lake is as it was then, or the same call completes it
+ */
+const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary> => {
+  const { lake, dryRun, later, catalog } = options
+  // A folder that is no lake must not become one.
+  const first = await newestSnapshot(lake)
+  if (first === null)
+    throw new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot forget in lake "${lake}": it has no snapshot yet`, {
+      lake,
+    })
+  if (dryRun) return planForget(options, first)
+  const completed = await finishDeadForgets(options)
+  const published = await listPublications(options)
+  const plan = {
+    jobs: [{ kind: 'forget', published: published.map(publicationText) }],
+    again: false,
+    limits: {},
+  } as const
+  return withRun({ lake, plan, fresh: true }, async (run) => {
+    try {
+      await refuseBusy(lake, run.run)
+      const newest = await newestSnapshot(lake)
+      const snapshot = newest ?? first
+      const made = (await listMade(lake)).map(({ path }) => path)
+      const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
+      const left = [...(await leftBy(lake, completed)), ...found.left]
+      const always = { ...found, left, completed, later, notReached: notReached(lake, catalog !== undefined) }
+      if (number === null) {
+        // One before may have had no room for it.
+        const noViews = await refreshLakeFile(lake)
+        const views = noViews === undefined ? {} : { noViews }
+        return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
+      }
+      run.keep()
+      await discard(join(inLake(lake, runPath(run.run)), 'scratch'))
+      const { garbage, noViews } = await finishForget(options, number, published)
+      return {
+        kind: 'forgotten',
+        snapshot: number,
+        ...always,
+        snapshots: garbage.snapshots,
+        runs: garbage.runs,
+        made,
+        published: published.map(publicationText),
+        ...(noViews !== undefined && { noViews }),
+      }
+    } catch (error) {
+      throw await failedRewrite(run, `Cannot forget in lake "${lake}"`, error)
+    }
+  })
+}
+
+/** Folders where unfinished work of other processes may stand. */
+const busyPlaces = async (lake: string): Promise<readonly string[]> => {
+  const busy: string[] = []
+  for (const folder of [RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER])
+    for (const { name } of await listFolder(inLake(lake, folder))) {
+      const liveness = temporaryLiveness(name)
+      if (liveness === 'alive' || liveness === 'unknown') busy.push(`${folder}/${name}`)
+    }
+  return busy
+}
+
+/** @throws {ToolkitError} `RUN_LIVE`, naming the runs that are at work */
+const refuseBusy = async (lake: string, own: string): Promise<void> => {
+  const runs = (await listRuns(lake, { now: new Date() })).filter(
+    ({ run, state }) => run !== own && state !== 'gone',
+  )
+  const busy = [
+    ...runs.map(({ run }) => `run "${run}"`),
+    ...(await busyPlaces(lake)).map((one) => `"${one}"`),
+  ]
+  if (busy.length === 0) return
+  throw new ToolkitError(
+    'RUN_LIVE',
+    `Cannot forget in lake "${lake}": ${busy.join(', ')} may be at work and hold what is to go; expected none, wait for it, or cancel a shared run`,
+    { lake },
   )
 }

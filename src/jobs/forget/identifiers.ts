@@ -1,4 +1,7 @@
-/** What tells a company or person apart besides its id: names and national ids, found in texts whatever lies between their words. */
+/**
+ * Names and national ids, which identify a company or person besides its id: found in texts whatever is between
+ * their words.
+ */
 
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 
@@ -8,13 +11,13 @@ const LEAST_CHARACTERS = 5
 export const LEAST_DIGITS = 6
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu
-/** What may stand between the parts of a national id, besides the marks that some of them have. */
+/** Characters that may stand between the parts of a national id, besides the marks that some of them have. */
 const ALWAYS_BETWEEN = '-'
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
 
 /** Texts as a person reads them: escapes of JSON undone, also where the whole is no JSON. */
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))/g, (_, code?: string, mark = '') =>
     code === undefined ? (ESCAPES[mark] ?? mark) : String.fromCharCode(Number.parseInt(code, 16)),
   )
@@ -42,14 +45,14 @@ const joined = (text: string, by: string): string =>
     .map((word) => word.text)
     .join(by)
 
-/** What stands in a text, as words of its own. */
-export interface Standing {
+/** Whether a text contains a name or a national id as words of their own. */
+interface Standing {
   readonly name: boolean
   readonly nationalId: boolean
 }
 
 export interface Identifiers {
-  /** What of the forgotten a text has in it. */
+  /** The identifiers of the forgotten that a text contains. */
   readonly standing: (text: string) => Standing
   /** Whether a text has a name or national id of the forgotten, also one with escapes of JSON. */
   readonly standIn: (text: string) => boolean
@@ -63,7 +66,7 @@ export interface Identifiers {
   readonly isId: (digits: string) => boolean
 }
 
-export interface KnownTexts {
+interface KnownTexts {
   readonly names: Iterable<string>
   readonly nationalIds: Iterable<string>
 }

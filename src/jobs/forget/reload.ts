@@ -1,11 +1,14 @@
-/** Loads records again, into files of this machine: what is left of a record is loaded like any other. */
+/** Records of one partition restored as they came, and loaded again into files of this machine. */
 
 import { join } from 'node:path'
 import { openCheckers } from '../../check/block-checker.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { CommittedPartition } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { openLoader } from '../../load/loader.ts'
+import { appendCompany, restoreCompanies, restoreRelations } from '../../restore/restore.ts'
+import { ByteWriter } from '../../support/byte-writer.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import type { ForgetWork } from './forget-work.ts'
 
@@ -76,4 +79,27 @@ export const reload = async (
   await loader.close()
   await checkers.close()
   return files
+}
+
+export async function* restoredTexts(
+  { session, lake, snapshot, known, signal, scratch }: ForgetWork,
+  partition: CommittedPartition,
+  ids: readonly bigint[],
+): AsyncGenerator<string> {
+  const { merged: _, ...rest } = snapshot
+  const request = {
+    ...{ session, lake, ids, known, signal, scratch },
+    snapshot: { ...rest, partitions: [partition] },
+  }
+  if (partition.content === 'relations') {
+    for await (const records of restoreRelations(request)) for (const { text } of records) yield text
+    return
+  }
+  const writer = new ByteWriter()
+  for await (const companies of restoreCompanies(request))
+    for (const company of companies) {
+      writer.clear()
+      appendCompany(writer, company)
+      yield writer.text()
+    }
 }

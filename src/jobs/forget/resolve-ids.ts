@@ -1,14 +1,17 @@
-/** Companies and persons by their national ids, as the lake knows them: OrgNo and NationalIdentificationNumber. */
+/**
+ * Identifiers of the forgotten besides their ids: companies and persons by national ids, and the names and national ids of
+ * rows that are about to go.
+ */
 
 import { literal } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/files-in-turn.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
-import { pathsSql } from './find-held.ts'
-import { type ForgetWork, withLakeFiles } from './forget-work.ts'
-import { stripped } from './identifiers.ts'
+import { type HeldByPlace, pathsSql } from './find-held.ts'
+import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { type Identifiers, identifiersOf, stripped } from './identifiers.ts'
 
-const WANTED = `${HIDDEN_SCHEMA}.national_ids`
+const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 
 /** As the service compares them: without white space and hyphens. */
 const strippedSql = (column: string): string => `upper(regexp_replace(${column}, '[\\s-]', '', 'g'))`
@@ -27,7 +30,7 @@ const LOOKS: readonly Look[] = [
   { table: 'relation_entities', id: 'entity_id', column: 'national_identification_number', as: 'persons' },
 ]
 
-export interface ResolvedIds {
+interface ResolvedIds {
   readonly ids: ForgottenIds
   /** National ids that the lake does not know. */
   readonly unresolved: number
@@ -41,10 +44,10 @@ export const resolveIds = async (
 ): Promise<ResolvedIds> => {
   const { session, snapshot, localBytes, signal, ids } = work
   const found = { companies: new Set(ids.companies), persons: new Set(ids.persons) }
-  const wanted = new Set(nationalIds.map(stripped))
-  if (wanted.size === 0) return { ids: found, unresolved: 0 }
-  await session.run(`CREATE TABLE ${WANTED} (id VARCHAR)`)
-  for (const id of wanted) await session.run(`INSERT INTO ${WANTED} VALUES ($1)`, [id])
+  const sought = new Set(nationalIds.map(stripped))
+  if (sought.size === 0) return { ids: found, unresolved: 0 }
+  await session.run(`CREATE TABLE ${SOUGHT} (id VARCHAR)`)
+  for (const id of sought) await session.run(`INSERT INTO ${SOUGHT} VALUES ($1)`, [id])
   const resolved = new Set<string>()
   const inCountry = country === undefined ? '' : ` AND country_code = ${literal(country.toUpperCase())}`
   for (const { table, id, column, as } of LOOKS) {
@@ -56,7 +59,7 @@ export const resolveIds = async (
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national
 FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
-WHERE ${strippedSql(column)} IN (FROM ${WANTED})${inCountry} AND ${id} IS NOT NULL`),
+WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry} AND ${id} IS NOT NULL`),
       )
       for (const { id: internal, national } of rows) {
         found[as].add(BigInt(String(internal)))
@@ -64,5 +67,39 @@ WHERE ${strippedSql(column)} IN (FROM ${WANTED})${inCountry} AND ${id} IS NOT NU
       }
     }
   }
-  return { ids: found, unresolved: wanted.size - resolved.size }
+  return { ids: found, unresolved: sought.size - resolved.size }
+}
+
+const SELECTS: Readonly<Record<string, string>> = {
+  companies: `SELECT [company_name] || coalesce(previous_names, []) AS names, [org_no, vat_number] AS ids
+    FROM rows WHERE internal_id IN (FROM ${COMPANY_IDS})`,
+  relations: `SELECT [name] AS names, [org_no] AS ids FROM rows WHERE internal_id IN (FROM ${COMPANY_IDS})`,
+  relation_entities: `SELECT [name, first_name || ' ' || last_name, last_name || ' ' || first_name] AS names,
+      [org_no, national_identification_number] AS ids FROM rows WHERE entity_id IN (FROM ${ENTITY_IDS})`,
+}
+
+/** @param given national ids that were asked for */
+export const collectIdentifiers = async (
+  work: ForgetWork,
+  held: HeldByPlace,
+  given: readonly string[],
+): Promise<Identifiers> => {
+  const { snapshot, session, ids } = work
+  const texts = { names: new Set<string>(), ids: new Set(given) }
+  for (const place of held.keys()) {
+    const partition = snapshot.partitions[place]
+    for (const [table, select] of Object.entries(SELECTS)) {
+      const files = partition?.files.filter((file) => file.table === table && file.rows > 0) ?? []
+      if (files.length === 0) continue
+      const rows = await withLakeFiles(work, files, (placeOf) =>
+        session.rows(`WITH rows AS (FROM read_parquet(${pathsSql(files.map(({ path }) => placeOf(path)))},
+  union_by_name = true, hive_partitioning = false)), known AS (${select})
+SELECT DISTINCT * FROM (
+  SELECT 'names' AS kind, unnest(names) AS text FROM known UNION ALL SELECT 'ids', unnest(ids) FROM known
+) WHERE text IS NOT NULL`),
+      )
+      for (const { kind, text } of rows) texts[kind === 'names' ? 'names' : 'ids'].add(String(text))
+    }
+  }
+  return identifiersOf({ names: texts.names, nationalIds: texts.ids }, [...ids.companies, ...ids.persons])
 }

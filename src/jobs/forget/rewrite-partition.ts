@@ -1,18 +1,24 @@
-/** One partition without the forgotten: its files, counts, drift and range. */
+/**
+ * One partition without the forgotten: its files, counts, drift and range. Records that had them as entities keep the
+ * rest.
+ */
 
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
-import type { SinkRun } from '../../core/sink.ts'
+import type { Receipt, SinkRun } from '../../core/sink.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { compactOrder } from '../../lake/query/sort-rows.ts'
+import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { observedOf } from '../../load/loader.ts'
 import { discard } from '../../support/durable-files.ts'
-import { filteredFrom, withoutRecords } from './clean-counts.ts'
+import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
-import type { Held } from './find-held.ts'
-import type { ForgetWork } from './forget-work.ts'
-import { reload } from './reload.ts'
-import { restoredTexts } from './restored-texts.ts'
-import { type HeldFile, rewriteFiles } from './rewrite-files.ts'
+import { type Held, pathsSql } from './find-held.ts'
+import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
+import type { Identifiers } from './identifiers.ts'
+import { reload, restoredTexts } from './reload.ts'
 
 async function* without(
   texts: AsyncIterable<string>,
@@ -41,7 +47,7 @@ const placesOf = (content: string, files: readonly HeldFile[], { removed }: Held
     .flatMap(({ owners }) => [...owners].flatMap(([id, place]) => (removed.has(id) ? [place] : [])))
 
 /** A partition whose tables were written again. */
-export interface RewrittenRows {
+interface RewrittenRows {
   readonly partition: CommittedPartition
   readonly written: readonly FileEntry[]
 }
@@ -80,4 +86,117 @@ export const rewritePartition = async (
       files: left,
     },
   }
+}
+
+/** A file that holds rows of theirs. */
+interface HeldFile {
+  readonly file: FileEntry
+  readonly table: Table
+  /** Rows that go, or stand in a record that is written again. */
+  readonly rows: number
+  /** Columns that get other values, as DuckDB's list of replacements. */
+  readonly replace?: string | undefined
+  /** The records, and where the first row of each stands in the file, from 0. */
+  readonly owners: ReadonlyMap<bigint, number>
+}
+
+const TOUCHED = `${HIDDEN_SCHEMA}.touched`
+
+const fileSql = (paths: readonly string[]): string =>
+  `read_parquet(${pathsSql(paths)}, union_by_name = true, hive_partitioning = false)`
+
+/** Rows that go or come again: that a company is not listed any more says nothing of others in what is changed of it. */
+const touchedOf = (table: Table): string => (table === LISTINGS ? COMPANY_IDS : TOUCHED)
+
+const tablesIn = ({ content }: CommittedPartition): readonly Table[] =>
+  content === LISTINGS.content ? [...tablesOf(content), LISTINGS] : tablesOf(content)
+
+/** Searches in rows of listings that tell of the forgotten, as what they become. */
+const searchesOf = async (
+  { session }: ForgetWork,
+  path: string,
+  identifiers: Identifiers,
+): Promise<string | undefined> => {
+  const rows = await session.rows(`SELECT DISTINCT search FROM ${fileSql([path])} WHERE search IS NOT NULL`)
+  const cases = rows.flatMap(({ search }) => {
+    const [before, after] = [String(search), cleanSearchText(String(search), identifiers)]
+    return before === after ? [] : [`WHEN ${literal(before)} THEN ${literal(after)}`]
+  })
+  return cases.length === 0 ? undefined : `CASE search ${cases.join(' ')} ELSE search END AS search`
+}
+
+/** The files of a partition that hold rows of some records, and how many. */
+export const findFiles = async (
+  work: ForgetWork,
+  partition: CommittedPartition,
+  { removed, changed }: Held,
+  identifiers: Identifiers,
+): Promise<readonly HeldFile[]> => {
+  const { session, signal } = work
+  await makeIdTable(session, TOUCHED, [...removed, ...changed])
+  const found: HeldFile[] = []
+  for (const table of tablesIn(partition))
+    for (const file of partition.files.filter((one) => one.table === table.name && one.rows > 0)) {
+      signal?.throwIfAborted()
+      const [rows, replace] = await withLakeFiles(work, [file], async (placeOf) => [
+        await session.rows(`SELECT ${table.owner} AS owner, count(*) AS rows, min(file_row_number) AS at
+FROM read_parquet(${pathsSql([placeOf(file.path)])}, hive_partitioning = false, file_row_number = true)
+WHERE ${table.owner} IN (FROM ${touchedOf(table)}) GROUP BY ALL`),
+        table === LISTINGS ? await searchesOf(work, placeOf(file.path), identifiers) : undefined,
+      ])
+      if (rows.length === 0 && replace === undefined) continue
+      found.push({
+        ...{ file, table, replace },
+        rows: rows.reduce((sum, one) => sum + Number(one.rows), 0),
+        owners: new Map(rows.map(({ owner, at }) => [BigInt(String(owner)), Number(at)])),
+      })
+    }
+  return found
+}
+
+/** Name of a file without its ending: unlike that of any other of its table. */
+const nameOf = ({ path }: FileEntry): string => basename(path).replace(/\.[^.]*$/, '')
+
+/**
+ * Writes the files again.
+ *
+ * @param reloaded files on this machine with what is left of the changed records, by table
+ * @returns what was written in the place of each, by its path
+ */
+const rewriteFiles = async (
+  work: ForgetWork,
+  sink: SinkRun,
+  { source }: CommittedPartition,
+  held: readonly HeldFile[],
+  { removed, changed }: Held,
+  reloaded: ReadonlyMap<string, readonly string[]>,
+): Promise<ReadonlyMap<string, Receipt>> => {
+  const { session, signal } = work
+  await makeIdTable(session, TOUCHED, [...removed, ...changed])
+  const written = new Map<string, Receipt>()
+  /** Records whose rest is written: one may stand in two files of a compaction. */
+  const placed = new Set<string>()
+  for (const { file, table, owners, replace } of held) {
+    signal?.throwIfAborted()
+    const own = [...owners.keys()].filter((id) => changed.has(id) && !placed.has(`${table.name} ${id}`))
+    for (const id of own) placed.add(`${table.name} ${id}`)
+    const rest = reloaded.get(table.name) ?? []
+    const owner = ident(table.owner ?? '')
+    const again =
+      own.length > 0 && rest.length > 0
+        ? `\nUNION ALL BY NAME SELECT * FROM ${fileSql(rest)} WHERE ${owner} IN (${own.join(', ')})`
+        : ''
+    // Files of a compaction stand in an order that readers rely on, and what goes does not disturb.
+    const order =
+      source.kind === 'compaction' && again !== ''
+        ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}`
+        : ''
+    const receipt = await withLakeFiles(work, [file], (placeOf) => {
+      const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
+      const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${touchedOf(table)})`
+      return sink.write(nameOf(file), table.name, session.relation(`SELECT * FROM (${kept}${again})${order}`))
+    })
+    written.set(file.path, receipt)
+  }
+  return written
 }

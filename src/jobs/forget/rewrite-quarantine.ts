@@ -2,6 +2,8 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { type IsForgotten, ownerOf, parsedRecord } from '../../check/quarantine/refuse-lines.ts'
+import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
@@ -10,21 +12,9 @@ import { readQuarantine } from '../../lake/views/read-quarantine.ts'
 import { sourcesOf } from '../../manifest/form/shared-sources.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
-import { cleanSource } from './clean-entries.ts'
-import { cleanLine, type Forgetting } from './clean-line.ts'
+import { cleanSource, type QuarantineChange } from './clean-entries.ts'
+import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
-
-/** What was found in a file of quarantined lines. */
-export interface QuarantineChange {
-  readonly file: FileEntry
-  /** In its place; absent where no line is left, and in a dry run. */
-  readonly written?: FileEntry
-  /** Lines that are gone, by their source. */
-  readonly gone: ReadonlyMap<string, number>
-  readonly changed: number
-  /** Lines whose text is gone: nobody could read them. */
-  readonly cleared: number
-}
 
 const NO_TEXT = { raw: null, raw_base64: null } as const
 
@@ -118,4 +108,50 @@ export const rewriteQuarantine = async (
     }
   }
   return changes
+}
+
+/** A row of the quarantine, as far as it matters here. */
+interface LineTexts {
+  readonly content: Content
+  readonly raw: string | null
+  readonly raw_base64: string | null
+  readonly reason: string
+}
+
+/** `gone`: the line was of a company that is forgotten. `cleared`: nobody can tell, so its text goes. */
+type CleanedLine =
+  | { readonly kind: 'same' | 'gone' | 'cleared' }
+  | { readonly kind: 'changed'; readonly raw: string }
+
+interface Forgetting extends ForgottenEntities {
+  readonly isCompany: IsForgotten
+}
+
+/** The rest of a readable line about others; `undefined` if that cannot be decided. */
+const restOf = (content: Content, raw: string, forgetting: Forgetting): string | undefined => {
+  try {
+    const { text, left } = withoutForgotten(content, raw, forgetting)
+    return left > 0 || forgetting.identifiers.standIn(text) ? undefined : text
+  } catch {
+    // It is nested deeper than any record.
+    return undefined
+  }
+}
+
+const cleanLine = (
+  { content, raw, raw_base64: base64, reason }: LineTexts,
+  forgetting: Forgetting,
+): CleanedLine => {
+  const { standIn, idStandsIn } = forgetting.identifiers
+  const bytes = Buffer.from(base64 ?? '', 'base64')
+  const texts = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
+  const owner = raw === null || parsedRecord(raw) === undefined ? undefined : ownerOf(content, raw)
+  if (owner !== undefined && forgetting.isCompany(owner)) return { kind: 'gone' }
+  if (raw === null || owner === undefined)
+    return [...texts, reason].some((text) => standIn(text) || idStandsIn(text))
+      ? { kind: 'cleared' }
+      : { kind: 'same' }
+  const rest = restOf(content, raw, forgetting)
+  if (rest === undefined || standIn(reason)) return { kind: 'cleared' }
+  return rest === raw ? { kind: 'same' } : { kind: 'changed', raw: rest }
 }

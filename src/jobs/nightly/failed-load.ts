@@ -1,12 +1,16 @@
-/** Which of several loads of one run an error comes from: by where it was thrown, by the source it names, by its bad lines. */
+/**
+ * The counts of each of several loads of one run, and the load that an error comes from: by where it was thrown, by the source
+ * it names, by its bad lines.
+ */
 
 import { type QuarantineLimit, withinLimit } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { filteredOf } from '../../manifest/form/totals.ts'
 import { readFinishedWork } from '../../manifest/runs/journal.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import type { RunScope } from '../../run/with-run.ts'
-import { linesOfPart } from './lines-of-load.ts'
 import type { LoadPart } from './open-loads.ts'
 
 async function* watched<T>(
@@ -80,5 +84,30 @@ export class Blame {
       if (own !== undefined) return own
     }
     return undefined
+  }
+}
+
+type Counted = Pick<PartitionEntry, 'source' | 'sources' | 'counts'>
+
+/** By the names of sources, which no two loads of a run share. */
+const countsBySource = ({ source, sources, counts }: Counted): readonly (readonly [string, LineCounts])[] =>
+  sources ? sources.map((one) => [one.name, one.counts] as const) : [[source.name, counts]]
+
+/** @param sources of that load, by the names that the run has for them */
+export const linesOfPart = (
+  partitions: readonly Counted[],
+  sources: readonly Pick<Source, 'name'>[],
+): LineCounts => {
+  const names = new Set(sources.map(({ name }) => name))
+  const own = partitions
+    .flatMap(countsBySource)
+    .filter(([name]) => names.has(name))
+    .map(([, counts]) => counts)
+  const sum = (of: (counts: LineCounts) => number): number => own.reduce((total, one) => total + of(one), 0)
+  return {
+    lines: sum(({ lines }) => lines),
+    records: sum(({ records }) => records),
+    quarantined: sum(({ quarantined }) => quarantined),
+    ...filteredOf(own),
   }
 }

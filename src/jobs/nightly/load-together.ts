@@ -11,8 +11,7 @@ import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-l
 import { isSameJob, type Job, planOf, type RunPlan } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import { rememberParameters } from '../pull/pull-settings.ts'
-import { Blame } from './failed-load.ts'
-import { linesOfPart } from './lines-of-load.ts'
+import { Blame, linesOfPart } from './failed-load.ts'
 import {
   isOfService,
   type LoadPart,
@@ -24,7 +23,7 @@ import {
   preparePart,
 } from './open-loads.ts'
 
-/** What became of one load. */
+/** The outcome of one load. */
 export type PartOutcome = { readonly part: LoadPart } & (
   | {
       readonly kind: 'loaded'
@@ -101,7 +100,12 @@ const inOneRun = async (
   const plan: RunPlan = { jobs, again: false, limits: defaultLimits(options) }
   // A lake that is new gets its first snapshot, whatever came: what follows a night finds a lake.
   const onlyRows = (await rootIfAny(lake)) !== null
-  const files = async () => new Map(prepared.flatMap(({ texts }, place) => texts(place)))
+  const files = async () => {
+    const texts: (readonly [name: string, text: string])[] = []
+    for (const [place, one] of prepared.entries())
+      texts.push(...(await blame.around(one.part, () => one.texts(place))))
+    return new Map(texts)
+  }
   const failedBy = (error: unknown): Failed => ({
     error,
     culprit: others.length === 0 ? first.part : blame.partOf(error),
@@ -127,7 +131,7 @@ const inOneRun = async (
   return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options }, work).catch(failedBy)
 }
 
-/** What became of each load so far. */
+/** The outcomes of the loads so far. */
 class Together {
   readonly outcomes = new Map<LoadPart, PartOutcome>()
   readonly #blame = new Blame()
@@ -147,7 +151,7 @@ class Together {
     return [...this.outcomes.values()].find(({ kind, part }) => kind === 'failed' && part.needed)?.part
   }
 
-  /** What can be done, as far as that is known before a run. */
+  /** The loads that can be done, as far as that is known before a run. */
   async prepare(parts: readonly LoadPart[]): Promise<readonly Prepared[]> {
     const prepared: Prepared[] = []
     let down: unknown
@@ -191,7 +195,7 @@ class Together {
 /**
  * Does several loads in one commit. One that fails holds back none of the others, unless it is needed: it is left out, and the
  * others are committed together. Where the service as a whole fails, its loads fail together and their run is kept: the same call
- * goes on there.
+ * resumes it.
  *
  * @returns what became of each, in their order
  * @throws {ToolkitError} INTERRUPTED; what a lake throws that cannot be read

@@ -1,7 +1,7 @@
-/** What became of each part of a night, as its result shows it. */
+/** The outcome of each part of a night, as its result shows it. */
 
 import { knownError } from '../../core/errors.ts'
-import { notDeliveredError } from '../common/all-delivered.ts'
+import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
 import type { PulledPart } from './open-loads.ts'
 
@@ -36,7 +36,7 @@ export const heldBack = (name: string, kind: string, reason: string): NightPart 
   state: 'held-back',
 })
 
-/** What is known of a pull besides its records. */
+/** The facts about a pull besides its records. */
 const withPull = (pulled: PulledPart | undefined): object => {
   if (pulled === undefined) return {}
   const { announced, received, gapLeft } = pulled.entry

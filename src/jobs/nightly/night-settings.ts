@@ -1,19 +1,24 @@
-/** What a night does: by `firmlake.toml`, and by variables, which take precedence over it. */
+/**
+ * The settings of a night: by `firmlake.toml`, and by variables, which take precedence over it; after the loads a step for each
+ * section.
+ */
 
 import { DEFAULT_MAX_QUARANTINED, parseMaxGone, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
 import type { FileSettings } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
+import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
-import { openService, type Service } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import { checkTargets, readFormats } from '../../targets/update-targets.ts'
-import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
+import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
+import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { takeOfSection } from '../common/take-section.ts'
 import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
+import type { NightPart } from './night-parts.ts'
 import type { LoadPart } from './open-loads.ts'
 
 /** Variables by name, such as `process.env`. */
@@ -88,7 +93,7 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
       'TOKEN_MISSING',
       `Cannot call the service: the variable "${token_env}" is not set, which service.token_env of firmlake.toml names`,
     )
-  return openService({
+  return createService({
     ...{ url, concurrency },
     token: await readToken({ env: named, file: env.FIRMLAKE_TOKEN_FILE || (named ? undefined : token_file) }),
     maxRequestsPerSecond: numberOf(env.FIRMLAKE_MAX_REQUESTS_PER_SECOND) ?? max_requests_per_second,
@@ -96,7 +101,7 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
   })
 }
 
-/** What is loaded, and from where. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
+/** The loads and their service. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
 const loadsOf = async (env: Environment, settings: FileSettings) => {
   const { pull = [], sync = [], batch_files = [], files = [] } = settings
   const ofService = pull.length + sync.length + batch_files.length
@@ -108,7 +113,7 @@ const loadsOf = async (env: Environment, settings: FileSettings) => {
   return { service, loads }
 }
 
-/** What a night does, ready to begin. */
+/** The settings of a night, ready to begin. */
 export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings)
@@ -150,3 +155,102 @@ export const nightOf = async (env: Environment, settings: FileSettings, adopt?: 
 }
 
 export type Night = Awaited<ReturnType<typeof nightOf>>
+
+/** The arguments of every step. */
+interface StepWork {
+  readonly night: Night
+  /** Whether any load brought something. */
+  readonly hasLoaded: boolean
+  readonly signal: AbortSignal
+  readonly onTarget: (event: TargetEvent) => void
+}
+
+interface NightStep {
+  /** The name of the section. */
+  readonly name: string
+  readonly needed: boolean
+  readonly work: (work: StepWork) => Promise<Pick<NightPart, 'state'> & Partial<NightPart>>
+}
+
+const DEFAULT_PARTITIONS = 100
+
+type Section<Name extends keyof FileSettings> = NonNullable<FileSettings[Name]>
+type Work = NightStep['work']
+
+const update: Work = async ({ night: { targets, machine }, signal, onTarget }) => {
+  await updateTargets({ ...targets, ...machine, signal, onTarget })
+  return { state: 'done' }
+}
+
+const compacted =
+  ({ partitions: least = DEFAULT_PARTITIONS, target_bytes: targetBytes }: Section<'compact'>): Work =>
+  async ({ night: { lake, targets, machine }, signal, onTarget }) => {
+    const partitions = (await newestSnapshot(lake))?.partitions.length ?? 0
+    if (partitions < least) return { state: 'nothing', reason: `${partitions} of ${least} partitions` }
+    const { compact } = await import('../compact/compact.ts')
+    const { kind, snapshot } = await compact({ ...targets, ...machine, targetBytes, signal, onTarget })
+    return { state: kind === 'nothing' ? 'nothing' : 'done', snapshot }
+  }
+
+const collected =
+  ({ keep, keep_days: keepDays }: Section<'gc'>): Work =>
+  async ({ night: { lake, targets }, signal }) => {
+    const { gc } = await import('../gc/gc.ts')
+    const { catalog } = targets
+    const { runs, snapshots, files } = await gc({ lake, keep, keepDays, catalog, signal })
+    const reason = `${snapshots.length} snapshots, ${files.length} files and ${runs.length} runs removed`
+    return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
+  }
+
+const expectationsOf = ({ max_age, max_fall, max_quarantined, max_gap, new_drift }: Section<'check'>) => ({
+  ...{ maxAgeMs: max_age, maxFall: max_fall, maxQuarantined: max_quarantined, maxGap: max_gap },
+  noNewDrift: new_drift === false,
+})
+
+const checked =
+  (section: Section<'check'>): Work =>
+  async ({ night: { lake, machine }, hasLoaded }) => {
+    const { check, readRules } = await import('../check/check.ts')
+    const { min_companies: minCompanies, data, rules } = section
+    const { memoryBytes, threads } = machine
+    const { checks, failed } = await check({
+      lake,
+      // The alarm about an earlier night's load has rung then.
+      ...(hasLoaded ? expectationsOf(section) : { maxAgeMs: section.max_age }),
+      ...{ minCompanies, data, memoryBytes, threads },
+      rules: rules === undefined ? {} : await readRules(rules),
+    })
+    if (failed === 0) return { state: 'done', reason: `${checks.length} checks` }
+    const names = checks.filter(({ status }) => status === 'failed').map(({ name }) => name)
+    throw new ToolkitError(
+      'CHECK_FAILED',
+      `The lake is not as expected: ${failed} of ${checks.length} checks failed: ${names.join(', ')}`,
+      { failed },
+    )
+  }
+
+const reported =
+  ({ to, line_items: lineItems }: Section<'report'>, expected: Section<'check'>): Work =>
+  async ({ night: { lake, machine }, signal }) => {
+    const { report } = await import('../report/report.ts')
+    const { memoryBytes, threads } = machine
+    const options = { ...expectationsOf(expected), lake, to, lineItems, memoryBytes, threads, signal }
+    const { path, snapshot } = await report(options)
+    return { state: 'done', path, snapshot }
+  }
+
+/** The steps of a night, in their order. */
+export const stepsOf = (settings: FileSettings, { targets }: Night): readonly NightStep[] => {
+  const { targets: own, compact, gc, check, report } = settings
+  const step = (name: string, section: { readonly needed?: boolean } | undefined, work: Work): NightStep => ({
+    ...{ name, work },
+    needed: section?.needed ?? false,
+  })
+  return [
+    ...(targets.publish.length + targets.sinks.length > 0 ? [step('targets', own, update)] : []),
+    ...(compact ? [step('compact', compact, compacted(compact))] : []),
+    ...(gc ? [step('gc', gc, collected(gc))] : []),
+    ...(check ? [step('check', check, checked(check))] : []),
+    ...(report ? [step('report', report, reported(report, check ?? {}))] : []),
+  ]
+}

@@ -1,6 +1,7 @@
 /** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
@@ -10,10 +11,9 @@ import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
 import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
-import { type Environment, type Night, nightOf } from './night-settings.ts'
-import { stepsOf } from './night-steps.ts'
+import { type Environment, type Night, nightOf, stepsOf } from './night-settings.ts'
 
-/** What was done to the targets, as the summary shows it. */
+/** The updates of the targets, as the summary shows them. */
 const updated = (event: TargetEvent): object => {
   if (event.kind === 'published')
     return { published: { formats: event.formats, snapshot: event.summary.snapshot } }
@@ -22,10 +22,10 @@ const updated = (event: TargetEvent): object => {
   return { delivered: event.delivered, ...(warnings.length > 0 && { warnings }) }
 }
 
-/** What became of the parts so far. */
+/** The outcomes of the parts so far. */
 class Parts {
   readonly list: NightPart[] = []
-  /** Of the first one that failed. */
+  /** The error of the first part that failed. */
   error: unknown
   /** The first that is needed and failed. */
   needed: string | undefined
@@ -47,7 +47,7 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   const outcomes = await orInterrupted('The night', signal, () =>
     loadTogether(loads, { lake, service, signal, ...load, ...machine }),
   )
-  // What is committed holds nothing back, though something of it did not come.
+  // A committed part holds nothing back, though something of it did not come.
   for (const outcome of outcomes)
     parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
   report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
@@ -93,9 +93,24 @@ const finishAll = async (
 }
 
 /** Options of `nightly`. */
-export interface NightlyOptions {
+export interface NightlyOptions extends ProgramWork {
+  /** Variables by name, such as `process.env`: they take precedence over `settings` (docs/nightly.md). */
+  readonly env: Environment
+  /**
+   * The settings of firmlake.toml, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
+   * @default none: companies and relations are pulled
+   */
+  readonly settings?: FileSettings | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+}
+
+const OPTIONS: OptionTypes<NightlyOptions> = {
+  env: is.required(is.object, 'variables by name, such as process.env'),
+  signal: is.required(is.signal),
+  report: is.required(is.callback),
+  adopt: is.flag,
+  settings: is.object,
 }
 
 /**
@@ -104,11 +119,7 @@ export interface NightlyOptions {
  * holds back the others only where it is needed. An interrupted night is resumed when it is called again. For `runProgram`, as
  * pipelines/nightly.ts does.
  *
- * @param env settings that take precedence over `settings`: `FIRMLAKE_URL`, `FIRMLAKE_TOKEN`, `FIRMLAKE_LAKE`,
- *   `FIRMLAKE_SEARCH` and more (docs/nightly.md)
- * @param program receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
- * @param given what firmlake.toml says, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
- *   @default none: companies and relations are pulled
+ * @param options `report` receives what is finished: `parts` with the state of each, `pulls`, `published`, `delivered`
  * @returns requests, retries and bytes of the service
  * @throws {ToolkitError} `USAGE` for a setting that is missing or wrong, `TOKEN_MISSING`; the error of the first part that failed,
  *   after all else; `CHECK_FAILED`; `INTERRUPTED`
@@ -121,18 +132,15 @@ export interface NightlyOptions {
  *   FIRMLAKE_LAKE: './lake',
  *   FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
  * }
- * const { retries } = await nightly(env, { signal: AbortSignal.timeout(3_600_000), report: () => {} })
+ * const { retries } = await nightly({ env, signal: AbortSignal.timeout(3_600_000), report: () => {} })
  * console.log(retries) // 0
  */
-export const nightly = async (
-  env: Environment,
-  program: ProgramWork,
-  given: FileSettings = {},
-  { adopt }: NightlyOptions = {},
-): Promise<ServiceCounters> => {
+export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
+  checkOptions('nightly', OPTIONS, options)
+  const { env, adopt, ...program } = options
   const parts = new Parts()
   program.report({ pulls: [], parts: parts.list })
-  const settings = await settingsOfLake(given, env.FIRMLAKE_LAKE)
+  const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
   const night = await nightOf(env, settings, adopt)
   try {
     await loadAll(night, parts, program)

@@ -1,26 +1,22 @@
-/** The kinds of loads that several of one run may be: what each is begun with, and how it is opened. */
+/** The kinds of loads that several of one run may be: the files that each is begun with, and how it is opened. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
+import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from '../../run/run-plan.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
-import { chooseListed, openBatchFiles } from '../batch-files/load-batch-files.ts'
-import { openConvert } from '../convert/convert-files.ts'
-import {
-  currencyBefore,
-  type OpenedPull,
-  openPullJob,
-  type PullRunOptions,
-  pulledBy,
-} from '../pull/pull-search.ts'
+import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
+import { openConvert } from '../convert/convert.ts'
+import { receivedOf } from '../pull/open-windows.ts'
+import { planPull, windowsText } from '../pull/plan-pull.ts'
+import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from '../pull/pull.ts'
 import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
-import { receivedOf } from '../pull/pulled-windows.ts'
-import { type OpenedSync, openSyncJob } from '../sync/sync-search.ts'
+import { type OpenedSync, openSyncJob } from '../sync/sync.ts'
 
 /** A load with the name that results and messages have for it. */
 export interface LoadPart {
@@ -43,8 +39,8 @@ export type PreparedPart =
       readonly kind: 'prepared'
       readonly part: LoadPart
       readonly job: Job
-      /** What a new run is begun with. @param place of the job among those of the run */
-      readonly texts: (place: number) => readonly (readonly [name: string, text: string])[]
+      /** The files that a new run is begun with. @param place of the job among those of the run */
+      readonly texts: (place: number) => Promise<readonly (readonly [name: string, text: string])[]>
     }
   | { readonly kind: 'nothing' }
 
@@ -78,7 +74,7 @@ const asPull = (job: PullJob | SyncJob): PullSettings => {
 /** Finds out before there is a run whether a load can be done. @throws {ToolkitError} why it cannot */
 export const preparePart = async (part: LoadPart, options: PartOptions): Promise<PreparedPart> => {
   const { job } = part
-  const prepared = { kind: 'prepared', part, job, texts: () => [] } as const
+  const prepared = { kind: 'prepared', part, job, texts: async () => [] } as const
   if (job.kind === 'convert') {
     const inputs = await presentInputs(job)
     return inputs.length > 0 ? { ...prepared, job: { ...job, inputs } } : { kind: 'nothing' }
@@ -87,11 +83,13 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
   if (job.kind === 'batchFiles') {
     const { files } = await chooseListed(service, job.selection, false, options)
     if (files.length === 0) return { kind: 'nothing' }
-    return { ...prepared, texts: (place) => [batchFilesText(files, place)] }
+    return { ...prepared, texts: async (place) => [batchFilesText(files, place)] }
   }
   await checkSettings(service, job, options.signal)
   await currencyBefore(asPull(job), options)
-  return prepared
+  const planned = async () =>
+    planPull(service, asPull(job), await pullsIfAny(options.lake), { signal: options.signal })
+  return { ...prepared, texts: async (place) => [windowsText(await planned(), place)] }
 }
 
 /** A load of a run, ready: its sources, and after them what was pulled. */
@@ -105,14 +103,14 @@ export interface OpenedPart {
   ) => PulledPart | undefined
 }
 
-/** What a pull or a sync has found. */
+/** The findings of a pull or a sync. */
 export interface PulledPart {
   readonly entry: ReturnType<OpenedPull['entry']>
   readonly plan: OpenedPull['plan']
   readonly windows: ReturnType<OpenedPull['windows']>
-  /** Of a sync. */
+  /** The comparison of a sync. */
   readonly findings?: OpenedSync['findings']
-  /** Of a sync that did not get all that it found. */
+  /** The companies that a sync found and did not get. */
   readonly missing?: NotDelivered | undefined
 }
 

@@ -7,11 +7,11 @@ import type { PartialListing, WholeListing } from '../../commit/whole-listing.ts
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import { groupsOf, searchForIds } from './exact-search.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { COMPANY_COLUMNS } from '../../lake/tables/record-columns.ts'
 import { type ListingService, minifiedPage } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
-import { scopeOf } from './scope.ts'
-import { filterOf, sameSearch, withFilter } from './search.ts'
+import { filterOf, groupsOf, sameSearch, searchForIds, withFilter } from './search.ts'
 
 const ID = 'InternalId'
 
@@ -46,7 +46,7 @@ const stillListed = async (
   signal: AbortSignal | undefined,
 ): Promise<ReadonlySet<bigint>> => {
   const listed = new Set<bigint>()
-  // What the service does not have at all no search has.
+  // A company that the service does not have at all is in no search.
   let open = [...(await listedOf(service, { search: {} }, ids, signal))]
   for (const search of searches) {
     if (open.length === 0) break
@@ -56,7 +56,7 @@ const stillListed = async (
   return listed
 }
 
-/** What is missing from a pull, in words; `undefined` where it is whole. */
+/** The records missing from a pull, in words; `undefined` if it is whole. */
 const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | undefined => {
   if (received !== announced) return `${received} of ${announced} announced companies came`
   return gapLeft > 0 ? `${gapLeft} companies were in no window` : undefined
@@ -91,4 +91,34 @@ export const listingOf = (
       return stillListed(service, [{ search, currency }, ...distinct], ids, signal)
     },
   }
+}
+
+/** Filters whose meaning the lake's columns give exactly: any of the values. */
+const SCOPE_FILTERS = [
+  'InternalId',
+  'CountryCode',
+  'OperationalStatus',
+  'LegalForm',
+  'CompanyType',
+  'ListingType',
+]
+
+/** The column that a field of a company's part stands in. */
+export const companyColumn = (part: string, field: string): string => {
+  const found = COMPANY_COLUMNS.find(({ path }) => path[0] === part && path[1] === field && path.length === 2)
+  if (found === undefined) throw new TypeError(`Cannot find the column of ${part}.${field}`)
+  return ident(found.name)
+}
+
+/** The lake's companies that a search means; `undefined` where its columns do not show it. */
+export const scopeOf = (search: SearchParameters): string | undefined => {
+  const conditions: string[] = []
+  for (const [name, values] of Object.entries(search)) {
+    const filter = SCOPE_FILTERS.find((one) => one.toLowerCase() === name.toLowerCase())
+    if (filter === undefined) return undefined
+    // A service may take codes in any letter case; to find none of them here would hide companies that are gone.
+    const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')
+    conditions.push(`lower(CAST(${companyColumn('BasicDetails', filter)} AS VARCHAR)) IN (${texts})`)
+  }
+  return conditions.join(' AND ')
 }

@@ -3,29 +3,32 @@
  * fetched in full by their ids, as windows of their own. What was found is kept with the run.
  */
 
+import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.ts'
+import { writeError } from '../../core/errors.ts'
 import { createRunFile, type JobOfRun, type RunFile, readRunFile } from '../../manifest/runs/run-files.ts'
 import { makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
 import { type Form, fits, list, objectOf, textLike } from '../../support/json-form.ts'
-import { groupsOf, searchForIds } from './exact-search.ts'
-import type { IdSet } from './id-set.ts'
-import { listGaps } from './list-gaps.ts'
-import type { PullingOptions, PullPlan } from './pull-plan.ts'
-import type { PullService, PullSettings } from './pull-settings.ts'
+import { type GapsToList, goThroughGaps, type TakeIds } from './gap-steps.ts'
+import { type IdSet, idsPath, readIds, writeIdsFile } from './id-set.ts'
+import { eachPage, isListed, type ListingOptions, writeListing } from './listing.ts'
+import type { PlannedListing } from './plan-closing.ts'
+import type { PullingOptions, PullPlan, PullService, PullSettings } from './pull-settings.ts'
 import { pullWindow } from './pull-window.ts'
+import { groupsOf, searchForIds } from './search.ts'
 import type { Checkpoint } from './window-file.ts'
 import type { RunWindow } from './window-sources.ts'
 
 /** Companies of one window: as many requests as one interruption may cost. */
 export const WINDOW_COMPANIES = 20_000
 
-export interface GapClosing {
+interface GapClosing {
   /** Behind the windows of the search. */
   readonly windows: readonly RunWindow[]
   readonly pull: (index: number, path: string, signal: AbortSignal) => Promise<Checkpoint>
 }
 
-/** What was found, by id; as text, since a number beyond 2^53 would be another one. */
+/** The companies that were found, by id; as text, since a number beyond 2^53 would be another one. */
 const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it misses is' }
 interface Missing {
   readonly ids: readonly string[]
@@ -106,3 +109,63 @@ const missingOf = async (
   // Another worker may have been first: what was found counts once for all.
   return (await readRunFile(job, MISSING, isMissing))?.ids.map(BigInt) ?? ids
 }
+
+export interface GapListingOptions
+  extends Pick<ListingOptions, 'service' | 'currency' | 'signal' | 'onPage'> {
+  /** Folder of the files; there is one already. */
+  readonly folder: string
+  /** Whether the records themselves are kept too, as JSON Lines. */
+  readonly keepLines: boolean
+  /** Lists gone through at once. */
+  readonly concurrency: number
+}
+
+/**
+ * @param isKnown whether a company was brought otherwise
+ * @returns the companies that were not, by id
+ */
+export const listGaps = (
+  gaps: GapsToList,
+  isKnown: (id: bigint) => boolean,
+  options: GapListingOptions,
+): Promise<readonly bigint[]> =>
+  goThroughGaps(gaps, {
+    ...{ isKnown, concurrency: options.concurrency, signal: options.signal },
+    list: (listing, number, take) => listOne(listing, listingPath(options.folder, number), take, options),
+  })
+
+const listingPath = (folder: string, number: number): string =>
+  join(folder, `gap-${String(number).padStart(5, '0')}.jsonl`)
+
+const listOne = async (
+  listing: PlannedListing,
+  path: string,
+  take: TakeIds,
+  options: GapListingOptions,
+): Promise<void> => {
+  // The records are written behind their ids: a killed process may leave those alone.
+  const isWhole = !options.keepLines || (await isListed(path))
+  const listed = isWhole ? await readIds(idsPath(path)) : undefined
+  if (listed) {
+    take(listed)
+    return
+  }
+  const pages: { readonly lines: Buffer; readonly ids: BigInt64Array }[] = []
+  await eachPage(listing, options, ({ ids, lines, records }) => {
+    pages.push({ ids, lines: options.keepLines ? lines : NO_LINES })
+    options.onPage?.(records)
+    const isNew = take(ids)
+    return isNew || !listing.probe
+  })
+  if (options.keepLines) return writeListing(path, pages)
+  try {
+    await writeIdsFile(
+      idsPath(path),
+      pages.map(({ ids }) => ids),
+    )
+  } catch (error) {
+    throw writeError(`Cannot write the listing "${path}"`, error)
+  }
+}
+
+const NO_LINES = Buffer.alloc(0)

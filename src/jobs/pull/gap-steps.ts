@@ -5,7 +5,7 @@ import { sideBySide } from '../../support/side-by-side.ts'
 import type { ClosingPlan, PlannedListing } from './plan-closing.ts'
 import type { PlannedGap } from './plan-windows.ts'
 
-/** What a plan leaves out, with the search that it is of. */
+/** The part that a plan leaves out, with its search. */
 export interface GapsToList {
   readonly gaps: readonly PlannedGap[]
   readonly closing: ClosingPlan
@@ -14,7 +14,7 @@ export interface GapsToList {
 /** Takes the ids of a page; returns whether one of them was new. */
 export type TakeIds = (ids: BigInt64Array) => boolean
 
-export interface GapSteps {
+interface GapSteps {
   /** Whether a company was brought otherwise. */
   readonly isKnown: (id: bigint) => boolean
   /** Lists gone through at once. */
@@ -51,7 +51,7 @@ export const goThroughGaps = async (
   return [...found].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** What a search is cut into that has outgrown what was planned for it. */
+/** The parts of a search that has outgrown its plan. */
 export interface CutParts {
   readonly searches: readonly SearchParameters[]
   /** Records in none of the parts. */

@@ -6,20 +6,17 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LIMITS } from '../../contract/limits.ts'
-import type { SearchParameters } from '../../contract/requests.ts'
+import { FILTER_CLASSES, type SearchParameters, YEAR_SUFFIX } from '../../contract/requests.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { PageLines } from '../../decode/page-lines.ts'
 import type { PageRequest } from '../../source/service/service.ts'
 import { createIfAbsent, replaceDurably } from '../../support/durable-files.ts'
 import { hashFile, sha256Of } from '../../support/hash.ts'
 import { listFolder, statPath } from '../../support/list-files.ts'
-import { checkPageCount } from './check-page-count.ts'
-import { groupsOf, type IdValue } from './exact-search.ts'
 import { type CutParts, goThroughGaps } from './gap-steps.ts'
 import { IdSet, idsPath, writeIdsFile } from './id-set.ts'
-import { orderOf } from './listing-order.ts'
-import type { PullService } from './pull-settings.ts'
-import { withFilter } from './search.ts'
+import { checkPageCount, type PullService } from './pull-settings.ts'
+import { groupsOf, type IdValue, withFilter } from './search.ts'
 
 export type ListingService = Pick<PullService, 'page' | 'parameters'>
 
@@ -180,4 +177,38 @@ export const listAgain = async (
   for (const group of groupsOf(ids, LIMITS.idsPerRequest))
     pages.push(...(await minified(withFilter(search, 'InternalId', group), options)))
   await writeListing(path, pages)
+}
+
+const { identifier, figure, date } = FILTER_CLASSES
+const UNSCORED = new Set(
+  [identifier, figure, date].flatMap(({ parameters }) => parameters.map((name) => name.toLowerCase())),
+)
+
+/** Whether a parameter gives hits a score, or may: the contract does not list all parameters. */
+const isScored = (name: string): boolean =>
+  !UNSCORED.has(name.toLowerCase().split(YEAR_SUFFIX.toLowerCase())[0] ?? '')
+
+interface ListingOrder {
+  readonly sortBy?: PageRequest['sortBy']
+  /** Whether the ids of a page increase. */
+  readonly ordered: boolean
+  /** Whether hits come by their scores: equal ones may change places from page to page. */
+  readonly byScore: boolean
+}
+
+/** How a search is listed for which no order is asked. @throws what the service throws */
+const orderOf = async (
+  service: Pick<PullService, 'parameters'>,
+  { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
+  signal: AbortSignal | undefined,
+): Promise<ListingOrder> => {
+  if (sortBy !== undefined) return { sortBy, ordered: false, byScore: false }
+  if (!Object.keys(search).some(isScored)) return { ordered: true, byScore: false }
+  const parameters = await service.parameters('companies', signal && { signal })
+  const column = parameters.find(
+    ({ name, sortable }) => sortable && name.toLowerCase() === 'internalid',
+  )?.name
+  return column === undefined
+    ? { ordered: false, byScore: true }
+    : { sortBy: { column, direction: 'ASC' }, ordered: false, byScore: false }
 }

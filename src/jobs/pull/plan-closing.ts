@@ -23,7 +23,7 @@ export interface PlannedListing {
 }
 
 /** Listings along one axis; gone through only while something of the gap is missing. */
-export interface ClosingStep {
+interface ClosingStep {
   /** Place of the gap in the plan. */
   readonly gap: number
   /** The parameter listed along. */
@@ -42,7 +42,7 @@ export interface ClosingPlan {
   readonly probes: number
 }
 
-export interface ClosingRequest {
+interface ClosingRequest {
   readonly count: (search: SearchParameters) => Promise<number>
   readonly parameters: readonly LiveParameter[]
   /** By the service's clock, `yyyy-MM-dd`. */
@@ -80,7 +80,7 @@ export const listingPages = ({ announced }: PlannedListing): number =>
 
 interface Size {
   readonly count: number
-  /** Of these not covered by any window. */
+  /** Those of them that no window covers. */
   readonly missing: number
 }
 interface SizedRange extends Size {
@@ -134,7 +134,7 @@ class ClosingPlanner {
     return { count, missing: count - covered }
   }
 
-  /** What an axis finds beyond those taken already, at most: more than two of them cannot be counted together. */
+  /** The most that an axis finds beyond those taken already: more than two of them cannot be counted together. */
   async #gain(gap: PlannedGap, axis: Axis, { missing }: Size, taken: readonly Axis[]): Promise<number> {
     let gain = missing
     for (const other of taken) {
@@ -240,7 +240,7 @@ class ClosingPlanner {
     return count <= 2 * LISTING_LIMIT && this.#isSortable(ID) ? bothEnds(search, count, ID) : undefined
   }
 
-  /** What has no value may stand at one end of an order: the first page there shows it. */
+  /** Records without a value may stand at one end of an order: the first page there shows it. */
   #ends({ search, parameter, records }: PlannedGap, left: number): PlannedListing[] {
     const columns = [parameter, ...this.#request.parameters.filter(isDate).map(({ name }) => name)]
     const probes = columns

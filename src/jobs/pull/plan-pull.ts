@@ -1,37 +1,27 @@
 /**
- * A pull: what is asked for, its windows (planned once and kept with the run, so that a resumed run has
- * the same), and the entry that the manifest keeps of it. Which service it is and where rows go is the caller's.
+ * The plan of a pull: its windows, cut once when the run begins and kept with it, so that a resumed run has the same; and an
+ * estimate of what it costs. Pulls no data.
  */
 
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { isIdParameter, type SearchParameters } from '../../contract/requests.ts'
-import type { PullEntry, Snapshot } from '../../core/partition.ts'
-import { recordedSearch } from '../../manifest/form/recorded-search.ts'
-import {
-  createRunFile,
-  type JobOfRun,
-  type RunFile,
-  readRunFile,
-  runFileText,
-} from '../../manifest/runs/run-files.ts'
-import { makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
-import { searchLabel } from '../../source/service/request-label.ts'
+import type { Snapshot } from '../../core/partition.ts'
+import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../manifest/runs/run-files.ts'
+import { notResumable } from '../../run/opened-job.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
-import { type Brought, closeGap, closingWindows } from './close-gap.ts'
-import { searchesByIds } from './exact-search.ts'
-import type { CutParts, GapsToList } from './gap-steps.ts'
-import { IdSet, idsPath } from './id-set.ts'
-import { listGaps } from './list-gaps.ts'
-import { planClosing } from './plan-closing.ts'
-import { type PlannedWindow, planWindows, type WindowPlan } from './plan-windows.ts'
-import type { PullingOptions, PullPlan } from './pull-plan.ts'
-import { checkSettings, type PullService, type PullSettings } from './pull-settings.ts'
-import { pullWindow } from './pull-window.ts'
-import { filterOf, type LiveParameter, withFilter } from './search.ts'
+import type { CutParts } from './gap-steps.ts'
+import { type ClosingPlan, listingPages, planClosing } from './plan-closing.ts'
+import { planWindows, type WindowPlan } from './plan-windows.ts'
+import {
+  checkSettings,
+  type PullingOptions,
+  type PullPlan,
+  type PullService,
+  type PullSettings,
+} from './pull-settings.ts'
+import { filterOf, type LiveParameter, searchesByIds, withFilter } from './search.ts'
 import { sinceLast } from './since-last.ts'
-import type { Checkpoint } from './window-file.ts'
-import { openWindowSources, type RunWindow, type WindowSources, windowPath } from './window-sources.ts'
 
 /**
  * Checks a search against the live parameters and cuts it into windows. Pulls no data.
@@ -70,7 +60,7 @@ export const planPull = async (
   }
 }
 
-/** What can be asked for at once: of relations only some ids, which no request may name more of. */
+/** The searches that can be asked for at once: of relations only some ids, which no request may name more of. */
 const requestsOf = (content: Content, search: SearchParameters): readonly SearchParameters[] =>
   content === 'relations' ? searchesByIds(search, LIMITS.idsPerRequest) : [search]
 
@@ -121,7 +111,7 @@ const countsOf = (
   { content, currency }: PullSettings,
   parameters: readonly LiveParameter[],
   clock: { asOf: string },
-  { nowMs, signal }: Pick<PullingOptions, 'nowMs' | 'signal'>,
+  { nowMs = () => performance.now(), signal }: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ) => {
   const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
   return {
@@ -160,136 +150,18 @@ const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
 const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)
 
-/** The plan that a run was begun with, or has stored since. */
+/** The stored plan of a run. */
 export const readWindows = (job: JobOfRun): Promise<PullPlan | undefined> => readRunFile(job, WINDOWS, isPlan)
 
-/** The plan as a run is begun with it. */
-export const windowsText = (plan: PullPlan): readonly [name: string, text: string] =>
-  runFileText({}, WINDOWS, plan)
+/** The plan as a run is begun with it. @param job its place among those of the run */
+export const windowsText = (plan: PullPlan, job = 0): readonly [name: string, text: string] =>
+  runFileText({ job }, WINDOWS, plan)
 
-/** The run's plan: the stored one, else what `make` gives, stored. */
-export const planOfRun = async (job: JobOfRun, make: () => Promise<PullPlan>): Promise<PullPlan> => {
-  const stored = await readWindows(job)
-  if (stored) return stored
-  const plan = await make()
-  await createRunFile(job, WINDOWS, plan)
+/** The plan that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const windowsOfRun = async (job: JobOfRun): Promise<PullPlan> => {
+  const plan = await readWindows(job)
+  if (plan === undefined) throw notResumable(job.run, 'it has no windows')
   return plan
-}
-
-export interface PullPart {
-  /** Places of the windows to pull, of all that the pull has. @default all */
-  readonly only?: readonly number[] | undefined
-  /** What other windows brought. @default what the files beside this one's windows say */
-  readonly brought?: Brought | undefined
-}
-
-export interface Pull extends WindowSources {
-  /** The file of ids beside a window's, where they are kept. */
-  readonly idsPath: (index: number) => string | undefined
-  /** What the manifest keeps, as it stands. */
-  readonly entry: () => PullEntry
-}
-
-/** The windows of a plan as sources of its run. */
-export const openPull = async (
-  service: PullService,
-  job: JobOfRun,
-  settings: PullSettings,
-  plan: PullPlan,
-  options: PullingOptions,
-  part: PullPart = {},
-): Promise<Pull> => {
-  const { content, currency, pageSize } = settings
-  const { concurrency, signal, onEvent } = options
-  await makeRunFolder(job, windowsFolder(job))
-  const searched = runWindows(content, plan)
-  const folder = windowsFolder(job)
-  const beside = () => IdSet.read(searched.map((_, index) => idsPath(windowPath(folder, index))))
-  const closing = closeGap(service, job, settings, plan, part.brought ?? beside, options)
-  const all = [...searched, ...closing.windows]
-  const places = part.only ?? [...all.keys()]
-  const windows = places.flatMap((place) => all[place] ?? [])
-  const opened = await openWindowSources(windows, {
-    folder,
-    ...{ content, currency, concurrency, signal },
-    service: service.origin,
-    pull: async (index, path, stop) => {
-      const window = windows[index]
-      if (window?.closing) {
-        const checkpoint = await closing.pull((places[index] ?? 0) - searched.length, path, stop)
-        onEvent?.({ kind: 'pulled', window: window.name, checkpoint })
-        return checkpoint
-      }
-      if (window === undefined) throw new RangeError(`Cannot pull window ${index}: there is none`)
-      const { name, search } = window
-      const checkpoint = await pullWindow(
-        // Whatever outgrows its chain may leave something out, which is found by what is there.
-        { content, name, searches: [search], currency, pageSize, keepIds: content === 'companies' },
-        {
-          service,
-          path,
-          signal: stop,
-          cutAgain: async (whole, atMost) => {
-            const parts = await planParts(service, settings, whole, atMost, { ...options, signal: stop })
-            const text =
-              `window "${name}" outgrew its chain, and the parts it is cut into leave ${parts.missing} of its records out; ` +
-              (parts.gaps ? 'they are looked for along other parameters' : 'batch files hold them')
-            if (parts.missing > 0) onEvent?.({ kind: 'warning', text })
-            return parts
-          },
-          listGaps: (gaps, known) =>
-            listWindowGaps(gaps, known, path.replace(/\.jsonl$/, '.gaps'), {
-              ...{ service, job, currency, concurrency, signal: stop, onEvent },
-            }),
-          onPage: (now) => onEvent?.({ kind: 'page', window: name, checkpoint: now }),
-        },
-      )
-      onEvent?.({ kind: 'pulled', window: name, checkpoint })
-      const warning = differenceOf(name, checkpoint)
-      if (warning !== undefined) onEvent?.({ kind: 'warning', text: warning })
-      return checkpoint
-    },
-  })
-  const came = (): WindowCounts[] =>
-    opened.checkpoints().map((checkpoint, at) => ({
-      announced: checkpoint?.announced ?? plan.windows[at]?.announced ?? 0,
-      received: checkpoint?.records ?? 0,
-    }))
-  return {
-    ...opened,
-    idsPath: (index) =>
-      closing.windows.length > 0 && !windows[index]?.closing ? idsPath(windowPath(folder, index)) : undefined,
-    entry: () =>
-      pullEntry(service.origin, job, settings, plan, {
-        windows: came().slice(0, searched.length),
-        closed: receivedIn(came().slice(searched.length)),
-      }),
-  }
-}
-
-interface WindowGapOptions extends Pick<PullingOptions, 'concurrency' | 'signal' | 'onEvent'> {
-  readonly service: PullService
-  readonly job: JobOfRun
-  readonly currency: string | undefined
-}
-
-/** What the parts of one window leave out: its lists stand in a folder of its own. */
-const listWindowGaps = async (
-  all: readonly GapsToList[],
-  known: Pick<IdSet, 'has'>,
-  folder: string,
-  { job, onEvent, ...options }: WindowGapOptions,
-): Promise<readonly bigint[]> => {
-  const found = new Set<bigint>()
-  for (const [at, gaps] of all.entries()) {
-    const own = `${folder}/${at}`
-    await makeRunFolder(job, own)
-    const isKnown = (id: bigint): boolean => known.has(id) || found.has(id)
-    const onPage = (records: number): void => onEvent?.({ kind: 'listed', records })
-    for (const id of await listGaps(gaps, isKnown, { ...options, folder: own, keepLines: false, onPage }))
-      found.add(id)
-  }
-  return [...found].sort((a, b) => (a < b ? -1 : 1))
 }
 
 /** The parts of a search that has outgrown what was planned for it, and how what they leave out is found. */
@@ -309,64 +181,55 @@ export const planParts = async (
   }
 }
 
-/** What a person must know of a window whose records are not as many as were announced. */
-const differenceOf = (name: string, { announced, records }: Checkpoint): string | undefined =>
-  announced === records
-    ? undefined
-    : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the ` +
-      `next --since last${records < announced ? ', what the service kept back only with a whole pull' : ''}`
-
-/** All windows of a pull, those that close its gap behind the others. */
-export const windowsOf = (content: Content, plan: PullPlan): readonly RunWindow[] => [
-  ...runWindows(content, plan),
-  ...closingWindows(plan),
-]
-
-/** The windows of a plan with names, in the plan's order. */
-const runWindows = (content: Content, { windows, asOf }: PullPlan): RunWindow[] =>
-  windows.map((window, index) => ({
-    name: `${content} ${index + 1}/${windows.length}: ${searchLabel(window.search)}`,
-    search: window.search,
-    requested: window.requested,
-    growing: isGrowing(window, asOf.slice(0, 10)),
-  }))
-
-const isGrowing = ({ requested }: PlannedWindow, today: string): boolean =>
-  requested !== null && (requested.to === undefined || requested.to >= today)
-
-/** What a window announced and brought. */
-export interface WindowCounts {
-  readonly announced: number
-  readonly received: number
+export interface PlanEstimate {
+  /** Pages that hold records. */
+  readonly pages: number
+  /** Pages, and for each window the empty one that may end it. */
+  readonly requests: number
+  /** The most requests that find and fetch the companies outside all windows: lists of companies, and pages. */
+  readonly closing?: { readonly lists: number; readonly pages: number }
+  /** At least so long, in seconds: a page is assumed to take no longer than a count. */
+  readonly seconds: number
+  /** Why batch files would be the better way; absent where they would not. */
+  readonly batchFiles?: string
 }
 
-const receivedIn = (windows: readonly WindowCounts[]): number =>
-  windows.reduce((sum, { received }) => sum + received, 0)
+interface Pace {
+  readonly pageSize: number
+  /** Windows pulled side by side. */
+  readonly concurrency: number
+  /** Limit set by the person, else learnt. */
+  readonly requestsPerSecond?: number | undefined
+}
 
-/**
- * What was received and what is left of the gap are together what was announced, always: by the plan, but of windows that had
- * more or fewer records when they were pulled, by these.
- *
- * @param came what the windows of the search brought, and how many records came that none of them covered
- */
-export const pullEntry = (
-  service: string,
-  { run }: JobOfRun,
-  { content, search, currency }: PullSettings,
-  { field, from, to, asOf, announced, planned }: PullPlan,
-  { windows, closed }: { readonly windows: readonly WindowCounts[]; readonly closed: number },
-): PullEntry => {
-  const gap = Math.max(0, announced - planned)
-  const received = receivedIn(windows) + closed
-  const inWindows = windows.reduce((sum, one) => sum + Math.max(one.announced, one.received), 0)
-  const inAll = inWindows + Math.max(gap, closed)
+/** Page requests beyond which whole files are the better way. */
+const MOST_PAGES = 1000
+
+const closingRequests = ({ steps, expected }: ClosingPlan): NonNullable<PlanEstimate['closing']> => ({
+  lists: steps.flatMap(({ listings }) => listings).reduce((sum, one) => sum + listingPages(one), 0),
+  pages: Math.ceil(expected / LIMITS.idsPerRequest),
+})
+
+export const estimatePlan = (
+  plan: WindowPlan & { readonly closing?: ClosingPlan },
+  pace: Pace,
+): PlanEstimate => {
+  const { pageSize, concurrency, requestsPerSecond = Number.POSITIVE_INFINITY } = pace
+  const pages = plan.windows.reduce((sum, { announced }) => sum + Math.ceil(announced / pageSize), 0)
+  const closing = plan.closing && closingRequests(plan.closing)
+  const requests = pages + plan.windows.length + (closing ? closing.lists + closing.pages : 0)
+  const atOnce = Math.max(1, Math.min(concurrency, plan.windows.length))
+  const seconds = Math.max((requests * plan.probeMs) / 1000 / atOnce, requests / requestsPerSecond)
+  const gap = plan.announced - plan.planned - (plan.closing?.expected ?? 0)
+  const reasons = [
+    ...(pages > MOST_PAGES ? [`${pages} pages are more than ${MOST_PAGES}`] : []),
+    ...(gap > 0 ? [`no window covers ${gap} of ${plan.announced} records`] : []),
+  ]
   return {
-    ...{ run, content, service, search: recordedSearch(search) },
-    ...(currency !== undefined && { currency }),
-    ...(field !== undefined && { field }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...{ asOf, announced: inAll, planned, received },
-    ...((gap > 0 || inAll > received) && { gapLeft: inAll - received }),
+    pages,
+    requests,
+    ...(closing && { closing }),
+    seconds,
+    ...(reasons.length > 0 && { batchFiles: reasons.join(', and ') }),
   }
 }

@@ -26,7 +26,7 @@ export interface PlannedGap {
   readonly parameter: string
   /** The filter that whatever stands in a window matches. */
   readonly values: FilterValues
-  /** Of the part, and of these those that no window covers. */
+  /** The records of the part, and those of them that no window covers. */
   readonly records: number
   readonly missing: number
 }
@@ -55,7 +55,7 @@ export interface PlanRequest {
   readonly search: SearchParameters
   /** How many records a search has. */
   readonly count: (search: SearchParameters) => Promise<number>
-  /** Of the service, as listed now. */
+  /** The parameters of the service, as listed now. */
   readonly parameters: readonly LiveParameter[]
   /** Parameters with values to cut by, asked for only when days are not enough. */
   readonly coded: () => Promise<readonly LiveParameter[]>
@@ -86,7 +86,7 @@ const CODED = ['CountryCode', 'OperationalStatus', 'LegalForm'] as const
  */
 export const planWindows = async (request: PlanRequest): Promise<WindowPlan> => new Planner(request).plan()
 
-/** What a node is cut into, and what that leaves out. */
+/** The parts of a node, and the records that they leave out. */
 interface Cut {
   readonly windows: readonly PlannedWindow[]
   readonly gaps: readonly PlannedGap[]
@@ -224,7 +224,7 @@ class Planner {
     return { windows, gaps }
   }
 
-  /** What no filter cuts further: good as long as it fits at all. */
+  /** A part that no filter cuts further: good as long as it fits at all. */
   #whole(node: Node): Cut {
     const { cap, content } = this.#request
     if (node.count <= cap) return uncut(node)

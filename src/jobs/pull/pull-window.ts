@@ -10,10 +10,10 @@ import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { PageLines } from '../../decode/page-lines.ts'
 import type { Page, Service } from '../../source/service/service.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { checkPageCount } from './check-page-count.ts'
-import { askedIds, groupsOf, searchesByIds, searchForIds } from './exact-search.ts'
 import type { CutParts, GapsToList } from './gap-steps.ts'
 import { IdSet, idsPath } from './id-set.ts'
+import { checkPageCount } from './pull-settings.ts'
+import { askedIds, groupsOf, searchesByIds, searchForIds } from './search.ts'
 import { type Checkpoint, holds, NOTHING, readCheckpoint, WindowFile } from './window-file.ts'
 
 export interface WindowRequest {
@@ -202,7 +202,7 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    // What closes a gap was announced with it.
+    // The companies that close a gap were announced with it.
     const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
     const counted = {
       ...was,

@@ -3,13 +3,37 @@
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchInput } from '../../contract/requests.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import type { PullEntry } from '../../core/partition.ts'
+import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
+import type { PullJob, RunPlan, SyncJob } from '../../run/run-plan.ts'
+import { type RunScope, withRun } from '../../run/with-run.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import {
+  measured,
+  SERVICE_OPTIONS,
+  type ServiceJobOptions,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from '../common/service-job.ts'
-import { exactSearch } from './exact-search.ts'
-import type { PullEvent } from './pull-plan.ts'
-import { type PullSummary, pullSearch } from './pull-search.ts'
+import { listingOf } from './ask-listed.ts'
+import { openPull, type PulledWindow, pulledWindows } from './open-windows.ts'
+import { planPull, windowsOfRun, windowsText } from './plan-pull.ts'
+import {
+  checkPullCurrency,
+  checkSettings,
+  otherCurrency,
+  type PullEvent,
+  type PullPlan,
+  type PullSettings,
+  rememberParameters,
+} from './pull-settings.ts'
+import { exactSearch } from './search.ts'
 
 /** Options of `pull`. */
 export interface PullOptions extends ServiceJobOptions<PullReport> {
@@ -34,10 +58,20 @@ export interface PullOptions extends ServiceJobOptions<PullReport> {
   readonly onPull?: ((event: PullEvent) => void) | undefined
 }
 
-/** What a pull did. */
+/** The report of a pull. */
 export interface PullReport extends RunReport {
-  /** What was asked for, announced and received; its windows; the requests it took. */
+  /** The search, its announced and received records; its windows; the requests it took. */
   readonly pull: Omit<PullSummary, 'summary'>
+}
+
+const OPTIONS: OptionTypes<PullOptions> = {
+  ...SERVICE_OPTIONS,
+  content: is.required(is.oneOf('companies', 'relations')),
+  search: is.required(is.object, 'an object of search parameters'),
+  ...each(is.text, 'currency', 'since', 'until', 'by'),
+  closeGap: is.flag,
+  ...each(is.count, 'cap', 'pageSize'),
+  onPull: is.callback,
 }
 
 /**
@@ -52,10 +86,10 @@ export interface PullReport extends RunReport {
  *   the service; `TOKEN_REFUSED`, `SERVICE_BUSY` (later), `SERVICE_FAILED`, `PLAN_IMPOSSIBLE`; `QUARANTINE_LIMIT`,
  *   `DISK_FULL`, `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit
  * @example
- * import { pull, service } from 'firmlake'
+ * import { pull, createService } from 'firmlake'
  *
  * const { snapshot, records, pull: pulled } = await pull({
- *   from: service({ url: 'https://service.example.com', token: 'my-token' }),
+ *   from: createService({ url: 'https://service.example.com', token: 'my-token' }),
  *   lake: './lake',
  *   content: 'companies',
  *   search: { CountryCode: ['SE'] },
@@ -63,21 +97,145 @@ export interface PullReport extends RunReport {
  * })
  * console.log(snapshot, records, pulled.entry.announced) // 1 2 2
  */
-export const pull = (options: PullOptions): Promise<PullReport & TargetsSummary> => {
-  const { from: service, concurrency = DEFAULT_CONCURRENCY, onPull } = options
-  const { content, search, currency, since, until, by, closeGap } = options
-  const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
-  const settings = {
-    ...{ content, search: exactSearch(search), currency, since, until, by, cap, pageSize },
-    // Left out where it is the default: a run that was started without it is resumed.
-    ...(closeGap === false && { closeGap }),
-  }
+export const pull = async (options: PullOptions): Promise<PullReport & TargetsSummary> => {
+  checkOptions('pull', OPTIONS, options)
   return withTargets(options, async () => {
-    const asked = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
-    const { loaded, report } = await measured(asked, (run) =>
-      pullSearch(service.url, settings, { ...run, service, concurrency, onPull }),
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),
     )
     const { summary, ...pulled } = loaded
     return { ...report(summary), pull: pulled }
   })
+}
+
+/** The part of a pull's options that its run is known by; a default is left out where a run that was started without it is resumed. */
+export const askedByPull = ({
+  cap = LIMITS.cursorCap,
+  pageSize = LIMITS.pageSize.most,
+  ...options
+}: Pick<PullOptions, 'content' | 'since' | 'until' | 'cap' | 'pageSize' | keyof Searched>): PullSettings => {
+  const { content, since, until } = options
+  return { content, since, until, cap, pageSize, ...searched(options) }
+}
+
+type Searched = Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'>
+
+/** The part that a pull and a sync share. */
+export const searched = ({ search, currency, by, closeGap }: Searched) => ({
+  ...{ search: exactSearch(search), currency, by },
+  ...(closeGap === false && { closeGap }),
+})
+
+export interface PullRunOptions extends RunOptions {
+  readonly service: Service
+  /** Windows pulled side by side. */
+  readonly concurrency: number
+  readonly onPull?: ((event: PullEvent) => void) | undefined
+}
+
+export interface PullSummary {
+  readonly summary: LoadSummary
+  /** The currency of the last pull of this search, if this one is in another. */
+  readonly currencyBefore?: string
+  readonly entry: PullEntry
+  readonly plan: PullPlan
+  readonly windows: readonly PulledWindow[]
+  readonly counters: ServiceCounters
+}
+
+/** Starts or resumes the run of a search, whose windows are planned when it begins, and loads it. @param open its sources */
+export const runSearch = async <Opened extends OpenedJob>(
+  job: PullJob | SyncJob,
+  options: Omit<PullRunOptions, 'onPull'>,
+  open: (run: RunScope, service: Service) => Promise<Opened>,
+) => {
+  const { lake, mode, signal } = options
+  const service = rememberParameters(options.service)
+  // Before a run, and possibly a lake, is made for a search that is impossible.
+  await checkSettings(service, job, signal)
+  const before = await currencyBefore(job, options)
+  const plan: RunPlan = { jobs: [job], again: false, limits: defaultLimits(options) }
+  const files = async () =>
+    new Map([windowsText(await planPull(service, job, await pullsIfAny(lake), { signal }))])
+  return withRun({ lake, plan, mode, files, taking: options }, async (run) => {
+    const opened = await open(run, service)
+    const summary = await loadIntoLake(run, [opened], options)
+    return { opened, summary, counters: service.counters(), ...before }
+  })
+}
+
+/** Starts or resumes the run of a pull, and works on it. `url` is where a resumed run finds the service. */
+export const pullSearch = async (
+  url: string,
+  settings: PullSettings,
+  options: PullRunOptions,
+): Promise<PullSummary> => {
+  const job: PullJob = { kind: 'pull', url, ...settings }
+  const { opened, ...done } = await runSearch(job, options, (run, service) =>
+    openPullJob(run, job, { ...options, service }),
+  )
+  return { ...done, plan: opened.plan, ...pulledBy(done.summary, opened, settings.content) }
+}
+
+/**
+ * The result of a pull: for a run that was committed before, as the lake has it, for its windows may stand on
+ * another machine.
+ */
+export const pulledBy = (
+  { already, partitions }: LoadSummary,
+  { entry, windows, plan }: OpenedPull,
+  content: PullSettings['content'],
+  place = 0,
+): Pick<PullSummary, 'entry' | 'windows'> => {
+  const recorded = already?.pulls[place]
+  return recorded === undefined
+    ? { entry: entry(), windows: windows() }
+    : { entry: recorded, windows: pulledWindows(partitions, content, plan) }
+}
+
+/** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */
+export const currencyBefore = async (
+  settings: PullSettings,
+  { lake, changeCurrency }: Pick<RunOptions, 'lake' | 'changeCurrency'>,
+): Promise<{ readonly currencyBefore?: string }> => {
+  const snapshot = await pullsIfAny(lake)
+  if (!changeCurrency) checkPullCurrency(snapshot, settings)
+  const other = otherCurrency(snapshot, settings)
+  return other === undefined ? {} : { currencyBefore: other }
+}
+
+export interface OpenedPull extends OpenedJob {
+  readonly plan: PullPlan
+  /** The entry of the manifest, as it stands. */
+  readonly entry: () => PullEntry
+  /** The windows that came so far. */
+  readonly windows: () => readonly PulledWindow[]
+}
+
+/** Opens the windows that the run was begun with; they are pulled when they are asked for. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const openPullJob = async (
+  run: JobScope,
+  settings: PullSettings,
+  { service, concurrency, signal, onPull }: Omit<PullRunOptions, 'lake' | 'limit'>,
+): Promise<OpenedPull> => {
+  const shared = { concurrency, signal, onEvent: onPull }
+  const plan = await windowsOfRun(run)
+  run.keep()
+  onPull?.({ kind: 'planned', plan, resumed: run.number > 1 })
+  const { sources, checkpoints, entry } = await openPull(service, run, settings, plan, shared)
+  return {
+    sources,
+    plan,
+    entry,
+    pulls: () => [entry()],
+    listing: () => listingOf(service, settings, entry(), { signal }),
+    windows: () =>
+      checkpoints().map((checkpoint, at) => ({
+        name: sources[at]?.name ?? '',
+        planned: plan.windows[at]?.announced ?? 0,
+        announced: checkpoint?.announced ?? 0,
+        received: checkpoint?.records ?? 0,
+        pages: checkpoint?.pages ?? 0,
+      })),
+  }
 }

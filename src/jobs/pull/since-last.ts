@@ -1,4 +1,4 @@
-/** What the days of a search mean, and "since last": the day it continues from, read from the lake's own manifest. */
+/** The meaning of the days of a search, and "since last": the day it continues from, read from the lake's own manifest. */
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
@@ -6,7 +6,7 @@ import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
 
-/** What says that anything of a record has changed. */
+/** The fields that change with anything of a record. */
 export const CHANGE_FIELD = { companies: 'ContentUpdatedAt', relations: 'RelationsUpdatedAt' } as const
 
 const isChange = ({ name }: LiveParameter): boolean => /UpdatedAt$/i.test(name)
@@ -26,7 +26,7 @@ interface Asked {
   readonly search: SearchParameters
   readonly currency?: string | undefined
   readonly by?: string | undefined
-  /** Of the service, as listed now. */
+  /** The parameters of the service, as listed now. */
   readonly parameters: readonly LiveParameter[]
 }
 

@@ -40,7 +40,7 @@ export const dayFilter = (from: string | undefined, to: string | undefined): Fil
 const midpoint = (from: number, to: number): number => Math.floor((from + to) / 2)
 
 const YEAR_DAYS = 366
-/** Where no first day is known, most of what is there lies in this time. */
+/** Where no first day is known, most records are from this time. */
 const LIKELY_DAYS = 60 * YEAR_DAYS
 
 /**

@@ -19,7 +19,7 @@ import type { GapsToList } from './gap-steps.ts'
 import { ID_BYTES, openIds, writeIds } from './id-set.ts'
 
 /** How much of a window there is. */
-export interface Extent {
+interface Extent {
   readonly bytes: number
   readonly records: number
   /** Pages with records. */
@@ -34,15 +34,15 @@ export interface Extent {
 export interface Checkpoint extends Extent {
   /** Searches pulled one after the other; more than one where the window was cut again. */
   readonly chains: readonly SearchParameters[]
-  /** What the parts of a window that was cut again leave out, until it is found. */
+  /** The records that the parts of a window that was cut again leave out, until they are found. */
   readonly gaps?: readonly GapsToList[]
   /** The first of the chains that bring it; absent where there are none. */
   readonly closingFrom?: number
   /** The chain at work, from 0; the number of chains when all are done. */
   readonly chain: number
-  /** What there was before that chain, for when it begins again. */
+  /** The extent before that chain, for when it begins again. */
   readonly before: Extent
-  /** Of the next request. */
+  /** The cursor of the next request. */
   readonly cursor: string
   /** Greatest `InternalId` of the chain so far, and a hash of those of its last page. */
   readonly lastId: string | null
@@ -53,7 +53,7 @@ export interface Checkpoint extends Extent {
   readonly asOf: string | null
   /** CRC-32 of what the file has so far: unlike a hash it can be continued by another process. */
   readonly crc32?: number
-  /** Of the whole file, once it is whole. */
+  /** The hash of the whole file, once it is whole. */
   readonly sha256?: string
 }
 
@@ -129,7 +129,7 @@ export class WindowFile {
     this.#ids = ids
     this.#bytes = bytes
     this.#crc32 = sum
-    // What an earlier process wrote is hashed at the end: a hash cannot be kept half done.
+    // The bytes of an earlier process are hashed at the end: a hash cannot be kept half done.
     if (bytes === 0) this.#hash = createHash('sha256')
   }
 

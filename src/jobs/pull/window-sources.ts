@@ -21,16 +21,16 @@ import {
 export interface RunWindow {
   /** Unlike all others of the run. */
   readonly name: string
-  /** What the manifest shows as its search. */
+  /** The search that the manifest shows. */
   readonly search: WindowEntry['search']
   readonly requested: DateRange['requested']
   /** It is still growing while others are pulled: begun when all before it are done. */
   readonly growing: boolean
-  /** What it asks for is known only when all others are pulled. */
+  /** Its ids are known only when all others are pulled. */
   readonly closing?: true
 }
 
-export interface WindowSourcesOptions {
+interface WindowSourcesOptions {
   /** Folder of the files; there is one already. */
   readonly folder: string
   readonly content: Content
@@ -48,7 +48,7 @@ export interface WindowSourcesOptions {
 
 export interface WindowSources {
   readonly sources: readonly Source[]
-  /** What is known of each window, in order; absent where it was not pulled yet. */
+  /** The checkpoint of each window, in order; absent if it was not pulled yet. */
   readonly checkpoints: () => readonly (Checkpoint | undefined)[]
   /** Stops the prefetch, and waits for it. */
   readonly stop: () => Promise<void>
@@ -103,7 +103,7 @@ const windowSource = (
   }
 }
 
-/** What is known of the windows, and those that are pulled. */
+/** The checkpoints of the windows, and the windows that are pulled. */
 class Windows {
   readonly checkpoints: (Checkpoint | undefined)[]
   readonly #folder: string

@@ -1,5 +1,6 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
@@ -8,35 +9,57 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
-import type { InPlaceOptions } from '../common/in-place.ts'
-import { type QueryRow, readRows } from '../common/read-rows.ts'
+import { type InPlaceOptions, type QueryRow, readRows } from '../common/read-rows.ts'
 
-/** Options of `query` and `openQuery`. */
-export interface QuestionOptions
+/** Options of `openQuery`. */
+export interface OpenQueryOptions
   extends Pick<LakeQueryOptions, 'check' | 'aroundFetch' | 'outFolder'>,
     InPlaceOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined
+}
+
+/** Options of `query`. */
+export interface QueryOptions extends OpenQueryOptions {
+  /** One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
+  readonly sql: string
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined
+}
+
+const OPEN_OPTIONS: OptionTypes<OpenQueryOptions> = {
+  lake: is.lake,
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  outFolder: is.text,
+  checked: is.flag,
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  aroundFetch: is.callback,
+}
+
+const OPTIONS: OptionTypes<QueryOptions> = {
+  ...OPEN_OPTIONS,
+  sql: is.required(is.text, 'one SELECT'),
+  signal: is.signal,
 }
 
 /**
  * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `report()` says what was read of a
  * bucket and how, `close()` ends it.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
  *   `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`
  * @example
  * import { convert, openQuery } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const questions = await openQuery('./lake')
+ * const questions = await openQuery({ lake: './lake' })
  * try {
  *   const { rows } = await questions.run('SELECT internal_id FROM companies ORDER BY 1')
  *   for await (const chunk of rows) console.log(chunk.length) // 3
@@ -44,11 +67,9 @@ export interface QuestionOptions
  *   questions.close()
  * }
  */
-export const openQuery = async (
-  lake: string,
-  options: Omit<QuestionOptions, 'signal'> = {},
-): Promise<LakeQuery> => {
-  const { snapshot, memoryBytes, threads, check, aroundFetch, outFolder } = options
+export const openQuery = async (options: OpenQueryOptions): Promise<LakeQuery> => {
+  checkOptions('openQuery', OPEN_OPTIONS, options)
+  const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder } = options
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
     ...{ lake, threads, check, aroundFetch, outFolder },
@@ -64,8 +85,6 @@ export const openQuery = async (
  * Asks a lake one question in SQL, read-only: views such as `companies` and `financials` show the current version of each
  * record, `companies_history` and so on all versions. Nothing but the lake can be read.
  *
- * @param lake a folder, or `s3://bucket/prefix`
- * @param sql one SELECT (also WITH, FROM, PIVOT, DESCRIBE, …)
  * @returns all rows, in memory; integers are numbers (bigint beyond 2^53), decimals the text of their digits, instants
  *   ISO 8601 in UTC. For an answer of any size: `openQuery`, or `exportTables` with `sql`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`,
@@ -74,15 +93,13 @@ export const openQuery = async (
  * import { convert, query } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const rows = await query('./lake', 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1')
+ * const rows = await query({ lake: './lake', sql: 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1' })
  * for (const { country_code, companies } of rows) console.log(country_code, companies) // NO 1, SE 2
  */
-export const query = async (
-  lake: string,
-  sql: string,
-  { signal, ...options }: QuestionOptions = {},
-): Promise<readonly QueryRow[]> => {
-  const opened = await openQuery(lake, options)
+export const query = async (options: QueryOptions): Promise<readonly QueryRow[]> => {
+  checkOptions('query', OPTIONS, options)
+  const { sql, signal, ...opening } = options
+  const opened = await openQuery(opening)
   const ended = interruptOn(opened, signal)
   try {
     return await orInterrupted('The query', signal, async () => readRows(await opened.run(sql)))

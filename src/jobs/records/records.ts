@@ -1,6 +1,7 @@
 /** `records`: the current records of a lake as they came, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { withAllCompanies } from '../../lake/views/current-versions.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
@@ -8,7 +9,7 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type RestoreRequest, restoreLines, textsOf } from '../../restore/restore.ts'
 import { queryMemory } from '../../run/memory-shares.ts'
 import { exactId } from '../../support/exact-id.ts'
-import type { InPlaceOptions } from '../common/in-place.ts'
+import type { InPlaceOptions } from '../common/read-rows.ts'
 
 /** Options of `records`. */
 export interface RecordsOptions extends InPlaceOptions {
@@ -29,8 +30,19 @@ export interface RecordsOptions extends InPlaceOptions {
   readonly signal?: AbortSignal | undefined
   /** How far the fetch of a lake's files from a bucket is. */
   readonly onFetch?: RestoreRequest['onFetch']
-  /** What reading the lake has taken, when all records were read. */
+  /** Called with the cost of reading the lake, when all records were read. */
   readonly onRead?: RestoreRequest['onRead']
+}
+
+const OPTIONS: OptionTypes<RecordsOptions> = {
+  lake: is.lake,
+  content: is.oneOf('companies', 'relations'),
+  ids: is.ids,
+  ...each(is.flag, 'all', 'checked'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'onFetch', 'onRead'),
+  signal: is.signal,
 }
 
 /**
@@ -46,6 +58,7 @@ export interface RecordsOptions extends InPlaceOptions {
  *   console.log(JSON.parse(text).BasicDetails.CompanyName) // Company 1
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
+  checkOptions('records', OPTIONS, options)
   for await (const lines of recordLines(options)) yield* textsOf(lines)
 }
 

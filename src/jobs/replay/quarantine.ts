@@ -14,6 +14,10 @@ import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/read-quarantine.ts'
 import { loadedPartitions } from '../../manifest/form/loaded-sources.ts'
 import { readJournal } from '../../manifest/runs/journal.ts'
+import { listRunIds } from '../../manifest/runs/runs.ts'
+import { holdsRun } from '../../manifest/snapshots/find-commit.ts'
+import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { statPath } from '../../support/list-files.ts'
@@ -188,3 +192,29 @@ const textNotKept = ({ partition }: QuarantineFile, line: number): ToolkitError 
       'mend the source and load that again with --again',
     { line },
   )
+
+interface QuarantineChoice {
+  readonly lake: string
+  /** @default the newest */
+  readonly snapshot?: number | undefined
+  /** A run of the newest snapshot, or one that was refused and waits. */
+  readonly run?: string | undefined
+}
+
+/** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, RUN_NOT_FOUND */
+export const quarantineFiles = async ({
+  lake,
+  snapshot: number,
+  run,
+}: QuarantineChoice): Promise<readonly QuarantineFile[]> => {
+  if (run !== undefined && (await listRunIds(lake)).includes(run)) return waitingFilesOfRun(lake, run)
+  const root = await readRoot(lake, number)
+  const files = waitingFiles(await readTableListed(lake, root, QUARANTINE), lake)
+  if (run === undefined) return files
+  if (await holdsRun(lake, root, run)) return files.filter(({ partition }) => partition.run === run)
+  throw new ToolkitError(
+    'RUN_NOT_FOUND',
+    `Cannot list the quarantine of run "${run}": it is neither unfinished nor in the lake`,
+    { run },
+  )
+}

@@ -1,13 +1,24 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { sourcesOf } from '../../manifest/form/shared-sources.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
+import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { given, type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import {
+  LOAD_OPTIONS,
+  type LoadOptions,
+  limitsGiven,
+  measured,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
-import type { QuarantineFile } from './quarantine.ts'
-import { quarantineFiles } from './quarantine-files.ts'
-import { replayFiles } from './replay-files.ts'
+import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
 
 /** Options of `replay`. */
 export interface ReplayOptions
@@ -17,7 +28,7 @@ export interface ReplayOptions
   readonly sources?: readonly string[] | undefined
 }
 
-/** What a replay did. */
+/** The report of a replay. */
 export type ReplayReport = Omit<RunReport, 'run'> & {
   /** `null` where no such line is in the quarantine: no run was begun. */
   readonly run: string | null
@@ -35,6 +46,13 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
       sources?.some((pattern) => sourcesOf(partition).some(({ name }) => fits(name, pattern))) ?? true,
   )
 
+const { maxQuarantined: _limit, mode: _mode, ...REPLAY_OPTIONS } = LOAD_OPTIONS
+const OPTIONS: OptionTypes<ReplayOptions> = {
+  ...REPLAY_OPTIONS,
+  ...each(is.amount, 'maxLineBytes', 'maxDepth'),
+  sources: is.texts,
+}
+
 /**
  * Loads the lines of the quarantine again, after a newer version or with other limits, all in one commit. What is still bad
  * stays in the quarantine. Then published tables and sinks are updated.
@@ -50,13 +68,45 @@ const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly Quara
  * const { snapshot, records } = await replay({ lake: './lake', sources: ['crm*'] }) // still bad
  * console.log(snapshot === null, records) // true 0
  */
-export const replay = (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
-  const { maxLineBytes, maxDepth } = options
+export const replay = async (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
+  checkOptions('replay', OPTIONS, options)
   return withTargets<ReplayReport>(options, async () => {
     const files = await filesOf(options)
-    const { loaded, report } = await measured(runOptionsOf(options), async (run) =>
-      files.length === 0 ? undefined : replayFiles(files, given({ maxLineBytes, maxDepth }), run),
+    const { loaded, report } = await measured(settingsOf(options), async (run) =>
+      files.length === 0 ? undefined : replayFiles(files, limitsGiven(run), run),
     )
     return { ...report(loaded ?? NOTHING_LOADED), run: loaded?.run ?? null }
   })
+}
+
+/** The quarantine files that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const openReplay = async (
+  { lake, run }: JobScope,
+  { files }: ReplayJob,
+  { blockBytes }: RunLimits,
+): Promise<OpenedJob> => {
+  const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
+  const found = files.flatMap((sha256) => waiting.get(sha256) ?? [])
+  if (found.length < files.length) throw notResumable(run, 'another run already replayed these lines')
+  return { sources: quarantineSources(found, blockBytes) }
+}
+
+/**
+ * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line
+ * loads stays as it is; of the others what is still bad is quarantined again.
+ */
+export const replayFiles = async (
+  files: readonly QuarantineFile[],
+  limits: RunLimits,
+  options: Omit<RunOptions, 'limit'>,
+): Promise<LoadSummary> => {
+  const plan: RunPlan = {
+    jobs: [{ kind: 'replay', files: files.map(({ sha256 }) => sha256) }],
+    again: false,
+    limits: { ...defaultLimits(options), ...limits },
+  }
+  const sources = quarantineSources(files, plan.limits.blockBytes)
+  return withRun({ lake: options.lake, plan, taking: options }, (run) =>
+    loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
+  )
 }

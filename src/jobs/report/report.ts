@@ -1,6 +1,10 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
@@ -11,16 +15,18 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { OpenRun } from '../../report/render-loads.ts'
 import type { ReportPage, SectionAnswer } from '../../report/section.ts'
+import { openStorage } from '../../storage/open-storage.ts'
+import { replaceDurably } from '../../support/durable-files.ts'
+import { temporaryLiveness } from '../../support/process-identity.ts'
 import { TOOL } from '../../support/tool-version.ts'
-import { checkLoads, type Expectations } from '../check/check-loads.ts'
+import { checkLoads, EXPECTATION_OPTIONS, type Expectations } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
-import { reportTarget } from '../common/report-target.ts'
-import { openQuery, type QuestionOptions } from '../query/query.ts'
+import { openQuery, type QueryOptions } from '../query/query.ts'
 
 /** Options of `report`. */
 export interface ReportOptions
   extends Expectations,
-    Pick<QuestionOptions, 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
+    Pick<QueryOptions, 'lake' | 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
   /** The file, or `s3://bucket/prefix/report.html`, which ends in `.html`; one that is there is replaced. */
   readonly to: string
   /** Line items with a heat map of their own. @default NetSales, EBITDA */
@@ -29,7 +35,7 @@ export interface ReportOptions
   readonly now?: (() => Date) | undefined
 }
 
-/** What was written. */
+/** The report that was written. */
 export interface WrittenReport {
   readonly lake: string
   readonly snapshot: number
@@ -77,11 +83,22 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
       reason: failure ? `${failure.code}: ${failure.message}` : '',
     }))
 
+const OPTIONS: OptionTypes<ReportOptions> = {
+  ...EXPECTATION_OPTIONS,
+  lake: is.lake,
+  to: is.required(is.text, 'a file that ends in .html'),
+  check: is.oneOf('first-read', 'every-read', 'never'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'now', 'aroundFetch'),
+  signal: is.signal,
+  lineItems: is.texts,
+}
+
 /**
  * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
  * with its statement and its numbers. The file loads nothing and holds no script.
  *
- * @param lake a folder, or `s3://bucket/prefix`
  * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
  *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
  *   `INTERRUPTED`; an earlier report stays then
@@ -89,11 +106,12 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
  * import { convert, report } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const { snapshot, pages } = await report('./lake', { to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
+ * const { snapshot, pages } = await report({ lake: './lake', to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
  * console.log(snapshot, pages) // 1 7
  */
-export const report = async (lake: string, options: ReportOptions): Promise<WrittenReport> => {
-  const { to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
+export const report = async (options: ReportOptions): Promise<WrittenReport> => {
+  checkOptions('report', OPTIONS, options)
+  const { lake, to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
@@ -105,7 +123,7 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
     knowsName: knowsName(root),
   }
   const pages = pagesOf({ lineItems, rules: rules() })
-  const opened = await openQuery(lake, { snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
+  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
     const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages))
@@ -131,5 +149,47 @@ export const report = async (lake: string, options: ReportOptions): Promise<Writ
   } finally {
     ended()
     opened.close()
+  }
+}
+
+/** A place for one page. */
+interface ReportTarget {
+  /** An absolute path, or `s3://bucket/prefix/report.html`. */
+  readonly path: string
+  /** @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`; an earlier page stays then */
+  readonly write: (page: Uint8Array) => Promise<void>
+}
+
+const IN_BUCKET = /^(s3:\/\/.+)\/([^/]+)$/i
+
+/** Removes unfinished files that killed processes left beside the page; what cannot be removed stays. */
+const removeLeftovers = async (folder: string): Promise<void> => {
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names)
+    if (temporaryLiveness(name) === 'gone')
+      await rm(join(folder, name), { force: true }).catch(() => undefined)
+}
+
+/** No file of a lake, nor of its targets, is a page: a typing error replaces none of them. @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` */
+export const reportTarget = (to: string): ReportTarget => {
+  if (!/\.html?$/i.test(to))
+    throw new ToolkitError(
+      'TARGET_REFUSED',
+      `Cannot write the report "${to}": expected a file that ends in .html`,
+    )
+  const [, folder, name] = IN_BUCKET.exec(to) ?? []
+  if (folder !== undefined && name !== undefined) {
+    const storage = openStorage(folder)
+    return { path: `${storage.uri}/${name}`, write: (page) => storage.replace(name, page) }
+  }
+  const path = resolve(to)
+  return {
+    path,
+    write: async (page) => {
+      await removeLeftovers(dirname(path))
+      await replaceDurably(path, page).catch((error: unknown) => {
+        throw writeError(`Cannot write the report "${path}"`, error)
+      })
+    },
   }
 }

@@ -1,13 +1,37 @@
-/** `resume`: interrupted runs continued to their end, in one call. */
+/** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { parseQuarantineLimit, type QuarantineLimit } from '../../commit/quarantine-limit.ts'
-import type { Service } from '../../source/service/service.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.ts'
+import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
+import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
+import { checkPlanOrigin } from '../../source/service/plan-origin.ts'
+import { createService, type Service } from '../../source/service/service.ts'
+import { readToken } from '../../source/service/token.ts'
+import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { allDelivered } from '../common/all-delivered.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
+import {
+  allDelivered,
+  LOAD_OPTIONS,
+  type LoadOptions,
+  type MaxGoneOption,
+  measured,
+  SERVICE_OPTIONS,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { type MaxGoneOption, maxGoneOf } from '../common/service-job.ts'
-import { resumeRuns, sortUnfinished } from './resume-runs.ts'
+import { openConvert } from '../convert/convert.ts'
+import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { openPullJob } from '../pull/pull.ts'
+import { openReplay } from '../replay/replay.ts'
+import { openSyncJob } from '../sync/sync.ts'
 
 /** Options of `resume`. */
 export interface ResumeOptions
@@ -26,7 +50,7 @@ export interface ResumeOptions
   readonly concurrency?: number | undefined
 }
 
-/** What became of an interrupted run. */
+/** The outcome of an interrupted run. */
 export type ResumedRun =
   | { readonly kind: 'loaded'; readonly report: RunReport }
   /** It had committed before its process went; only its folder was left. */
@@ -34,28 +58,33 @@ export type ResumedRun =
   /** It does not stop the others. */
   | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
 
-/** What became of interrupted runs, oldest first. */
+/** The outcomes of interrupted runs, oldest first. */
 export interface ResumeReport {
   readonly runs: readonly ResumedRun[]
 }
 
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
 export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
-  const { service, concurrency, skipBadFiles } = options
-  const begun = { ...runOptionsOf(options), skipBadFiles, maxGone: maxGoneOf(options) }
-  const { loaded, report } = await measured(begun, (watched) =>
-    resumeRuns({
-      ...{ ...watched, run, concurrency },
-      service: service && (async (url) => service(url)),
-    }),
-  )
-  const [resumed] = loaded
-  if (resumed?.kind === 'loaded') return { kind: 'loaded', report: report(resumed.summary) }
-  return resumed ?? { kind: 'failed', run, error: undefined }
+  const settings = settingsOf(options)
+  const { service = (url: string) => openWithEnvironment(url, settings.concurrency) } = options
+  const { loaded, report } = await measured({ ...settings, service }, (watched) => takeOver(run, watched))
+  return loaded.kind === 'loaded' ? { kind: 'loaded', report: report(loaded.summary) } : loaded
 }
 
-const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | undefined =>
-  limit === undefined || typeof limit === 'object' ? limit : parseQuarantineLimit(String(limit))
+const {
+  mode: _mode,
+  maxUnknownPerRecord: _perRecord,
+  maxUnknownNames: _names,
+  ...RESUME_OPTIONS
+} = LOAD_OPTIONS
+const OPTIONS: OptionTypes<ResumeOptions> = {
+  ...RESUME_OPTIONS,
+  maxGone: SERVICE_OPTIONS.maxGone,
+  run: is.text,
+  skipBadFiles: is.flag,
+  concurrency: is.count,
+  service: is.callback,
+}
 
 /**
  * Resumes one run whose process is gone, or all of them, each at its last finished partition; without `run` those that would
@@ -73,13 +102,13 @@ const limitOf = ({ maxQuarantined: limit }: ResumeOptions): QuarantineLimit | un
  * const { runs } = await resume({ lake: './lake' })
  * console.log(runs.every(({ kind }) => kind !== 'failed')) // true
  */
-export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
+export const resume = async (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
+  checkOptions('resume', OPTIONS, options)
   const done = withTargets<ResumeReport>(options, async () => {
-    const { lake, run, signal, changeCurrency, skipBadFiles } = options
+    const { lake, run, signal } = options
     if (run !== undefined) return { runs: [await resumeOne(run, options)] }
-    const strictness = { limit: limitOf(options), changeCurrency, skipBadFiles }
     const runs: ResumedRun[] = []
-    for (const id of (await sortUnfinished(lake, strictness)).resumable) {
+    for (const id of (await sortUnfinished(lake, options)).resumable) {
       const resumed = resumeOne(id, options).catch((error: unknown): ResumedRun => {
         if (signal?.aborted) throw error
         return { kind: 'failed', run: id, error }
@@ -92,3 +121,120 @@ export const resume = (options: ResumeOptions): Promise<ResumeReport & TargetsSu
 }
 
 const reportIn = (run: ResumedRun): readonly RunReport[] => (run.kind === 'loaded' ? [run.report] : [])
+
+type Resumed =
+  | { readonly kind: 'loaded'; readonly summary: LoadSummary }
+  | Exclude<ResumedRun, { kind: 'loaded' }>
+
+/** Unfinished runs, oldest first. */
+interface UnfinishedRuns {
+  /** Their process is gone, and another attempt may succeed. */
+  readonly resumable: readonly string[]
+  /** Running, possibly running on another host, or one that many machines work on. */
+  readonly working: readonly RunSummary[]
+  /** They can only fail again. */
+  readonly final: readonly RunSummary[]
+}
+
+export type Strictness = Pick<ResumeOptions, 'maxQuarantined' | 'changeCurrency' | 'skipBadFiles'>
+
+/** Failures that the given options may resolve. */
+const changedBy = ({ maxQuarantined, changeCurrency, skipBadFiles }: Strictness): ReadonlySet<string> =>
+  new Set([
+    ...(maxQuarantined === undefined ? [] : ['QUARANTINE_LIMIT']),
+    ...(changeCurrency ? ['CURRENCY_CHANGED'] : []),
+    ...(skipBadFiles ? CODES_OF_ONE_FILE : []),
+  ])
+
+/** Sorts the unfinished runs of a lake. @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const sortUnfinished = async (lake: string, options: Strictness = {}): Promise<UnfinishedRuns> => {
+  const changed = changedBy(options)
+  const runs = await listRuns(lake, { now: new Date() })
+  const final = runs.filter(({ failure }) => failure?.final && !changed.has(failure.code))
+  const isWorking = ({ state, shared }: RunSummary): boolean => state !== 'gone' || shared === true
+  return {
+    resumable: runs.filter((one) => !isWorking(one) && !final.includes(one)).map(({ run }) => run),
+    working: runs.filter(isWorking),
+    final,
+  }
+}
+
+const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
+  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
+  return createService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
+}
+
+const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
+  const { lake } = options
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
+  const now = new Date()
+  const found = (await listRuns(lake, { now })).find((one) => one.run === run)
+  if (found?.shared)
+    throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
+  const committed = found?.committed ?? null
+  // Its own run goes with what is finished.
+  if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
+    return { kind: 'committed', run, snapshot: committed }
+  return withResumedRun(lake, run, now, async (scope) => {
+    if (committed === null) {
+      const plan = await planOf(lake, run)
+      const load = () => loadJobs(scope, plan, options)
+      return { kind: 'loaded', summary: await attempt(scope, plan, load) }
+    }
+    await ensureRecord(lake, committed)
+    return { kind: 'committed', run, snapshot: committed }
+  })
+}
+
+export interface JobOptions extends RunOptions {
+  /** Opens the service at an address, for the kinds of jobs that call one. It is closed when the run ends. */
+  readonly service: (url: string) => Service | Promise<Service>
+  /** Windows pulled, or files downloaded, side by side. */
+  readonly concurrency: number
+}
+
+/** Each kind has one place here; the compiler misses one that is added to `Job`. */
+const openJob = async (
+  run: JobScope,
+  job: Job,
+  { limits }: RunPlan,
+  options: JobOptions,
+): Promise<OpenedJob> => {
+  switch (job.kind) {
+    case 'convert':
+      return openConvert(run, job)
+    case 'replay':
+      return openReplay(run, job, limits)
+    case 'pull':
+      return openPullJob(run, job, { ...options, service: await options.service(job.url) })
+    case 'sync':
+      return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
+    case 'batchFiles':
+      return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
+    case 'program':
+      throw notResumable(run.run, 'its sources belong to a program, start that again')
+    case 'compact':
+    case 'forget':
+      throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
+  }
+}
+
+/** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
+export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const services = new Map<string, Promise<Service>>()
+  const service = async (url: string): Promise<Service> => {
+    const opened = services.get(url) ?? Promise.resolve(options.service(url))
+    services.set(url, opened)
+    return opened
+  }
+  try {
+    const jobs: OpenedJob[] = []
+    for (const [place, job] of plan.jobs.entries())
+      jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
+    return await loadIntoLake(run, jobs, options)
+  } finally {
+    for (const opened of await Promise.allSettled(services.values()))
+      if (opened.status === 'fulfilled') await opened.value.close()
+  }
+}

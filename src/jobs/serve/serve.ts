@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { LIMITS } from '../../contract/limits.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
@@ -75,6 +76,17 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
   )
 }
 
+const OPTIONS: OptionTypes<ServeOptions> = {
+  lake: is.lake,
+  ...each(is.text, 'host', 'token', 'tokens', 'cursorKey', 'faults'),
+  follow: is.flag,
+  ...each(is.amount, 'memoryBytes', 'rateLimit', 'queryTimeoutMs'),
+  ...each(is.count, 'snapshot', 'threads', 'port', 'cursorCap'),
+  ...each(is.callback, 'onMove', 'onFollowError', 'onProgress', 'onUnusable'),
+  signal: is.signal,
+  log: is.object,
+}
+
 /**
  * Serves a snapshot of a lake, or with `follow` always the newest one, over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
  * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
@@ -82,24 +94,25 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
  *
  * @returns a handle: its `url`, and `close()`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,
- *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `COPY_UNUSABLE`, `USAGE`, `INTERRUPTED`
+ *   `RATES_UNREADABLE`, `FAULTS_UNREADABLE`, `INDEX_UNUSABLE`, `USAGE`, `INTERRUPTED`
  * @example
- * import { convert, pull, serve, service } from 'firmlake'
+ * import { convert, pull, serve, createService } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const server = await serve({ lake: './lake', port: 0, token: 'my-token' })
- * const from = service({ url: server.url, token: 'my-token' })
+ * const from = createService({ url: server.url, token: 'my-token' })
  * const { records } = await pull({ from, lake: './copy', content: 'companies', search: { CountryCode: ['SE'] } })
  * await server.close()
  * console.log(records) // 2
  */
 export const serve = async (options: ServeOptions): Promise<ServedLake> => {
+  checkOptions('serve', OPTIONS, options)
   const { lake, snapshot, host = HOST, port = PORT, token, tokens: file, rateLimit, log, signal } = options
   const { follow = false, onMove, onFollowError } = options
   if (follow && snapshot !== undefined)
     throw new ToolkitError(
       'USAGE',
-      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of both`,
+      `Cannot serve snapshot ${snapshot} and follow the newest one: expected one of the two`,
       { snapshot },
     )
   const {

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/check-staged.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { PullEntry } from '../../core/partition.ts'
 import { endRun, markCommit, unmarkCommit } from '../../manifest/runs/commit-marks.ts'
 import { hasEnded, recordEnded } from '../../manifest/runs/ended-runs.ts'
 import type { FinishedWork } from '../../manifest/runs/journal.ts'
@@ -15,10 +16,13 @@ import { readRecords, type UnitRecord } from '../../manifest/runs/unit-records.t
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-job.ts'
 import { withTools } from '../../run/run-tools.ts'
+import { parseAddress } from '../../source/service/address.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { notDeliveredOfRun, pullsOfRun } from './pulls-of-run.ts'
-import { withScratch } from './scratch.ts'
+import { pullEntry, type WindowCounts } from '../pull/open-windows.ts'
+import { readWindows } from '../pull/plan-pull.ts'
+import { readFindings, syncEntry } from '../sync/find-changes.ts'
 import {
   checkRelease,
   commitOf,
@@ -27,6 +31,7 @@ import {
   notFound,
   removedRun,
   type SharedRun,
+  withScratch,
 } from './shared-run.ts'
 
 export interface CommitSharedOptions
@@ -61,7 +66,7 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
   )
 }
 
-/** What all units have made, in their order. */
+/** The work of all units, in their order. */
 const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
   units: records.flatMap(({ sources }) => sources),
   entries: records.flatMap(({ entries }) => entries),
@@ -71,7 +76,7 @@ const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promis
 const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
   const { plan, seen } = shared
   const { lake, run } = seen
-  const { limit, changeCurrency, signal, onEvent } = options
+  const { signal } = options
   checkRelease(shared)
   const records = await recordsOf(shared)
   const work = await workOf(shared, records)
@@ -83,7 +88,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { limit, changeCurrency, attempt, work, signal, onEvent }),
+        commitLoaded(tools, seen, { ...options, attempt, work }),
       ),
     )
     return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
@@ -93,7 +98,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
   }
 }
 
-/** What a unit has made is recorded once and for all: where a file of it is damaged, the run has to be planned anew. */
+/** The work of a unit is recorded once and for all: if a file of it is damaged, the run has to be planned anew. */
 const withWayOut = (error: unknown): unknown => {
   if (!(error instanceof ToolkitError) || error.code !== 'RUN_NOT_RESUMABLE') return error
   const { message, context } = error
@@ -152,4 +157,49 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     if (await hasEnded(lake, run)) return ended
     throw await failureOfRun(found.shared.seen, error)
   }
+}
+
+/** The counts of each source of a unit, in its order. Every window has a partition, and each says it of the whole. */
+const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] => {
+  const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
+  return sources.map((source) => {
+    const window = source.kind === 'loaded' ? byId.get(source.partitions[0] ?? '')?.source.window : undefined
+    return window ?? { announced: 0, received: 0 }
+  })
+}
+
+/** The companies that a sync found and did not get. */
+const notDeliveredOfRun = async (
+  { plan, seen }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<NotDelivered | undefined> => {
+  if (plan.jobs[0].kind !== 'sync') return undefined
+  const findings = await readFindings(seen)
+  const came = records.flatMap(windowsIn).reduce((sum, { received }) => sum + received, 0)
+  return findings && notDelivered(findings.new.length + findings.changed.length, came)
+}
+
+/** @param records of all units, in their order */
+const pullsOfRun = async (
+  { plan, seen, units }: SharedRun,
+  records: readonly UnitRecord[],
+): Promise<readonly PullEntry[]> => {
+  const [job] = plan.jobs
+  if (job.kind !== 'pull' && job.kind !== 'sync') return []
+  const { origin } = parseAddress(job.url)
+  const windows = await readWindows(seen)
+  if (windows === undefined) throw notResumable(seen.run, 'it has no windows')
+  if (job.kind === 'sync') {
+    const findings = await readFindings(seen)
+    if (findings === undefined) throw notResumable(seen.run, 'it has no findings')
+    return [syncEntry({ origin }, seen, job, windows, findings)]
+  }
+  const searched: WindowCounts[] = []
+  let closed = 0
+  // Windows that close a gap stand behind those of the search.
+  for (const [id, record] of records.entries())
+    for (const [index, window] of windowsIn(record).entries())
+      if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += window.received
+      else searched.push(window)
+  return [pullEntry(origin, seen, job, windows, { windows: searched, closed })]
 }

@@ -9,16 +9,14 @@ import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { BatchFilesReport, PullBatchFilesOptions } from '../batch-files/pull-batch-files.ts'
-import { allDelivered } from '../common/all-delivered.ts'
-import { type LoadOptions, measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import { allDelivered, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
-import type { PullOptions, PullReport } from '../pull/pull.ts'
-import type { PullSummary } from '../pull/pull-search.ts'
+import type { PullOptions, PullReport, PullSummary } from '../pull/pull.ts'
 import type { SyncOptions, SyncReport } from '../sync/sync.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { EngineOutcome, RunEngine } from './run-engine.ts'
-import { planRun, type RunLoad } from './run-steps.ts'
+import { type PlanRunOptions, planLoad, type RunLoad } from './run-steps.ts'
 
 /** How a job is handed to an engine. */
 export interface OnEngine {
@@ -32,7 +30,7 @@ export interface OnEngine {
 }
 
 /** How far a run is. */
-export interface UnitProgress {
+interface UnitProgress {
   readonly run: string
   readonly units: number
   readonly done: number
@@ -75,25 +73,20 @@ const watchUnits = async (
 
 /** @param begin is given the run as soon as it is planned: what is needed of its folder has to be read by then */
 const handOver = async <Done>(
-  options: LoadOptions<Done>,
-  load: RunLoad & { readonly again?: boolean | undefined; readonly skipBadFiles?: boolean | undefined },
+  options: LoadOptions<Done> & RunLoad & Pick<PlanRunOptions, 'again' | 'skipBadFiles'>,
   { engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine,
   begin: (run: string) => Promise<void> = async () => undefined,
 ): Promise<Handed> => {
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads, mode, signal, changeCurrency = false } = options
-  const { maxUnknownPerRecord, maxUnknownNames, take, hashKey, changeTaken } = options
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
   const lake = /^s3:\/\//.test(options.lake) ? options.lake : resolve(options.lake)
-  const common = { lake, memoryBytes, threads, mode, signal, changeCurrency }
-  const planned = await planRun({
-    ...{ take, hashKey, changeTaken },
-    ...{ ...load, ...common, maxUnknownPerRecord, maxUnknownNames, unitBytes, maxRequestsPerSecond },
-  })
+  const own = { lake, memoryBytes, changeCurrency, unitBytes, maxRequestsPerSecond }
+  const planned = await planLoad({ ...options, ...own })
   const { run, phases, skipped } = planned
   if (run === null) return { planned, summary: { ...NOTHING_LOADED, skipped }, outcome: undefined }
   await begin(run)
   const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
   const { unitsAtOnce, maxWaitMs } = engine
-  const limits = { maxQuarantined: limitText(runOptionsOf(options).limit), changeCurrency, maxWaitMs }
+  const limits = { maxQuarantined: limitText(settingsOf(options).limit), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
@@ -111,15 +104,13 @@ const handOver = async <Done>(
 export const convertOnEngine = (
   options: Omit<ConvertOptions, 'from'> & { readonly from: readonly string[] },
   on: OnEngine,
-) => {
-  const { from, content, again, skipBadFiles, maxLineBytes, maxRatio, maxDepth } = options
-  return withTargets<RunReport>(options, async () => {
-    const limits = { maxLineBytes, maxRatio, maxDepth }
-    const load = { load: 'convert', from, content, again, skipBadFiles, ...limits } as const
-    const { loaded, report } = await measured(runOptionsOf(options), () => handOver(options, load, on))
+) =>
+  withTargets<RunReport>(options, async () => {
+    const { loaded, report } = await measured(settingsOf(options), () =>
+      handOver({ ...options, load: 'convert' }, on),
+    )
     return report(loaded.summary)
   })
-}
 
 const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
   requests: a.requests + b.requests,
@@ -130,29 +121,22 @@ const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
 
 type Planned = Pick<PullSummary, 'plan' | 'currencyBefore'>
 
-/** What a pull and a sync share: their plan is read before the commit removes it, their entry after it. */
+/** Shared by a pull and a sync: their plan is read before the commit removes it, their entry after it. */
 const pullOn = async <Done>(
-  options: LoadOptions<Done> & Pick<PullOptions, 'from'>,
-  load: Extract<RunLoad, { load: 'pull' | 'sync' }>,
+  options: LoadOptions<Done> & Extract<RunLoad, { load: 'pull' | 'sync' }>,
   on: OnEngine,
   read: (run: string) => Promise<void>,
 ) => {
-  const { currencyBefore } = await import('../pull/pull-search.ts')
+  const { askedByPull, currencyBefore } = await import('../pull/pull.ts')
   const { readWindows } = await import('../pull/plan-pull.ts')
   const { notResumable } = await import('../../run/opened-job.ts')
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
-  const { lake, changeCurrency, from } = options
-  const { exactSearch } = await import('../pull/exact-search.ts')
-  const { currency } = load
-  const search = exactSearch(load.search)
-  const content = load.load === 'pull' ? load.content : 'companies'
-  const before = await currencyBefore(
-    { content, search, currency, cap: 0, pageSize: 0 },
-    { lake, changeCurrency },
-  )
+  const { lake, from } = options
+  const content = options.load === 'pull' ? options.content : 'companies'
+  const before = await currencyBefore(askedByPull({ ...options, content }), options)
   let plan: Planned['plan'] | undefined
-  const { loaded, report } = await measured(runOptionsOf(options), () =>
-    handOver(options, load, on, async (run) => {
+  const { loaded, report } = await measured(settingsOf(options), () =>
+    handOver(options, on, async (run) => {
       plan = await readWindows({ lake, run })
       if (plan === undefined) throw notResumable(run, 'it has no windows')
       await read(run)
@@ -168,11 +152,10 @@ const pullOn = async <Done>(
 
 /** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
 export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
-  const { from, content, search, currency, since, until, by, closeGap, cap, pageSize } = options
+  const { content } = options
   return withTargets<PullReport>(options, async () => {
-    const settings = { from, content, search, currency, since, until, by, closeGap, cap, pageSize }
-    const done = await pullOn(options, { load: 'pull', ...settings }, on, async () => undefined)
-    const { pulledWindows } = await import('../pull/pulled-windows.ts')
+    const done = await pullOn({ ...options, load: 'pull' }, on, async () => undefined)
+    const { pulledWindows } = await import('../pull/open-windows.ts')
     const { found, entry, pulled } = done
     return {
       ...done.report,
@@ -183,17 +166,16 @@ export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
 
 /** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
 export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
-  const { from, search, currency, by, closeGap, lake } = options
+  const { lake } = options
   const done = withTargets<SyncReport>(options, async () => {
     const { readFindings } = await import('../sync/find-changes.ts')
     const { notResumable } = await import('../../run/opened-job.ts')
     let findings: SyncReport['sync']['findings'] | undefined
-    const load = { load: 'sync', from, search, currency, by, closeGap } as const
-    const { report, found, entry, pulled } = await pullOn(options, load, on, async (run) => {
+    const { report, found, entry, pulled } = await pullOn({ ...options, load: 'sync' }, on, async (run) => {
       findings = await readFindings({ lake, run })
     })
     if (findings === undefined) throw notResumable(report.run, 'it has no findings')
-    const { receivedOf } = await import('../pull/pulled-windows.ts')
+    const { receivedOf } = await import('../pull/open-windows.ts')
     const { notDelivered } = await import('../../run/opened-job.ts')
     const fetched = receivedOf(found.partitions)
     const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
@@ -208,20 +190,15 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
 
 /** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */
 export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) => {
-  const { from, again, skipBadFiles } = options
+  const { from, again = false } = options
   return withTargets<BatchFilesReport>(options, async () => {
-    const { chooseListed } = await import('../batch-files/load-batch-files.ts')
-    const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
-    const { held, unnameable } = await chooseListed(
-      from.service,
-      batchSelection(from),
-      again ?? false,
-      options,
+    const { batchSelection, chooseListed } = await import('../batch-files/pull-batch-files.ts')
+    const { held, unnameable } = await chooseListed(from.service, batchSelection(from), again, options)
+    const { loaded, report } = await measured(settingsOf(options), () =>
+      handOver({ ...options, load: 'batches' }, on),
     )
-    const load = { load: 'batches', from, again, skipBadFiles } as const
-    const { loaded, report } = await measured(runOptionsOf(options), () => handOver(options, load, on))
     const { planned, summary } = loaded
-    // What the lake holds is named apart.
+    // The files that the lake holds are named apart.
     const skipped = summary.skipped.slice(planned.skipped.length)
     return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
   })

@@ -7,7 +7,7 @@ import type { UnitSource } from '../../manifest/runs/units.ts'
 import { notResumable } from '../../run/opened-job.ts'
 import type { ConvertJob } from '../../run/run-plan.ts'
 import { localSources } from '../../source/local-sources.ts'
-import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
+import type { OpenedUnits, OpenUnitOptions } from './open-service-units.ts'
 import type { NumberedUnit, SharedRun } from './shared-run.ts'
 
 const asPlanned = (source: Source, { fingerprint, content, found, blocks, name }: UnitSource): Source => ({

@@ -31,35 +31,20 @@ import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
 import { unnameableReason } from '../batch-files/choose-batch-files.ts'
-import { chooseListed } from '../batch-files/load-batch-files.ts'
-import { planPull, windowsOf, windowsText } from '../pull/plan-pull.ts'
-import { currencyBefore } from '../pull/pull-search.ts'
+import { chooseListed } from '../batch-files/pull-batch-files.ts'
+import { windowsOf } from '../pull/open-windows.ts'
+import { planPull, windowsText } from '../pull/plan-pull.ts'
+import { currencyBefore } from '../pull/pull.ts'
 import { checkSettings, rememberParameters } from '../pull/pull-settings.ts'
 import type { RunWindow } from '../pull/window-sources.ts'
 import { changeWindows, findingsText, listChanges } from '../sync/find-changes.ts'
-import { withScratch } from './scratch.ts'
-import { type Phase, phasesOf } from './shared-run.ts'
+import { type Phase, phasesOf, withScratch } from './shared-run.ts'
 import { cutFiles, DEFAULT_UNIT_BYTES, type SkippedSource } from './units-of-files.ts'
 
-/** What a run that many machines work on may load. */
+/** The jobs that a run of many machines may load. */
 export type SharedJob = ConvertJob | PullJob | SyncJob | BatchFilesJob
 
-export interface PlanOptions
-  extends Pick<
-    RunOptions,
-    | 'lake'
-    | 'memoryBytes'
-    | 'threads'
-    | 'skipBadFiles'
-    | 'maxUnknownPerRecord'
-    | 'maxUnknownNames'
-    | 'changeCurrency'
-    | 'take'
-    | 'hashKey'
-    | 'changeTaken'
-    | 'mode'
-    | 'signal'
-  > {
+export interface PlanOptions extends Omit<RunOptions, 'limit'> {
   readonly job: SharedJob
   readonly limits?: RunLimits | undefined
   /** Loads sources that the lake holds already once more. @default false */
@@ -67,8 +52,8 @@ export interface PlanOptions
   /** Stored bytes of files in a unit. @default 64 MiB */
   readonly unitBytes?: number | undefined
   /** Requests a second of all workers together. @default learnt from the answers, by each for itself */
-  readonly requestsPerSecond?: number | undefined
-  /** Of the jobs that call a service. */
+  readonly maxRequestsPerSecond?: number | undefined
+  /** The service, for the jobs that call one. */
   readonly service?: Service | undefined
   /** Windows listed side by side. @default 4 */
   readonly concurrency?: number | undefined
@@ -86,7 +71,7 @@ export interface PlannedRun {
   readonly skipped: readonly SkippedSource[]
 }
 
-/** What a job has to do, and what stands in the run's folder besides its units. */
+/** The units of a job, and the other files of the run's folder. */
 interface PlannedJob {
   readonly units: readonly WorkUnit[]
   readonly files: RunTexts
@@ -122,7 +107,7 @@ const planWindowed = async (
   const asking = rememberParameters(service)
   await checkSettings(asking, settings, signal)
   await currencyBefore(settings, options)
-  const pulling = { nowMs: () => performance.now(), concurrency, signal }
+  const pulling = { concurrency, signal }
   const windows = await planPull(asking, settings, await pullsIfAny(lake), pulling)
   if (job.kind === 'pull')
     return {
@@ -210,7 +195,15 @@ const plannedAs = (
  * @throws {ToolkitError} USAGE for standard input, and what the inputs or the service throw; no run is begun then
  */
 export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> => {
-  const { lake, job, again = false, limits, skipBadFiles, requestsPerSecond, mode } = options
+  const {
+    lake,
+    job,
+    again = false,
+    limits,
+    skipBadFiles,
+    maxRequestsPerSecond: requestsPerSecond,
+    mode,
+  } = options
   if (job.kind === 'convert' && job.inputs.includes('-'))
     throw new ToolkitError(
       'USAGE',

@@ -7,7 +7,7 @@ import { liesIn } from '../../storage/lake-places.ts'
 import type { RunReport } from '../common/run-report.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 
-/** What an engine is told of a planned run. It may be stored there for everybody who may read its history. */
+/** The request to an engine to work on a planned run. It may be stored there for everybody who may read its history. */
 export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
   /** An absolute path, or `s3://bucket/prefix`. */
   readonly lake: string
@@ -23,10 +23,10 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
   readonly changeCurrency: boolean
 }
 
-/** What only the steps themselves knew of a run that is committed; all else stands in its snapshot. */
+/** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
 export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'leftOut'> {
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
-  /** What the workers have asked a service. */
+  /** The requests of the workers to a service. */
   readonly requests: ServiceCounters
 }
 
@@ -35,7 +35,7 @@ export interface RunEngine {
   /**
    * Begins with a run, or attaches to it where it is under way, and waits until it is committed.
    *
-   * @param signal detaches: the run goes on
+   * @param signal detaches: the run continues
    * @throws {ToolkitError} what a step ended with; `ENGINE_UNREACHABLE`, `ENGINE_REFUSED`, `ENGINE_ENDED`, `INTERRUPTED`
    */
   readonly work: (request: EngineRequest, signal: AbortSignal | undefined) => Promise<EngineOutcome>
@@ -81,7 +81,7 @@ const bounded = <T extends { readonly source: string }>(items: readonly T[]): re
   return [...items.slice(0, MOST_NAMED), { ...last, source: `… and ${items.length - MOST_NAMED} more` }]
 }
 
-/** What the units of a run have left out and skipped: its commit removes where that is stored. */
+/** The sources that the units of a run have left out and skipped: its commit removes where that is stored. */
 export const unloadedSources = async ({
   lake,
   run,

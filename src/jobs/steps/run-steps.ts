@@ -4,31 +4,33 @@
  * worker is a process, and there are many.
  */
 
-import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { allDelivered } from '../common/all-delivered.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import {
+  allDelivered,
+  COMMON_OPTIONS,
   type CommonOptions,
-  given,
+  DEFAULT_CONCURRENCY,
+  LOAD_OPTIONS,
   type LoadOptions,
+  limitsGiven,
   measured,
-  runOptionsOf,
+  settingsOf,
   withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY } from '../common/service-job.ts'
 import type { ConvertOptions } from '../convert/convert.ts'
 import type { PullOptions } from '../pull/pull.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
-import type { SharedRunStatus } from './shared-run-status.ts'
+import type { SharedRunStatus } from './shared-run.ts'
 import type { UnitChoice, UnitOutcome, WorkSummary } from './work-shared-run.ts'
 
-/** What a run of many machines loads. */
+/** The load of a run that many machines share. */
 export type RunLoad =
   | ({
       readonly load: 'convert'
@@ -71,31 +73,13 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
       return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...(content && { content }) }
     }
     case 'pull': {
-      const { from, content, search, currency, since, until, by, closeGap } = options
-      const { cap = LIMITS.cursorCap, pageSize = LIMITS.pageSize.most } = options
-      const { exactSearch } = await import('../pull/exact-search.ts')
-      return {
-        ...{
-          kind: 'pull',
-          url: from.url,
-          content,
-          search: exactSearch(search),
-          currency,
-          since,
-          until,
-          by,
-          cap,
-          pageSize,
-        },
-        ...(closeGap === false && { closeGap }),
-      }
+      const { askedByPull } = await import('../pull/pull.ts')
+      return { kind: 'pull', url: options.from.url, ...askedByPull(options) }
     }
     case 'sync': {
-      const { from, search, currency, by, closeGap } = options
-      const { exactSearch } = await import('../pull/exact-search.ts')
-      const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
+      const { searched } = await import('../pull/pull.ts')
       const { syncSettings } = await import('../sync/find-changes.ts')
-      return { kind: 'sync', url: from.url, ...syncSettings(asked) }
+      return { kind: 'sync', url: options.from.url, ...syncSettings(searched(options)) }
     }
     case 'batches': {
       const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
@@ -107,6 +91,61 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
 const planningService = (options: PlanRunOptions): Service | undefined => {
   if (options.load === 'convert') return undefined
   return options.load === 'batches' ? options.from.service : options.from
+}
+
+const STEP_OPTIONS: OptionTypes<RunStep> = {
+  lake: is.lake,
+  run: is.required(is.text, 'the id of a run'),
+}
+
+const FILE_OPTIONS = {
+  content: is.oneOf('companies', 'relations'),
+  ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
+}
+const SEARCH_OPTIONS = {
+  ...each(is.text, 'currency', 'since', 'until', 'by'),
+  closeGap: is.flag,
+  ...each(is.count, 'cap', 'pageSize'),
+  search: is.object,
+}
+
+const PLAN_OPTIONS: OptionTypes<PlanRunOptions> = {
+  ...FILE_OPTIONS,
+  ...SEARCH_OPTIONS,
+  load: is.required(is.oneOf('convert', 'pull', 'sync', 'batches')),
+  from: is.required(is.either(is.text, is.texts, is.object), 'paths, a service or batch files'),
+  lake: is.lake,
+  hashKey: is.either(is.text, is.object),
+  ...each(is.flag, 'changeCurrency', 'changeTaken', 'again', 'skipBadFiles'),
+  ...each(
+    is.amount,
+    'memoryBytes',
+    'maxUnknownPerRecord',
+    'maxUnknownNames',
+    'unitBytes',
+    'maxRequestsPerSecond',
+  ),
+  ...each(is.count, 'threads', 'mode'),
+  signal: is.signal,
+  take: is.object,
+}
+
+const WORK_OPTIONS: OptionTypes<WorkRunOptions> = {
+  ...STEP_OPTIONS,
+  units: is.listOf(is.count, 'numbers of units'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'threads', 'workers', 'concurrency'),
+  ...each(is.callback, 'service', 'onEvent', 'onUnit'),
+  signal: is.signal,
+  shard: is.object,
+}
+
+const COMMIT_OPTIONS: OptionTypes<CommitRunOptions> = {
+  ...COMMON_OPTIONS,
+  ...STEP_OPTIONS,
+  maxQuarantined: LOAD_OPTIONS.maxQuarantined,
+  changeCurrency: is.flag,
+  onEvent: is.callback,
 }
 
 /**
@@ -124,20 +163,15 @@ const planningService = (options: PlanRunOptions): Service | undefined => {
  * console.log(units, phases.length) // 1 1
  */
 export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
-  const { lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode } = options
-  const { again, skipBadFiles, unitBytes, maxRequestsPerSecond: requestsPerSecond, signal } = options
-  const { take, hashKey, changeTaken } = options
-  const limits =
-    options.load === 'convert'
-      ? given({ maxLineBytes: options.maxLineBytes, maxRatio: options.maxRatio, maxDepth: options.maxDepth })
-      : {}
+  checkOptions('planRun', PLAN_OPTIONS, options)
+  return planLoad(options)
+}
+
+/** The same of options that other ones of a job may stand beside. */
+export const planLoad = async (options: PlanRunOptions): Promise<PlannedRun> => {
+  const limits = options.load === 'convert' ? limitsGiven(options) : {}
   const { planSharedRun } = await import('./plan-shared-run.ts')
-  return planSharedRun({
-    ...{ lake, memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames, changeCurrency, mode, signal },
-    ...{ job: await jobOf(options), limits, again, skipBadFiles, unitBytes, requestsPerSecond },
-    ...{ take, changeTaken, hashKey },
-    service: planningService(options),
-  })
+  return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
 }
 
 /** A step of a run, and where the run is. */
@@ -172,17 +206,17 @@ export type WorkRunOptions = RunStep &
   }
 
 const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
-  const { openService } = await import('../../source/service/service.ts')
+  const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
   const { checkPlanOrigin } = await import('../../source/service/plan-origin.ts')
   checkPlanOrigin(process.env.FIRMLAKE_URL, url)
   const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
-  return openService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
+  return createService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
 }
 
 /**
  * Loads units of a run: some by their ids, or each `of`-th. A unit that is done already is left alone; one that several
- * processes work on at the same time is done once. Killed at any point, the same call goes on.
+ * processes work on at the same time is done once. Killed at any point, the same call resumes.
  *
  * @returns what became of each unit; `snapshot` where the run is committed already
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_INCOMPLETE` where units of an earlier phase are not done, `RUN_OTHER_RELEASE`,
@@ -195,6 +229,7 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * console.log(units[0]?.kind, units[0]?.records) // done 5
  */
 export const workRun = async (options: WorkRunOptions): Promise<WorkSummary> => {
+  checkOptions('workRun', WORK_OPTIONS, options)
   const { concurrency = DEFAULT_CONCURRENCY, service = serviceOfEnvironment, ...more } = options
   const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
   const { workSharedRun } = await import('./work-shared-run.ts')
@@ -210,7 +245,7 @@ export interface CommitRunOptions
     Omit<CommonOptions<CommitRunReport>, 'lake'>,
     Pick<LoadOptions<never>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'> {}
 
-/** What a commit of a run did. */
+/** The report of a commit of a run. */
 export type CommitRunReport =
   | ({ readonly kind: 'committed' } & RunReport)
   /** Another call had committed it; `null`: it had found nothing new. */
@@ -232,11 +267,12 @@ export type CommitRunReport =
  * const committed = await commitRun({ lake, run: run ?? '' })
  * console.log(committed.kind, committed.snapshot) // committed 1
  */
-export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
+export const commitRun = async (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
+  checkOptions('commitRun', COMMIT_OPTIONS, options)
   const done = withTargets<CommitRunReport>(options, async () => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(runOptionsOf(options), (watched) =>
+    const { loaded, report } = await measured(settingsOf(options), (watched) =>
       commitSharedRun({ ...watched, run }),
     )
     return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
@@ -255,14 +291,16 @@ export const commitUnits = (options: CommitRunOptions): Promise<CommitRunReport 
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
  */
-export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus> => {
-  const { sharedRunStatus } = await import('./shared-run-status.ts')
+export const runStatus = async (options: RunStep): Promise<SharedRunStatus> => {
+  checkOptions('runStatus', STEP_OPTIONS, options)
+  const { lake, run } = options
+  const { sharedRunStatus } = await import('./shared-run.ts')
   return sharedRunStatus(lake, run)
 }
 
 /**
- * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call goes on. What they have loaded goes
- * with `collectGarbage`.
+ * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call resumes. What they have loaded goes
+ * with `gc`.
  *
  * @returns the number of the snapshot that shows the run, where it had committed; else `null`
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `LAKE_NOT_FOUND`
@@ -273,7 +311,9 @@ export const runStatus = async ({ lake, run }: RunStep): Promise<SharedRunStatus
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true
  */
-export const cancelRun = async ({ lake, run }: RunStep): Promise<number | null> => {
-  const { cancelSharedRun } = await import('./shared-run-status.ts')
+export const cancelRun = async (options: RunStep): Promise<number | null> => {
+  checkOptions('cancelRun', STEP_OPTIONS, options)
+  const { lake, run } = options
+  const { cancelSharedRun } = await import('./shared-run.ts')
   return cancelSharedRun(lake, run)
 }

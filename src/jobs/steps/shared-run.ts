@@ -1,15 +1,35 @@
-/** A run that any number of processes work on, on any machine: what is stored of it, and whether it still stands. */
+/**
+ * A run that any number of processes work on, on any machine: what is stored of it, how far it is, its end without a commit, and
+ * folders for what one attempt works with.
+ */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
-import { isSharedRun, type SeenRun, seeRun, sharedRunState } from '../../manifest/runs/run-lease.ts'
+import { countCommits, endRun } from '../../manifest/runs/commit-marks.ts'
+import {
+  isSharedRun,
+  type RunState,
+  runState,
+  type SeenRun,
+  seeRun,
+  sharedRunState,
+} from '../../manifest/runs/run-lease.ts'
+import { removeRunFolder } from '../../manifest/runs/runs.ts'
+import { readRecord, recordedUnits } from '../../manifest/runs/unit-records.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
 import { findCommit } from '../../manifest/snapshots/find-commit.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
+import { discard, makeFolder } from '../../support/durable-files.ts'
+import { listFolder } from '../../support/list-files.ts'
+import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
 import { isRunId } from '../../support/run-ids.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import { TOOL } from '../../support/tool-version.ts'
+import { workBase } from '../../support/work-base.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {
@@ -22,16 +42,16 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
   readonly units: readonly NumberedUnit[]
 }
 
-/** What is found of a run before anything of it is read. */
-export type SeenShared =
+/** A run as it is found before anything of it is read. */
+type SeenShared =
   | { readonly kind: 'open'; readonly seen: SeenRun }
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
   /** It was removed, and something of it is left. */
   | { readonly kind: 'removed' }
 
-/** What is found of a run. */
-export type FoundRun =
+/** A run as it is found. */
+type FoundRun =
   | Exclude<SeenShared, { readonly kind: 'open' }>
   | { readonly kind: 'open'; readonly shared: SharedRun }
 
@@ -54,7 +74,7 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
 }
 
 /** Looks for a run, also for one that is damaged. @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND */
-export const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
+const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
   const seen = await seeRun(lake, run)
   const committed = async (): Promise<SeenShared | null> => {
@@ -93,11 +113,11 @@ export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
   }
 }
 
-/** Of a run that was removed while something of it is left. */
+/** The error of a run that was removed while something of it is left. */
 export const removedRun = (run: string): ToolkitError =>
   notFound(run, 'it was cancelled, "firmlake run cancel" removes what is left of it')
 
-/** What failed because the run was removed meanwhile says so: the same again could only fail again. */
+/** A failure because the run was removed meanwhile says so: the same again could only fail again. */
 export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {
   const stands = await isSharedRun(lake, run).catch(() => true)
   return stands ? error : notFound(run, 'it was removed meanwhile', error)
@@ -127,4 +147,132 @@ export const phasesOf = (units: readonly WorkUnit[]): readonly Phase[] => {
     else phases.push({ first: id, count: 1 })
   }
   return phases
+}
+
+/** How far a run is. */
+export interface SharedRunStatus {
+  readonly run: string
+  /** The snapshot that shows it; `null` before its commit. */
+  readonly snapshot: number | null
+  /**
+   * `gone`: nobody has worked on it for a day, `firmlake gc` may remove it. `cancelled`: it was cancelled, and something of it
+   * is left: cancelling it again removes that.
+   */
+  readonly state: RunState | 'committed' | 'cancelled'
+  /** Commits that are under way, or were killed. */
+  readonly commits: number
+  readonly units: number
+  readonly done: number
+  readonly phases: readonly (Phase & { readonly done: number })[]
+  /** Counts of the units that are done. */
+  readonly partitions: number
+  readonly records: number
+  readonly quarantined: number
+  /** Sources that were left out because they are damaged. */
+  readonly leftOut: number
+  /** The first units that are not done. */
+  readonly open: readonly number[]
+}
+
+const NAMED_UNITS = 10
+const RECORDS_AT_ONCE = 16
+
+const NOTHING = {
+  commits: 0,
+  units: 0,
+  done: 0,
+  phases: [],
+  partitions: 0,
+  records: 0,
+  quarantined: 0,
+  leftOut: 0,
+  open: [],
+}
+
+/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
+export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
+  const found = await findRun(lake, run)
+  if (found.kind === 'committed')
+    return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: 'committed' }
+  const commits = await countCommits(lake, run)
+  if (found.kind === 'removed') return { ...NOTHING, run, snapshot: null, state: 'cancelled', commits }
+  const { units } = found.shared
+  const recorded = await recordedUnits(lake, run)
+  const done = units.filter(({ id }) => recorded.has(id))
+  const sums = { partitions: 0, records: 0, quarantined: 0, leftOut: 0 }
+  await sideBySide(done, RECORDS_AT_ONCE, async ({ id }) => {
+    const record = await readRecord(lake, run, id)
+    sums.leftOut += record?.sources.filter(({ kind }) => kind === 'left-out').length ?? 0
+    for (const { partition } of record?.entries ?? []) {
+      sums.partitions += 1
+      sums.records += partition.counts.records
+      sums.quarantined += partition.counts.quarantined
+    }
+  })
+  const state = await runState(lake, run, { now: new Date() })
+  return {
+    ...{
+      run,
+      snapshot: null,
+      state: state?.state ?? 'gone',
+      commits,
+      units: units.length,
+      done: done.length,
+    },
+    phases: phasesOf(units).map(({ first, count }) => ({
+      ...{ first, count },
+      done: done.filter(({ id }) => id >= first && id < first + count).length,
+    })),
+    ...sums,
+    open: units.flatMap(({ id }) => (recorded.has(id) ? [] : [id])).slice(0, NAMED_UNITS),
+  }
+}
+
+/**
+ * Ends a run without a commit, damaged ones too: late workers find it gone. Stopped halfway, the same call resumes. What they loaded is removed by gc: at once, or where a commit
+ * of it is under way when that has ended, for it may be just in time.
+ *
+ * @returns the snapshot that shows it, where it had committed: then only its folder is removed
+ * @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND
+ */
+export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
+  const found = await seeShared(lake, run)
+  if (found.kind === 'committed') {
+    await removeRunFolder(lake, run)
+    return found.snapshot.snapshot
+  }
+  await endRun(lake, run)
+  return null
+}
+
+/** Beside the work folders of lakes in buckets. */
+const scratchFolder = (): string => join(workBase(process.env), 'scratch')
+
+const removeDead = async (folder: string): Promise<void> => {
+  for (const { name } of await listFolder(folder))
+    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
+}
+
+/**
+ * Works with a folder of its own, and removes it.
+ *
+ * @param folder where it is made @default beside the work folders of lakes in buckets
+ * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
+ */
+export const withScratch = async <T>(
+  work: (scratch: string) => Promise<T>,
+  folder = scratchFolder(),
+): Promise<T> => {
+  const scratch = join(folder, temporaryName())
+  try {
+    await removeDead(folder)
+    await makeFolder(scratch)
+  } catch (error) {
+    throw writeError(`Cannot make "${scratch}"`, error)
+  }
+  try {
+    return await work(scratch)
+  } finally {
+    await discard(scratch)
+  }
 }

@@ -19,11 +19,11 @@ export const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
  */
 const MOST_RANGES = 16
 
-export interface CutFilesOptions {
+interface CutFilesOptions {
   readonly unitBytes: number
   readonly limits: RunLimits
   readonly skipBadFiles: boolean
-  /** What the lake holds; `null`: it is loaded all the same. */
+  /** The sources that the lake holds; `null` loads them all the same. */
   readonly inLake: SourceIndex | null
   readonly signal?: AbortSignal | undefined
 }
@@ -34,7 +34,7 @@ export interface SkippedSource {
   readonly reason: string
 }
 
-export interface CutFiles {
+interface CutFiles {
   readonly units: readonly WorkUnit[]
   readonly skipped: readonly SkippedSource[]
 }
@@ -65,12 +65,12 @@ const rangesOf = async (
   stored: UnitSource,
   options: CutFilesOptions,
 ): Promise<readonly UnitSource[]> => {
-  const wanted = Math.min(MOST_RANGES, Math.ceil((source.sizeBytes ?? 0) / options.unitBytes))
-  if (wanted < 2) return []
+  const most = Math.min(MOST_RANGES, Math.ceil((source.sizeBytes ?? 0) / options.unitBytes))
+  if (most < 2) return []
   try {
     const { blocks, content } = await countBlocks(source, options)
-    const ranges = Math.min(wanted, blocks)
-    // What its first block does not show, its unit finds out.
+    const ranges = Math.min(most, blocks)
+    // A fault behind the first block is found by the unit.
     if (ranges < 2 || content === undefined) return []
     return Array.from({ length: ranges }, (_, at) => ({
       ...stored,

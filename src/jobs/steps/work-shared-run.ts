@@ -20,9 +20,8 @@ import type { RunEvent } from '../../run/work/progress.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { TOOL } from '../../support/tool-version.ts'
 import { storeIds } from './brought-ids.ts'
+import type { OpenedUnits, OpenUnitOptions } from './open-service-units.ts'
 import { openUnitSources } from './open-unit-sources.ts'
-import type { OpenedUnits, OpenUnitOptions } from './opened-units.ts'
-import { withScratch } from './scratch.ts'
 import {
   checkRelease,
   commitOf,
@@ -32,6 +31,7 @@ import {
   notFound,
   removedRun,
   type SharedRun,
+  withScratch,
 } from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
@@ -55,7 +55,7 @@ export interface WorkOptions
 
 type WorkService = Awaited<ReturnType<OpenUnitOptions['service']>>
 
-/** What became of a unit. `there`: it had been done; `lost`: another attempt at it was first. */
+/** The outcome of a unit. `there`: it had been done; `lost`: another attempt at it was first. */
 export interface UnitOutcome {
   readonly unit: number
   readonly kind: 'done' | 'there' | 'lost'
@@ -64,13 +64,13 @@ export interface UnitOutcome {
   readonly quarantined: number
 }
 
-/** What a worker did. */
+/** The report of a worker. */
 export interface WorkSummary {
   readonly run: string
   /** The snapshot that shows the run: it was committed already. */
   readonly snapshot: number | null
   readonly units: readonly UnitOutcome[]
-  /** What a service was asked; absent where none was. */
+  /** The requests to a service; absent without any. */
   readonly requests?: ServiceCounters
 }
 
@@ -106,7 +106,7 @@ const checkPhase = async ({ units, seen: { lake, run } }: SharedRun, phase: numb
 const filesOf = (entries: readonly JournalEntry[]): readonly FileEntry[] =>
   entries.flatMap(({ partition }) => partition.files)
 
-/** What of an attempt counts: nothing of a file that turned out to be bad behind its first blocks. */
+/** The part of an attempt that counts: nothing of a file that turned out to be bad behind its first blocks. */
 const countedOf = (
   entries: readonly JournalEntry[],
   sources: readonly SourceResult[],
@@ -300,6 +300,6 @@ export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> 
 }
 
 const interruptedWork = (run: string): ToolkitError =>
-  new ToolkitError('INTERRUPTED', `Work on run "${run}" was interrupted, the same command again goes on`, {
+  new ToolkitError('INTERRUPTED', `Work on run "${run}" was interrupted, the same command resumes it`, {
     run,
   })

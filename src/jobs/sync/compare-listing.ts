@@ -7,8 +7,8 @@ import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { openLakeQuery } from '../../lake/query/lake-query.ts'
 import { instantsOf } from '../../lake/tables/date-times.ts'
 import { TOOL } from '../../support/tool-version.ts'
-import { type IdValue, idValue } from '../pull/exact-search.ts'
-import { companyColumn, scopeOf } from '../pull/scope.ts'
+import { companyColumn, scopeOf } from '../pull/ask-listed.ts'
+import { type IdValue, idValue } from '../pull/search.ts'
 
 export interface Comparison {
   /** Companies in the listing. */
@@ -56,7 +56,7 @@ FROM listed FULL JOIN held ON listed.id = held.id
 WHERE listed.id IS NOT NULL OR held.meant`
 }
 
-export interface CompareListingRequest {
+interface CompareListingRequest {
   readonly lake: string
   /** `null` for a lake without one. */
   readonly snapshot: Snapshot | null

@@ -18,19 +18,21 @@ import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { jobFolder, makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { WINDOW_COMPANIES } from '../pull/close-gap.ts'
-import { groupsOf, type IdValue } from '../pull/exact-search.ts'
+import { type GapListingOptions, listGaps, WINDOW_COMPANIES } from '../pull/close-gap.ts'
 import { IdSet, idsPath } from '../pull/id-set.ts'
-import { type GapListingOptions, listGaps } from '../pull/list-gaps.ts'
 import { type ListingOptions, listAgain, listingFiles, listWindow } from '../pull/listing.ts'
-import { planParts, pullEntry } from '../pull/plan-pull.ts'
-import type { PullingOptions, PullPlan } from '../pull/pull-plan.ts'
-import type { PullService, PullSettings } from '../pull/pull-settings.ts'
+import { pullEntry } from '../pull/open-windows.ts'
+import { planParts } from '../pull/plan-pull.ts'
+import type { PullingOptions, PullPlan, PullService, PullSettings } from '../pull/pull-settings.ts'
 import { pullWindow } from '../pull/pull-window.ts'
+import { groupsOf, type IdValue } from '../pull/search.ts'
 import { openWindowSources, type RunWindow, type WindowSources } from '../pull/window-sources.ts'
 import { type Comparison, compareListing } from './compare-listing.ts'
 
-/** What a sync found, ids beyond 2^53 as texts; `vanished` is absent where the lake cannot tell which of its companies the search means. */
+/**
+ * The findings of a sync, ids beyond 2^53 as texts; the companies that are gone are absent if the lake cannot tell which of its
+ * companies the search means.
+ */
 export interface SyncFindings extends Omit<Comparison, 'absent'> {
   readonly vanished?: readonly IdValue[]
   /** How many the search has when all is listed; absent where these are as many as were planned. */
@@ -42,7 +44,7 @@ export type SyncEvent =
   | { readonly kind: 'compared'; readonly findings: SyncFindings }
   | { readonly kind: 'page'; readonly records: number }
 
-export interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
+interface SyncingOptions extends Omit<PullingOptions, 'onEvent'> {
   /** DuckDB's memory for the comparison, in bytes. */
   readonly memoryBytes: number
   readonly onEvent?: ((event: SyncEvent) => void) | undefined
@@ -114,13 +116,13 @@ export const listChanges = async (
   const again = join(folder, 'again.jsonl')
   if (first.absent && first.absent.length > 0) await listAgain(settings.search, first.absent, again, listing)
   const { absent, ...found } = first.absent?.length ? await compare() : first
-  // Of what was forgotten the load would take nothing.
+  // The load would take nothing of a forgotten company.
   const refused = refusedBy((await rootIfAny(job.lake))?.refusals)
-  const wanted = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
+  const allowed = found.new.filter((id) => !refused?.isCompany(BigInt(id)))
   // Windows that outgrew page mode may leave something out: the plan does not count it.
   const announced = found.listed === plan.announced ? undefined : await countNow(service, settings, options)
   return {
-    ...{ ...found, new: wanted },
+    ...{ ...found, new: allowed },
     ...(absent && { vanished: absent }),
     ...(announced !== undefined && { announced }),
   }
@@ -210,7 +212,7 @@ export const openSync = async (
   })
 }
 
-/** What the manifest keeps of a sync: what was listed counts as received. */
+/** The manifest's entry of a sync: what was listed counts as received. */
 export const syncEntry = (
   service: Pick<PullService, 'origin'>,
   job: JobOfRun,

@@ -1,13 +1,36 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
+import type { WholeListing } from '../../commit/whole-listing.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import type { PullEntry } from '../../core/partition.ts'
+import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../run/memory-shares.ts'
+import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
+import type { SyncJob } from '../../run/run-plan.ts'
+import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { allDelivered } from '../common/all-delivered.ts'
-import { measured, runOptionsOf, withTargets } from '../common/load-job.ts'
+import {
+  allDelivered,
+  measured,
+  SERVICE_OPTIONS,
+  type ServiceJobOptions,
+  settingsOf,
+  withTargets,
+} from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { DEFAULT_CONCURRENCY, maxGoneOf, type ServiceJobOptions } from '../common/service-job.ts'
-import { exactSearch } from '../pull/exact-search.ts'
-import type { PullOptions } from '../pull/pull.ts'
-import { type SyncRunOptions, type SyncSummary, syncSearch } from './sync-search.ts'
+import { listingOf } from '../pull/ask-listed.ts'
+import { windowsOfRun } from '../pull/plan-pull.ts'
+import { type PullOptions, type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
+import type { PullEvent, PullPlan, PullSettings } from '../pull/pull-settings.ts'
+import {
+  findChanges,
+  openSync,
+  type SyncEvent,
+  type SyncFindings,
+  syncEntry,
+  syncSettings,
+} from './find-changes.ts'
 
 /** Options of `sync`. */
 export interface SyncOptions
@@ -17,10 +40,18 @@ export interface SyncOptions
   readonly onSync?: SyncRunOptions['onSync']
 }
 
-/** What a sync did. */
+/** The report of a sync. */
 export interface SyncReport extends RunReport {
-  /** Which companies are new, changed, vanished; how many were fetched; the requests it took. */
+  /** Which companies are new, changed, gone; how many were fetched; the requests it took. */
   readonly sync: Omit<SyncSummary, 'summary'>
+}
+
+const OPTIONS: OptionTypes<SyncOptions> = {
+  ...SERVICE_OPTIONS,
+  search: is.required(is.object, 'an object of search parameters'),
+  ...each(is.text, 'currency', 'by'),
+  closeGap: is.flag,
+  onSync: is.callback,
 }
 
 /**
@@ -34,22 +65,90 @@ export interface SyncReport extends RunReport {
  * @throws {ToolkitError} as `pull`; `COMPANIES_MISSING`, after the commit and the targets, where the service lists companies and
  *   does not give them
  * @example
- * import { service, sync } from 'firmlake'
+ * import { createService, sync } from 'firmlake'
  *
- * const from = service({ url: 'https://service.example.com', token: 'my-token' })
+ * const from = createService({ url: 'https://service.example.com', token: 'my-token' })
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
-export const sync = (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
-  const { from: service, concurrency = DEFAULT_CONCURRENCY, search, currency, by, closeGap, onSync } = options
-  const asked = { search: exactSearch(search), currency, by, ...(closeGap === false && { closeGap }) }
+export const sync = async (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
+  checkOptions('sync', OPTIONS, options)
   const done = withTargets(options, async () => {
-    const begun = { ...runOptionsOf(options), maxGone: maxGoneOf(options) }
-    const { loaded, report } = await measured(begun, (run) =>
-      syncSearch(service.url, asked, { ...run, service, concurrency, onSync }),
+    const { loaded, report } = await measured(settingsOf(options), (run) =>
+      syncSearch(run.from.url, searched(run), { ...run, service: run.from }),
     )
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
   })
   return done.then((one) => allDelivered(one, [one]))
+}
+
+export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
+  readonly onSync?: ((event: SyncEvent | Extract<PullEvent, { kind: 'planned' }>) => void) | undefined
+}
+
+export interface SyncSummary {
+  readonly summary: LoadSummary
+  /** The currency of the last pull of this search, if this one is in another. */
+  readonly currencyBefore?: string
+  readonly entry: PullEntry
+  readonly plan: PullPlan
+  readonly findings: SyncFindings
+  /** Companies fetched in full. */
+  readonly fetched: number
+  readonly counters: ServiceCounters
+}
+
+/**
+ * Starts or resumes the run of a sync, and works on it: the run itself lists the changes, which may take long, and continues there if
+ * it was interrupted. `url` is where a resumed run finds the service.
+ */
+export const syncSearch = async (
+  url: string,
+  asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
+  options: SyncRunOptions,
+): Promise<SyncSummary> => {
+  const job: SyncJob = { kind: 'sync', url, ...syncSettings(asked) }
+  const { opened, ...done } = await runSearch(job, options, (run, service) =>
+    openSyncJob(run, job, { ...options, service }),
+  )
+  const { entry, plan, findings, fetched } = opened
+  return { ...done, entry, plan, findings, fetched: fetched() }
+}
+
+/** The companies that a sync does not find any more, among those that the lake has of the search. */
+const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing['lacking'] =>
+  vanished && { ids: vanished.map(BigInt), held: unchanged + changed.length + vanished.length }
+
+export interface OpenedSync extends OpenedJob, Pick<SyncSummary, 'entry' | 'plan' | 'findings'> {
+  /** Companies fetched in full so far. */
+  readonly fetched: () => number
+}
+
+/** Lists and compares, or takes what an earlier attempt found; what changed is pulled when it is asked for. */
+export const openSyncJob = async (
+  run: JobScope,
+  settings: PullSettings,
+  options: Omit<SyncRunOptions, 'lake' | 'limit'>,
+): Promise<OpenedSync> => {
+  const { service, concurrency, signal, onSync, memoryBytes = DEFAULT_MEMORY_BYTES } = options
+  const { engineBytes } = divideMemory(memoryBytes, options.threads)
+  const shared = {
+    ...{ concurrency, signal, onEvent: onSync },
+    memoryBytes: engineBytes,
+  }
+  const snapshot = await newestSnapshot(run.lake)
+  const plan = await windowsOfRun(run)
+  run.keep()
+  onSync?.({ kind: 'planned', plan, resumed: run.number > 1 })
+  const findings = await findChanges(service, run, settings, plan, snapshot, shared)
+  onSync?.({ kind: 'compared', findings })
+  const entry = syncEntry(service, run, settings, plan, findings)
+  const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
+  const fetched = (): number => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
+  return {
+    ...{ sources, plan, entry, findings, fetched, pulls: () => [entry] },
+    listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
+    notDelivered: () => notDelivered(findings.new.length + findings.changed.length, fetched()),
+  }
 }

@@ -1,11 +1,20 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
+import { Engine } from '../../lake/duckdb/engine.ts'
+import type { CountRows } from '../../manifest/verify/check-file.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
-import { openRowCounter } from './row-counter.ts'
 
-/** What is verified. */
+/** The options of `verify`. */
 export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
+
+const OPTIONS: OptionTypes<VerifyOptions> = {
+  lake: is.lake,
+  ...each(is.count, 'snapshot', 'concurrency'),
+  onProgress: is.callback,
+  signal: is.signal,
+}
 
 /**
  * Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, and names each
@@ -21,6 +30,7 @@ export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
  * console.log(snapshots, problems.length) // 1 0
  */
 export const verify = async (options: VerifyOptions): Promise<Verification> => {
+  checkOptions('verify', OPTIONS, options)
   const counter = await openRowCounter()
   try {
     return await orInterrupted('The verification', options.signal, () =>
@@ -28,5 +38,28 @@ export const verify = async (options: VerifyOptions): Promise<Verification> => {
     )
   } finally {
     counter.close()
+  }
+}
+
+export interface RowCounter {
+  readonly countRows: CountRows
+  readonly close: () => void
+}
+
+/** DuckDB reads little more than the footers: the hash has already proved that the bytes are right. */
+const MEMORY_BYTES = 256 * 1024 ** 2
+
+export const openRowCounter = async (): Promise<RowCounter> => {
+  const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })
+  const session = await engine.connect()
+  return {
+    countRows: async (_table, path) => {
+      const [row] = await session.rows('SELECT count(*) AS rows FROM read_parquet(?)', [path])
+      return Number(row?.rows)
+    },
+    close: () => {
+      session.close()
+      engine.close()
+    },
   }
 }

@@ -3,8 +3,7 @@
  * say which of their rows are superseded. A file without a current row is not in the table.
  */
 
-import type { SinceShown } from '../current/since-shown.ts'
-import { sinceShown } from '../current/since-shown.ts'
+import { type SinceShown, sinceShown } from '../current/since-shown.ts'
 import type { CountedFile } from '../current/superseded-rows.ts'
 import { measureAll } from '../file-statistics.ts'
 import type { SnapshotToPublish } from '../publication.ts'

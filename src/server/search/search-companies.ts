@@ -22,7 +22,7 @@ import { type RecentValues, recentOf, remembered } from './shared/recent-values.
  *
  * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`, for
  *   `JSON.parse` rounds them
- * @throws {ToolkitError} QUERY_FAILED, EMBEDDER_FAILED, COPY_UNUSABLE; the signal's reason when it fires
+ * @throws {ToolkitError} QUERY_FAILED, EMBEDDER_FAILED, INDEX_UNUSABLE; the signal's reason when it fires
  */
 export const searchCompanies = async (
   parts: SearchParts,

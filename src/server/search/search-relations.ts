@@ -23,7 +23,7 @@ interface Found {
  * Answers a relations search, always in cursor mode: without a Cursor it is the first page.
  *
  * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`
- * @throws {ToolkitError} QUERY_FAILED, COPY_UNUSABLE; the signal's reason when it fires
+ * @throws {ToolkitError} QUERY_FAILED, INDEX_UNUSABLE; the signal's reason when it fires
  */
 export const searchRelations = async (
   parts: SearchParts,

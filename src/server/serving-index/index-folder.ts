@@ -41,7 +41,7 @@ const DESCRIPTION = objectOf({
 const isDescription = (value: unknown): value is IndexDescription => fits(DESCRIPTION, value)
 
 export const indexUnusable = (folder: string, state: string, cause?: unknown): ToolkitError =>
-  new ToolkitError('COPY_UNUSABLE', `Cannot use serving index "${folder}": ${state}`, { folder }, cause)
+  new ToolkitError('INDEX_UNUSABLE', `Cannot use serving index "${folder}": ${state}`, { folder }, cause)
 
 /** Says that a document was found damaged, so that the next start makes the index again. */
 const DAMAGED_FILE = 'damaged.txt'
@@ -57,7 +57,7 @@ type FoundIndex = IndexDescription | { readonly otherForm: string }
 const formOf = (version: unknown, contract: unknown): string =>
   `${version}${typeof contract === 'string' ? `-${contract.slice(0, 8)}` : ''}`
 
-/** An index of whatever form; `null` where there is no folder. @throws {ToolkitError} COPY_UNUSABLE */
+/** An index of whatever form; `null` where there is no folder. @throws {ToolkitError} INDEX_UNUSABLE */
 const readDescription = async (folder: string): Promise<FoundIndex | null> => {
   let text: string
   try {
@@ -100,7 +100,7 @@ const damageOfIndex = async (folder: string, file: NamedFile): Promise<string | 
   return found.bytes === bytes ? null : `"${name}" has ${found.bytes} bytes, expected ${bytes}`
 }
 
-/** The description of an index that is whole and of this form. @throws {ToolkitError} COPY_UNUSABLE */
+/** The description of an index that is whole and of this form. @throws {ToolkitError} INDEX_UNUSABLE */
 export const readWholeIndex = async (folder: string): Promise<IndexDescription> => {
   const description = await readDescription(folder)
   if (description === null) throw indexUnusable(folder, 'there is none')

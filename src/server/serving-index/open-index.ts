@@ -14,7 +14,7 @@ import {
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
 import { attachSegments } from './segment-views.ts'
-import { type QueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
+import { type IndexQueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
 
 export interface OpenIndexOptions {
   /** Folder of the index. */
@@ -33,7 +33,7 @@ const SESSIONS = 3
  * Reads the search file to its end and compares its hash; of the files of documents the length. What is damaged in them is
  * found when it is read.
  *
- * @throws {ToolkitError} COPY_UNUSABLE where files are missing, cut or damaged, or of another version
+ * @throws {ToolkitError} INDEX_UNUSABLE where files are missing, cut or damaged, or of another version
  */
 export const openIndex = async (options: OpenIndexOptions): Promise<ServingIndex> => {
   const { folder, sessions = SESSIONS } = options
@@ -100,7 +100,7 @@ const servingIndex = (
   pool: SessionPool,
 ): ServingIndex => ({
   description,
-  query: async (use, options: QueryOptions) => {
+  query: async (use, options: IndexQueryOptions) => {
     try {
       return await pool.use(use, options)
     } catch (error) {

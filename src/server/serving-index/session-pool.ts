@@ -38,7 +38,7 @@ export class SessionPool {
    * Gives work a session of its own, waiting for one within its time.
    * @throws {ToolkitError} QUERY_FAILED when it takes too long; the signal's reason; whatever the work throws
    */
-  async use<T>(work: Work<T>, { timeoutMs, signal }: QueryOptions): Promise<T> {
+  async use<T>(work: Work<T>, { timeoutMs, signal }: IndexQueryOptions): Promise<T> {
     signal?.throwIfAborted()
     const end = new AbortController()
     const timer = setTimeout(() => end.abort(tookTooLong(timeoutMs)), timeoutMs)
@@ -153,12 +153,12 @@ export interface ServingIndex {
    * `timeoutMs`, or when the signal fires, the running statement is interrupted and the promise fails.
    * @throws {ToolkitError} QUERY_FAILED when it took too long
    */
-  query<T>(use: (session: Session) => Promise<T>, options: QueryOptions): Promise<T>
+  query<T>(use: (session: Session) => Promise<T>, options: IndexQueryOptions): Promise<T>
   /** Documents by their places, in that order, each without its line end. */
   documents(kind: DocumentKind, places: readonly DocumentPlace[]): Promise<readonly Buffer[]>
   close(): Promise<void>
 }
-export interface QueryOptions {
+export interface IndexQueryOptions {
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }

@@ -5,6 +5,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { parseAddress } from './address.ts'
 import { openConnection } from './connection.ts'
@@ -105,19 +106,36 @@ export interface Service {
 const MINUTE_MS = 60_000
 const SECOND_MS = 1000
 
+const OPTIONS: OptionTypes<ServiceOptions> = {
+  url: is.required(is.text, 'the base address of the service'),
+  token: is.required(is.text, 'a bearer token'),
+  ...each(
+    is.amount,
+    'maxRequestsPerSecond',
+    'maxWaitMs',
+    'maxBodyBytes',
+    'connectTimeoutMs',
+    'headersTimeoutMs',
+    'bodyTimeoutMs',
+  ),
+  concurrency: is.count,
+  timing: is.object,
+}
+
 /**
  * The service at an address, as the source of `pull` and `sync`, and of `batchFiles`. Nothing is sent yet. Jobs that are
  * given the same one share its rate and its counters.
  *
  * @throws {ToolkitError} `ADDRESS_REFUSED` for plain http beyond this machine, `TOKEN_INVALID`, `USAGE`
  * @example
- * import { pull, service } from 'firmlake'
+ * import { pull, createService } from 'firmlake'
  *
- * const from = service({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
+ * const from = createService({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
  * await pull({ from, lake: './lake', content: 'companies', search: { CountryCode: ['SE'] } })
  * console.log(from.counters().retries) // 0
  */
-export const openService = (options: ServiceOptions): Service => {
+export const createService = (options: ServiceOptions): Service => {
+  checkOptions('createService', OPTIONS, options)
   const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
     throw new ToolkitError(

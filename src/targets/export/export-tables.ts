@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/interrupted.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -244,6 +245,20 @@ const withQuery = async <T>(
   }
 }
 
+const OPTIONS: OptionTypes<ExportOptions> = {
+  lake: is.lake,
+  to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
+  hashKey: is.either(is.text, is.object),
+  sql: is.text,
+  ...each(is.flag, 'history', 'all', 'names', 'adopt', 'overwrite', 'neutralise'),
+  memoryBytes: is.amount,
+  ...each(is.count, 'snapshot', 'threads'),
+  ...each(is.callback, 'onProgress', 'onFetch'),
+  signal: is.signal,
+  ...each(is.object, 'take', 'compute'),
+  tables: is.texts,
+}
+
 /**
  * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
  * until the end an older one stands. A database shows all of it or nothing.
@@ -258,6 +273,7 @@ const withQuery = async <T>(
  * console.log(tables[0]?.rows) // 3
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
+  checkOptions('exportTables', OPTIONS, options)
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const asked = exportsOf(options)
   const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { compile } from '../../../src/check/record/compiled-contract.ts'
-import type { ObjectType } from '../../../src/contract/fields.ts'
-import { number, object, one } from '../../../src/contract/fields.ts'
+import { number, type ObjectType, object, one } from '../../../src/contract/fields.ts'
 
 const objectOf = (fields: number): ObjectType =>
   object(

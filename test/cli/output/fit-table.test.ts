@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fitTable } from '../../../src/cli/output/fit-table.ts'
-import { displayWidth, textTable } from '../../../src/cli/output/text-table.ts'
+import { displayWidth, fitTable, textTable } from '../../../src/cli/output/text-table.ts'
 
 const lines = (titles: string[], rows: string[][], width: number, right: number[] = []): string[] => {
   const columns = titles.map((title, at) => ({ title, right: right.includes(at) }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { markdownHead, markdownLine } from '../../../src/cli/output/markdown-table.ts'
+import { markdownHead, markdownLine } from '../../../src/cli/output/print-result.ts'
 
 test('markdownHead has the titles, and numbers to the right', () => {
   expect(markdownHead([{ title: 'company_name' }, { title: 'n', right: true }])).toBe(

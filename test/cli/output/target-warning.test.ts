@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { holdsPassword } from '../../../src/cli/output/target-warning.ts'
+import { holdsPassword } from '../../../src/cli/run-job.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { cli, SAMPLE } from '../run-cli.ts'
 

@@ -4,17 +4,17 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { checkBatchFile } from '../../../src/jobs/batch-files/check-batch-file.ts'
 import { type BatchSelection, chooseBatchFiles } from '../../../src/jobs/batch-files/choose-batch-files.ts'
+import { checkBatchFile } from '../../../src/jobs/batch-files/fetch-batch.ts'
 import {
   type BatchPull,
   type BatchPullOptions,
   pullBatches,
-} from '../../../src/jobs/batch-files/load-batch-files.ts'
+} from '../../../src/jobs/batch-files/pull-batch-files.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { summariseSnapshot } from '../../../src/manifest/snapshots/summarise-snapshot.ts'
-import { type ListedBatchFile, openService } from '../../../src/source/service/service.ts'
+import { createService, type ListedBatchFile } from '../../../src/source/service/service.ts'
 import {
   companyLine,
   companyLines,
@@ -42,7 +42,7 @@ const pull = async (
   options: Partial<BatchPullOptions> & { readonly selection?: BatchSelection } = {},
 ): Promise<BatchPull> => {
   const timing = { now: Date.now, random: () => 0, sleep: async () => undefined }
-  const service = openService({ url, token: TOKEN, timing })
+  const service = createService({ url, token: TOKEN, timing })
   const { selection = ALL, ...rest } = options
   try {
     const limit = { kind: 'count', lines: 0 } as const

@@ -15,7 +15,7 @@ test('check finds every fault that is planted among 300 companies, and of the ot
   ]
   await convert({ from, lake })
   await convert({ from: [fromRecords('later', LATER)], lake, changeCurrency: true })
-  const { checks, findings, failed } = await check(lake)
+  const { checks, findings, failed } = await check({ lake })
   const planted = findings.filter(({ internal_id }) => Number(internal_id) < 1000)
   const others = findings.filter(({ internal_id }) => Number(internal_id) >= 1000)
   const plain = (rows: readonly object[]): string[] => rows.map((row) => JSON.stringify(row)).sort()

@@ -60,10 +60,10 @@ test('every rule finds in real companies what it says, and no more errors than o
   const places = placesOf(companies, await readLines<RelationsCompany>('relations'))
   const lake = join(await temporaryFolder(), 'lake')
   await convert({ from: [join(REAL, 'companies.jsonl'), join(REAL, 'relations.jsonl')], lake })
-  const rows = await query(
+  const rows = await query({
     lake,
-    'SELECT rule, severity, count(*) AS findings FROM quality_findings GROUP BY ALL',
-  )
+    sql: 'SELECT rule, severity, count(*) AS findings FROM quality_findings GROUP BY ALL',
+  })
   const count = (name: string, wanted: string): number =>
     Number(
       rows.find(({ rule, severity }) => `quality_${rule}` === name && severity === wanted)?.findings ?? 0,

@@ -127,7 +127,7 @@ test('check takes nothing for a fault that only looks like one', async () => {
     ),
   ])
   await bench.run(['planted.jsonl'])
-  const { failed, checks, findings } = await check(bench.lake)
+  const { failed, checks, findings } = await check({ lake: bench.lake })
   expect(checks.map(({ name, status, value }) => [name, status, value])).toEqual([
     ['balance', 'note', 1],
     ['currency', 'passed', 0],
@@ -160,14 +160,14 @@ test('check counts companies, and takes rules of its caller', async () => {
     small: 'SELECT internal_id FROM companies WHERE internal_id < 2',
     none: 'SELECT internal_id FROM companies WHERE internal_id > 9',
   }
-  const { failed, checks } = await check(bench.lake, { minCompanies: 3, data: false, rules })
+  const { failed, checks } = await check({ lake: bench.lake, minCompanies: 3, data: false, rules })
   expect(checks.map(({ name, status, value }) => [name, status, value])).toEqual([
     ['companies', 'failed', 2],
     ['small', 'failed', 1],
     ['none', 'passed', 0],
   ])
   expect(failed).toBe(2)
-  const writing = check(bench.lake, { rules: { bad: "COPY (SELECT 1) TO '/tmp/x'" } })
+  const writing = check({ lake: bench.lake, rules: { bad: "COPY (SELECT 1) TO '/tmp/x'" } })
   await expect(writing).rejects.toMatchObject({
     code: expect.stringMatching(/^QUERY_/),
     message: expect.stringMatching(/^Cannot check the rule "bad": /),
@@ -186,7 +186,7 @@ test('check tells notes from errors by the severity of each row, counts them all
     some: rows("CASE WHEN i < 120 THEN 'note' ELSE 'error' END"),
     unknown: rows('NULL'),
   }
-  const { failed, checks, findings } = await check(bench.lake, { rules })
+  const { failed, checks, findings } = await check({ lake: bench.lake, rules })
   const found = new Map(checks.map(({ name, status, value }) => [name, [status, value]]))
   expect([...found.keys()].filter((name) => name === 'future')).toEqual(['future'])
   expect(['future', 'notes', 'some', 'unknown'].map((name) => found.get(name))).toEqual([

@@ -1,12 +1,15 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkColumns, checkDictionaries, dictionaryTable } from '../../../src/jobs/compact/check-inputs.ts'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
-import type { CompactionOptions, CompactSummary } from '../../../src/jobs/compact/compact-work.ts'
-import type { CompactEvent } from '../../../src/jobs/compact/watch-statement.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import type {
+  CompactEvent,
+  CompactionOptions,
+  CompactSummary,
+} from '../../../src/jobs/compact/compact-work.ts'
+import { checkColumns, checkDictionaries, dictionaryTable } from '../../../src/jobs/compact/read-group.ts'
 import { listQuarantine, waitingFiles } from '../../../src/jobs/replay/quarantine.ts'
-import { replayFiles } from '../../../src/jobs/replay/replay-files.ts'
+import { replayFiles } from '../../../src/jobs/replay/replay.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { commitRun } from '../../../src/commit/commit-run.ts'
+import { commitPartitions } from '../../../src/commit/commit-run.ts'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { clearDeadCompactions } from '../../../src/jobs/compact/dead-compactions.ts'
+import { clearDeadCompactions } from '../../../src/jobs/compact/compact.ts'
 import {
   inLake,
   loadPath,
@@ -80,7 +80,7 @@ test('clearDeadCompactions keeps the files of one that had committed', async () 
   await writeFile(inLake(lake, `${RUNS_FOLDER}/${lease.run}/plan.json`), seal(JSON.stringify(PLAN)))
   await placeStaged({ lease, entries, runFiles: [] })
   const partitions = entries.map(({ partition }) => partition)
-  await commitRun({
+  await commitPartitions({
     lease,
     pipeline: 'compact',
     tool: 'firmlake 0.1.0',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { filesAtOnce, sortedAtOnce } from '../../../src/jobs/compact/sorted-at-once.ts'
+import { filesAtOnce, sortedAtOnce } from '../../../src/jobs/compact/plan-compaction.ts'
 import { LISTINGS, TABLES } from '../../../src/lake/tables/tables.ts'
 
 const MEBIBYTE = 1024 ** 2

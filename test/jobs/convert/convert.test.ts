@@ -31,7 +31,7 @@ test('convert quarantines a bad record of a program as it does a bad line', asyn
   const { lake } = openBench(await temporaryFolder())
   const from = fromRecords('crm', [company(1), { BasicDetails: {} }, null])
   expect(await convert({ from, lake, maxQuarantined: 2 })).toMatchObject({ records: 1, quarantined: 2 })
-  expect(await query(lake, 'SELECT line, source FROM quarantine ORDER BY 1')).toEqual([
+  expect(await query({ lake, sql: 'SELECT line, source FROM quarantine ORDER BY 1' })).toEqual([
     { line: 2, source: 'crm' },
     { line: 3, source: 'crm' },
   ])

@@ -2,9 +2,9 @@ import { existsSync, rmSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
-import { convertFiles } from '../../../src/jobs/convert/convert-files.ts'
-import { type CopyOptions, type CopySummary, copyLake } from '../../../src/jobs/copy/copy-lake.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { convertFiles } from '../../../src/jobs/convert/convert.ts'
+import { type CopyOptions, type CopySummary, copyLake } from '../../../src/jobs/copy/copy.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { query } from '../../../src/jobs/query/query.ts'
 import { addLakeRates } from '../../../src/lake/rates/lake-rates.ts'
@@ -42,10 +42,10 @@ test('a copy of a lake that was told to forget loses its earlier snapshots and t
   await copyLake({ lake, to })
   const { partitions } = await readSnapshot(lake)
   const first = partitions[0]?.files[0]?.path ?? ''
-  const [{ internal_id = 0 } = {}] = await query(
+  const [{ internal_id = 0 } = {}] = await query({
     lake,
-    `SELECT internal_id::INTEGER AS internal_id FROM read_parquet('${join(lake, first)}') LIMIT 1`,
-  )
+    sql: `SELECT internal_id::INTEGER AS internal_id FROM read_parquet('${join(lake, first)}') LIMIT 1`,
+  })
   await forget({ lake, companies: [Number(internal_id)] })
   expect(await copyLake({ lake, to })).toMatchObject({ oldest: 2, newest: 2, snapshots: [2], forgotten: [1] })
   await expectEqual(lake, to)

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
-import { chooseSnapshots, sinceMs } from '../../../src/jobs/diff/choose-snapshots.ts'
-import { diff } from '../../../src/jobs/diff/diff.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { chooseSnapshots, diff, sinceMs } from '../../../src/jobs/diff/diff.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -26,7 +25,7 @@ test('diff after the compaction of a first load shows that nothing changed', asy
   await bench.write('1.jsonl', [companyLine(1)])
   await bench.run(['1.jsonl'])
   await compactLake({ lake: bench.lake })
-  const { from, to, rows } = await diff(bench.lake)
+  const { from, to, rows } = await diff({ lake: bench.lake })
   expect([from.snapshot, to.snapshot, rows]).toEqual([1, 2, []])
 })
 
@@ -36,20 +35,22 @@ test('diff compares by what changed last, after a compaction too, and by time', 
     await bench.write(`${day}.jsonl`, [companyLine(1, {}, day), companyLine(day + 1, {}, day)])
     await bench.run([`${day}.jsonl`])
   }
-  const before = await diff(bench.lake)
+  const before = await diff({ lake: bench.lake })
   expect([before.from.snapshot, before.to.snapshot, before.companies.new]).toEqual([1, 2, 1])
   await compactLake({ lake: bench.lake })
-  const after = await diff(bench.lake)
+  const after = await diff({ lake: bench.lake })
   expect(after).toEqual({ ...before, to: { snapshot: 3, time: after.to.time } })
-  expect(await diff(bench.lake, { since: 'last-change' })).toEqual(after)
+  expect(await diff({ lake: bench.lake, since: 'last-change' })).toEqual(after)
   // Whatever way it is asked for: a compaction changes nothing, and the load before it is found by its time.
-  expect(await diff(bench.lake, { from: 2 })).toMatchObject({ companies: { new: 0, changed: 0, gone: 0 } })
-  expect(await diff(bench.lake, { from: 1 })).toEqual(after)
-  expect((await diff(bench.lake, { since: before.from.time })).from.snapshot).toBe(1)
-  expect((await diff(bench.lake, { since: after.to.time })).from.snapshot).toBe(3)
+  expect(await diff({ lake: bench.lake, from: 2 })).toMatchObject({
+    companies: { new: 0, changed: 0, gone: 0 },
+  })
+  expect(await diff({ lake: bench.lake, from: 1 })).toEqual(after)
+  expect((await diff({ lake: bench.lake, since: before.from.time })).from.snapshot).toBe(1)
+  expect((await diff({ lake: bench.lake, since: after.to.time })).from.snapshot).toBe(3)
   const [older] = await chooseSnapshots(bench.lake, { to: 2 }, NOW)
   expect(older.snapshot).toBe(1)
-  const first = diff(bench.lake, { since: '2020-01-01' })
+  const first = diff({ lake: bench.lake, since: '2020-01-01' })
   await expect(first).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
   await expect(first).rejects.toThrow('--from 1 is its oldest one')
 })

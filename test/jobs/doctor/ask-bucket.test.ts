@@ -3,7 +3,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
-import { checkBucket } from '../../../src/jobs/doctor/check-bucket.ts'
+import { checkBucket } from '../../../src/jobs/doctor/check-targets.ts'
 import { doctor } from '../../../src/jobs/doctor/doctor.ts'
 import { s3Error } from '../../storage/loopback-proxy.ts'
 import { LAKE, s3Bench } from '../../storage/s3-bench.ts'

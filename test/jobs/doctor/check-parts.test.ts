@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { installLine, type Resolve } from '../../../src/core/optional-parts.ts'
-import { checkParts } from '../../../src/jobs/doctor/check-parts.ts'
+import { checkParts } from '../../../src/jobs/doctor/check-machine.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Packages by name and version, as an installation has them: the module stands below a folder with a package.json of its own. */

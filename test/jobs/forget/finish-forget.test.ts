@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitForget } from '../../../src/commit/commit-forget.ts'
 import { finishDeadForgets } from '../../../src/jobs/forget/finish-forget.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
 import { listSnapshots, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { encodePlan } from '../../../src/run/run-plan.ts'
 import { DEAD, loadSources, NOW } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from '../resume/resume-runs.ts'
 
 /** A forget whose process has died, before its commit or right after it. */
 const deadForget = async (isCommitted: boolean) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { check } from '../../../src/jobs/check/check.ts'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
@@ -189,7 +189,7 @@ test.each(['as loaded', 'compacted'])(
     // Given again, it finds nothing to do.
     expect(await forget({ lake, companies: [2] })).toMatchObject({ kind: 'nothing' })
     expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
-    const newDrift = async () => (await check(lake, { noNewDrift: true, data: false })).checks
+    const newDrift = async () => (await check({ lake, noNewDrift: true, data: false })).checks
     await load('c', companyLine(4, { Both: 1, Theirs: 1, Others: 1 }))
     expect(await newDrift()).toMatchObject([{ name: 'new_drift', status: 'passed', value: 0 }])
     await load('d', companyLine(5, { Both: 1, Newest: 1 }))

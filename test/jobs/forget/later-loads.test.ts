@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { forget } from '../../../src/jobs/forget/forget.ts'
-import { syncSearch } from '../../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { companyLines, openBench } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'

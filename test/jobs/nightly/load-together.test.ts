@@ -8,7 +8,7 @@ import { loadTogether, type PartOutcome } from '../../../src/jobs/nightly/load-t
 import type { LoadPart } from '../../../src/jobs/nightly/open-loads.ts'
 import type { PullSettings } from '../../../src/jobs/pull/pull-settings.ts'
 import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { companyLine } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -165,7 +165,7 @@ test('loadTogether keeps its run where the service is busy: that is no fault of 
   expect(await one.runs()).toHaveLength(1)
   busy = false
   // Another night is another process, whose service has no pause to keep.
-  const service = openService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+  const service = createService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
   onTestFinished(() => service.close())
   expect(outcomes(await together({ ...one, service }))).toEqual([
     [1, 20],
@@ -254,7 +254,7 @@ test('loadTogether loads the files although the service is down, and the pulls g
   expect(outcomes(await loaded(one, parts))).toEqual(['SERVICE_BUSY', 'SERVICE_BUSY', [1, 1]])
   expect(await one.runs()).toHaveLength(1)
   down = false
-  const service = openService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+  const service = createService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
   onTestFinished(() => service.close())
   expect(outcomes(await loaded({ ...one, service }, parts))).toEqual([
     [2, 20],

@@ -1,7 +1,7 @@
 /** Pulls and syncs whose windows leave companies out. */
 
 import { expect, test } from 'vitest'
-import { syncSearch } from '../../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { cli } from '../../cli/run-cli.ts'
 import { verify } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact-lake.ts'
-import { collectGarbage } from '../../../src/jobs/gc/collect-garbage.ts'
-import type { PullSummary } from '../../../src/jobs/pull/pull-search.ts'
+import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { gc } from '../../../src/jobs/gc/gc.ts'
+import type { PullSummary } from '../../../src/jobs/pull/pull.ts'
 import { records } from '../../../src/jobs/records/records.ts'
-import { syncSearch } from '../../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
 import { type ExportOptions, exportTables } from '../../../src/targets/export/export-tables.ts'
 import { verify } from '../../run/batch-bench.ts'
@@ -331,7 +331,7 @@ test('a pull that is stopped while it asks marks them when it is resumed, and wh
   const left = join(one.lake, `listings/load=${summary.run}/listings-0000000000000000.parquet`)
   await copyFile(join(one.lake, file?.path ?? ''), left)
   expect((await verify(one.lake)).problems).toEqual([])
-  await collectGarbage({ lake: one.lake })
+  await gc({ lake: one.lake })
   expect(existsSync(left)).toBe(false)
   expect(await gone(one)).toEqual([7])
 })

@@ -1,7 +1,7 @@
 /** Text searches: page mode orders their hits by score. */
 
 import { expect, test } from 'vitest'
-import { syncSearch } from '../../../src/jobs/sync/sync-search.ts'
+import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench } from '../../service/pull-bench.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../../src/contract/limits.ts'
 import type { SearchParameters } from '../../../src/contract/requests.ts'
-import { estimatePlan } from '../../../src/jobs/pull/estimate-plan.ts'
 import { type ClosingPlan, type PlannedListing, planClosing } from '../../../src/jobs/pull/plan-closing.ts'
+import { estimatePlan } from '../../../src/jobs/pull/plan-pull.ts'
 import type { PlannedGap } from '../../../src/jobs/pull/plan-windows.ts'
 import type { LiveParameter } from '../../../src/jobs/pull/search.ts'
 

@@ -2,12 +2,12 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkSearch, sameSearch } from '../../../src/jobs/pull/search.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
 import { makeRunFolder } from '../../../src/run/opened-job.ts'
 import { verify } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from '../resume/resume-runs.ts'
 
 const DAY_MS = 86_400_000
 const dayBefore = (days: number): string =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SearchParameters } from '../../../src/contract/requests.ts'
-import { estimatePlan } from '../../../src/jobs/pull/estimate-plan.ts'
+import { estimatePlan } from '../../../src/jobs/pull/plan-pull.ts'
 import { type PlanRequest, planWindows, type WindowPlan } from '../../../src/jobs/pull/plan-windows.ts'
 import { filterOf, type LiveParameter } from '../../../src/jobs/pull/search.ts'
 

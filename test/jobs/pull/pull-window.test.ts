@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { pullWindow, type WindowOptions, type WindowRequest } from '../../../src/jobs/pull/pull-window.ts'
 import { type Checkpoint, readCheckpoint } from '../../../src/jobs/pull/window-file.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import {
@@ -39,7 +39,7 @@ interface Bench {
 
 const bench = async (options: FakeServiceOptions): Promise<Bench> => {
   const fake = await openFakeService(options)
-  const service = openService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 2000 })
+  const service = createService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 2000 })
   onTestFinished(async () => {
     await service.close()
     await fake.close()

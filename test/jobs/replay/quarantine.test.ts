@@ -10,14 +10,14 @@ import {
   waitingFiles,
   waitingFilesOfRun,
 } from '../../../src/jobs/replay/quarantine.ts'
-import { replayFiles } from '../../../src/jobs/replay/replay-files.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
+import { replayFiles } from '../../../src/jobs/replay/replay.ts'
 import { inLake, stagingPath } from '../../../src/lake/files/layout.ts'
 import { readJournal } from '../../../src/manifest/runs/journal.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import { type Bench, companyLine, companyLines, openBench, textOf } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from '../resume/resume-runs.ts'
 
 const bench = async (): Promise<Bench> => openBench(await temporaryFolder())
 const bad = (count: number): string[] => Array.from({ length: count }, (_, at) => `{"bad": ${at}`)

@@ -2,20 +2,30 @@
 
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { type JobOptions, loadJobs } from '../../../src/jobs/resume/load-jobs.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
+import { planPull, windowsText } from '../../../src/jobs/pull/plan-pull.ts'
+import { type JobOptions, loadJobs } from '../../../src/jobs/resume/resume.ts'
 import { inLake, runPath } from '../../../src/lake/files/layout.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import type { PullJob, RunPlan } from '../../../src/run/run-plan.ts'
 import { withRun } from '../../../src/run/with-run.ts'
-import { openService, type Service } from '../../../src/source/service/service.ts'
+import { createService, type Service } from '../../../src/source/service/service.ts'
 import { companyLines, openBench, relationsLine, verify } from '../../run/batch-bench.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from './resume-runs.ts'
+
+/** A run is begun with the windows of its pulls. */
+const windowsOf = async ({ jobs }: RunPlan, { service, signal }: Pick<JobOptions, 'service' | 'signal'>) => {
+  const texts: (readonly [string, string])[] = []
+  for (const [place, job] of jobs.entries())
+    if (job.kind === 'pull')
+      texts.push(windowsText(await planPull(await service(job.url), job, null, { signal }), place))
+  return new Map(texts)
+}
 
 const load = (plan: RunPlan, options: Omit<JobOptions, 'limit' | 'concurrency'>): Promise<LoadSummary> =>
-  withRun({ lake: options.lake, plan }, (run) =>
+  withRun({ lake: options.lake, plan, files: () => windowsOf(plan, options) }, (run) =>
     loadJobs(run, plan, { ...options, limit: { kind: 'count', lines: 0 }, concurrency: 2 }),
   )
 const noService = (): Promise<Service> => Promise.reject(new Error('no service is asked for'))
@@ -60,7 +70,7 @@ test('pulls of companies and relations that were cut off in the second go on, an
   const job = (content: PullJob['content']): PullJob => ({ ...asked, content })
   const plan: RunPlan = { jobs: [job('companies'), job('relations')], again: false, limits: {} }
   const service = async (url: string): Promise<Service> =>
-    openService({ url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+    createService({ url, token: one.fake.token, maxRequestsPerSecond: 5000 })
   const cut = load(plan, { lake: one.lake, service, signal: stop.signal })
   await expect(cut).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await listRunIds(one.lake)
@@ -71,7 +81,7 @@ test('pulls of companies and relations that were cut off in the second go on, an
   const [resumed] = await resumeRuns({ lake: one.lake, service })
   expect(resumed).toMatchObject({
     kind: 'loaded',
-    summary: { run, snapshot: { snapshot: 1, pipeline: 'pull' } },
+    report: { run, snapshot: 1 },
   })
   const { pulls } = await one.snapshot()
   expect(pulls?.map(({ content, received }) => [content, received])).toEqual([

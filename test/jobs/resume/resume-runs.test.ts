@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
 import type { Source } from '../../../src/core/source.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
 import { inLake, stagedPath, stagingPath } from '../../../src/lake/files/layout.ts'
 import { readJournal } from '../../../src/manifest/runs/journal.ts'
 import { leaseRun } from '../../../src/manifest/runs/run-lease.ts'
@@ -26,6 +25,7 @@ import {
   textOf,
 } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from './resume-runs.ts'
 
 const BLOCKS: RunOptions = { limits: { blockBytes: 4000 } }
 

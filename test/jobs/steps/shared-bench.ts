@@ -1,7 +1,10 @@
 /** Runs in steps over the files of a bench, in this process. Knows nothing of vitest: children use it too. */
 
-import type { CommitSharedOptions, CommittedRun } from '../../../src/jobs/steps/commit-shared-run.ts'
-import { commitSharedRun } from '../../../src/jobs/steps/commit-shared-run.ts'
+import {
+  type CommitSharedOptions,
+  type CommittedRun,
+  commitSharedRun,
+} from '../../../src/jobs/steps/commit-shared-run.ts'
 import { type PlannedRun, type PlanOptions, planSharedRun } from '../../../src/jobs/steps/plan-shared-run.ts'
 import {
   type UnitChoice,

@@ -7,7 +7,7 @@ import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
 import { readUnits } from '../../../src/manifest/runs/units.ts'
 import { newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import type { BatchFilesJob, PullJob } from '../../../src/run/run-plan.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { type CliResult, cli } from '../../cli/run-cli.ts'
 import { companyLines, hashLake, openBench, queryLake, verify } from '../../run/batch-bench.ts'
 import { offer, startBatchService, TOKEN } from '../../run/batch-service.ts'
@@ -43,7 +43,8 @@ interface SharedPull {
 }
 
 const opening = (one: PullBench) => ({
-  service: async () => openService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 }),
+  service: async () =>
+    createService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 }),
 })
 
 const sharedPull = (one: PullBench, more: Partial<PullJob> = {}): SharedPull => {
@@ -122,7 +123,7 @@ test('four processes pull companies below the limit that they share, no window t
   })
   const limit = 60
   const pull = sharedPull(one, { pageSize: 100, cap: 800 })
-  const { run, units } = await pull.plan([], { requestsPerSecond: limit })
+  const { run, units } = await pull.plan([], { maxRequestsPerSecond: limit })
   expect(units).toBeGreaterThan(8)
   const env = {
     ...{ FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
@@ -151,7 +152,7 @@ test('four processes pull companies below the limit that they share, no window t
 test('a worker asks at its share of the rate that all have together', async () => {
   const one = await openPullBench({ companies: companies(400), cap: 200 })
   const pull = sharedPull(one)
-  const { run } = await pull.plan([], { requestsPerSecond: 2000 })
+  const { run } = await pull.plan([], { maxRequestsPerSecond: 2000 })
   const shares: (number | undefined)[] = []
   const steps = stepsOf('/', one.lake)
   const watched = {
@@ -188,14 +189,14 @@ test('batch files are a unit each, and make the lake that one machine makes of t
     offer('b-2', companyLines(50, 40)),
   ])
   onTestFinished(service.close)
-  const opened = openService({ url: service.url, token: TOKEN })
+  const opened = createService({ url: service.url, token: TOKEN })
   onTestFinished(opened.close)
   const lake = join(folder, 'lake')
   const steps = stepsOf('/', lake)
   const job: BatchFilesJob = { kind: 'batchFiles', url: service.url, selection: { kind: 'all' } }
   const { run, units } = await steps.plan([], { job, service: opened, limits: {} })
   expect(units).toBe(2)
-  const call = { service: async () => openService({ url: service.url, token: TOKEN }) }
+  const call = { service: async () => createService({ url: service.url, token: TOKEN }) }
   await Promise.all([steps.work(run ?? '', [1], call), steps.work(run ?? '', [0], call)])
   await steps.commit(run ?? '')
   const local = openBench(await temporaryFolder())

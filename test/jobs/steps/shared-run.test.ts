@@ -4,8 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { resumeRuns, sortUnfinished } from '../../../src/jobs/resume/resume-runs.ts'
-import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run-status.ts'
+import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
+import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run.ts'
 import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
 import { markCommit, unmarkCommit } from '../../../src/manifest/runs/commit-marks.ts'
 import { recordEnded } from '../../../src/manifest/runs/ended-runs.ts'
@@ -23,6 +23,7 @@ import {
   relationsLine,
 } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from '../resume/resume-runs.ts'
 import { SMALL_LIMITS, type Steps, stepsOf } from './shared-bench.ts'
 
 interface SharedBench extends Bench, Steps {}

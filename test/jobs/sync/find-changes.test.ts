@@ -4,12 +4,12 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { listWindow } from '../../../src/jobs/pull/listing.ts'
 import type { PullSettings } from '../../../src/jobs/pull/pull-settings.ts'
-import { resumeRuns } from '../../../src/jobs/resume/resume-runs.ts'
-import { type SyncRunOptions, type SyncSummary, syncSearch } from '../../../src/jobs/sync/sync-search.ts'
+import { type SyncRunOptions, type SyncSummary, syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { resumeRuns } from '../resume/resume-runs.ts'
 
 const company = (id: number, day: string, more: Partial<FakeCompany> = {}): FakeCompany => ({
   id,

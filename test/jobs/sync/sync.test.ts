@@ -3,9 +3,9 @@
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { commitUnits, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
+import { commitRun, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../../src/jobs/sync/sync.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { cli, cliHere, errorCode } from '../../cli/run-cli.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -97,8 +97,8 @@ test('commitRun tells what did not come of a sync, and has committed the rest', 
   const one = await shortBench(1, 3)
   const { lake } = one
   const { run } = await planRun({ load: 'sync', from: one.service, lake, search: SWEDEN })
-  const service = (url: string) => openService({ url, token: one.fake.token })
+  const service = (url: string) => createService({ url, token: one.fake.token })
   await workRun({ lake, run: run ?? '', units: [0], service })
-  await expect(commitUnits({ lake, run: run ?? '' })).rejects.toMatchObject(MISSING)
+  await expect(commitRun({ lake, run: run ?? '' })).rejects.toMatchObject(MISSING)
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[2]])
 })

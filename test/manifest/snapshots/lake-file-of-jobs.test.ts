@@ -77,7 +77,7 @@ test('each commit leaves a lake.duckdb that shows the newest snapshot, compactio
   ]
   expect(await ask(lake, SALES)).toEqual(current)
   expect(await ask(lake, HISTORY)).toEqual(RESTATED)
-  expect(await query(lake, HISTORY)).toEqual(RESTATED)
+  expect(await query({ lake, sql: HISTORY })).toEqual(RESTATED)
   await compact({ lake })
   expect(await ask(lake, SALES)).toEqual(current)
   expect((await ask(lake, HISTORY)).map(({ snapshot }) => snapshot)).toEqual([3, 3])

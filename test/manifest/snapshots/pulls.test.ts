@@ -54,7 +54,7 @@ const asSource = <Entry extends PartitionEntry>(
 
 const window = { service: 'https://localhost:1', search: {}, pages: 1 }
 
-test('commitRun records a pull without a partition, and no file of its run', async () => {
+test('commitPartitions records a pull without a partition, and no file of its run', async () => {
   const lake = await temporaryFolder()
   const { lease } = await commitPull(lake, [])
   const snapshot = await readSnapshot(lake)
@@ -84,7 +84,7 @@ test('a snapshot without pulls has no such field', async () => {
   expect(await readSnapshot(lake)).not.toHaveProperty('pulls')
 })
 
-test('commitRun refuses the pull of another run', async () => {
+test('commitPartitions refuses the pull of another run', async () => {
   const staged = await stageRun(await temporaryFolder(), [])
   await expect(commitStaged(staged, { pulls: [pull('another')] })).rejects.toThrow(RangeError)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { convert } from '../../../src/jobs/convert/convert.ts'
-import { collectGarbage } from '../../../src/jobs/gc/collect-garbage.ts'
+import { gc } from '../../../src/jobs/gc/gc.ts'
 import { readRoot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { snapshotAsOf } from '../../../src/manifest/snapshots/snapshots-by-age.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
@@ -23,7 +23,7 @@ test('gc by age keeps the snapshot that was the newest then, those after it, and
     1, 2, 2, 3,
   ])
   const collect = (now: number, keep?: number) =>
-    collectGarbage({ lake, keep, keepDays: 1, dryRun: true, now: () => new Date(now) })
+    gc({ lake, keep, keepDays: 1, dryRun: true, now: () => new Date(now) })
   expect((await collect(first)).snapshots).toEqual([])
   expect((await collect(third + DAY_MS - 1)).snapshots).toEqual([1])
   expect((await collect(third + DAY_MS)).snapshots.toSorted()).toEqual([1, 2])

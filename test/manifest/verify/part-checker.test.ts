@@ -73,7 +73,7 @@ test('verifyLake finds totals and words on a part that do not fit what the snaps
   expect((await verified(lake)).problems).toMatchObject([{ path, problem: 'listing' }])
 })
 
-test('collectGarbage removes parts that no snapshot lists, but not those of a run at work', async () => {
+test('gc removes parts that no snapshot lists, but not those of a run at work', async () => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const listed = await partsOf(lake)

@@ -3,11 +3,12 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decodeAvro } from '../../../src/publish/iceberg/avro-files.ts'
-import type {
-  ManifestEntryRecord,
-  ManifestFileRecord,
+import {
+  MANIFEST_LIST_SCHEMA,
+  MANIFEST_SCHEMA,
+  type ManifestEntryRecord,
+  type ManifestFileRecord,
 } from '../../../src/publish/iceberg/manifest-schemas.ts'
-import { MANIFEST_LIST_SCHEMA, MANIFEST_SCHEMA } from '../../../src/publish/iceberg/manifest-schemas.ts'
 import type { IcebergSnapshot, TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
 import { type PublishOptions, type PublishSummary, publish } from '../../../src/targets/publish.ts'
 

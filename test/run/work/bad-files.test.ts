@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { pullBatches } from '../../../src/jobs/batch-files/load-batch-files.ts'
+import { pullBatches } from '../../../src/jobs/batch-files/pull-batch-files.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   type Bench,
@@ -104,7 +104,7 @@ test('a batch file that is damaged each time is left out, and the others are loa
   ])
   onTestFinished(served.close)
   const timing = { now: Date.now, random: () => 0, sleep: async () => undefined }
-  const service = openService({ url: served.url, token: TOKEN, timing })
+  const service = createService({ url: served.url, token: TOKEN, timing })
   onTestFinished(() => service.close())
   const pull = async (): Promise<LoadSummary | undefined> => {
     const options = {

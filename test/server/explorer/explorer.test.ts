@@ -72,7 +72,7 @@ test('figures of a company come with gaps as gaps, and with the values before, b
     [2019, 4],
     [2021, 5],
   ])
-  const restated = await query(lake, 'FROM restatements ORDER BY internal_id')
+  const restated = await query({ lake, sql: 'FROM restatements ORDER BY internal_id' })
   expect(restated).toHaveLength(1)
   expect(restated[0]).toMatchObject({ internal_id: ALPHA, fiscal_year: 2021, old_value: 10_000, snapshot: 2 })
   expect(
@@ -182,7 +182,7 @@ test('the sections of the report say what query says', async () => {
   for (const { id } of await rowsOf('sections')) {
     const reply = await ask('section', { id })
     if (reply.kind !== 'answer') throw new TypeError(String(id))
-    expect([id, await query(lake, reply.sql ?? '')]).toEqual([id, await rowsOf('section', { id })])
+    expect([id, await query({ lake, sql: reply.sql ?? '' })]).toEqual([id, await rowsOf('section', { id })])
   }
 })
 

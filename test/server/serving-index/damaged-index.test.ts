@@ -66,7 +66,7 @@ test.each([
   for (let flip = 0; flip < flips; flip += 1) {
     const putBack = await flipBit(join(folder, name))
     await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-      code: 'COPY_UNUSABLE',
+      code: 'INDEX_UNUSABLE',
     })
     await putBack()
   }
@@ -102,7 +102,7 @@ test.each(KINDS)(
     for (let flip = 0; flip < 40; flip += 1) {
       const putBack = await flipBit(path)
       const answer = await answerOf(index, QUERIES[kind], kind)
-      if (answer === 'COPY_UNUSABLE') refused += 1
+      if (answer === 'INDEX_UNUSABLE') refused += 1
       // Some bits of a frame's head say nothing about its content.
       else expect(answer).toEqual(right)
       await putBack()
@@ -113,13 +113,13 @@ test.each(KINDS)(
     )
     await index.close()
     await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-      code: 'COPY_UNUSABLE',
+      code: 'INDEX_UNUSABLE',
       message: expect.stringContaining(`it was found damaged: "${name}"`),
     })
   },
 )
 
-test('query over a search file that is damaged while it is open gives the right answer or COPY_UNUSABLE', async () => {
+test('query over a search file that is damaged while it is open gives the right answer or INDEX_UNUSABLE', async () => {
   const folder = await copied()
   const path = join(folder, await fileOf(folder, 'search'))
   const counted = { right: 0, refused: 0 }
@@ -128,7 +128,7 @@ test('query over a search file that is damaged while it is open gives the right 
     const putBack = await flipBit(path)
     for (const kind of KINDS) {
       const answer = await answerOf(index, QUERIES[kind], kind)
-      if (answer === 'COPY_UNUSABLE') counted.refused += 1
+      if (answer === 'INDEX_UNUSABLE') counted.refused += 1
       else {
         expect(answer).toEqual(await answerOf(made.index, QUERIES[kind], kind))
         counted.right += 1
@@ -156,7 +156,7 @@ test('currentIndex makes a index anew in which an earlier server has found damag
   const good = await readFile(path)
   const inode = (await stat(path)).ino
   await writeFile(path, Buffer.from(good).fill(0x20, good.length - 9, good.length - 4), { flag: 'r+' })
-  expect(await answerOf(first, QUERIES.minified, 'minified')).toBe('COPY_UNUSABLE')
+  expect(await answerOf(first, QUERIES.minified, 'minified')).toBe('INDEX_UNUSABLE')
   const second = await open(said)
   expect(said).toEqual([expect.stringContaining(`it was found damaged: "${name}"`)])
   expect((await stat(path)).ino).not.toBe(inode)

@@ -45,12 +45,12 @@ test.each(['companies', 'relations', 'minified', 'search', 'copy.json', 'files.j
       await truncate(join(folder, name), size - 1)
       if (name === 'copy.json') await truncate(join(folder, name), size - 2)
       await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-        code: 'COPY_UNUSABLE',
+        code: 'INDEX_UNUSABLE',
       })
     }
     await rm(join(folder, name))
     await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-      code: 'COPY_UNUSABLE',
+      code: 'INDEX_UNUSABLE',
       context: { folder },
     })
   },
@@ -60,17 +60,17 @@ test('openIndex refuses an index of another version, a damaged DuckDB file, and 
   const parent = await temporaryFolder()
   const folder = join(parent, 'copy')
   const opening = () => openIndex({ folder, memoryBytes: MEMORY_BYTES })
-  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(opening()).rejects.toMatchObject({ code: 'INDEX_UNUSABLE' })
   await cp(made.folder, folder, { recursive: true })
   const description: IndexDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
   await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
-  await expect(opening()).rejects.toMatchObject({ code: 'COPY_UNUSABLE', message: /of version 4-a/ })
+  await expect(opening()).rejects.toMatchObject({ code: 'INDEX_UNUSABLE', message: /of version 4-a/ })
   await cp(made.folder, folder, { recursive: true, force: true })
   const path = join(folder, await fileOf(folder, 'search'))
   const { size } = await stat(path)
   await writeFile(path, Buffer.alloc(size, 1))
   await expect(opening()).rejects.toMatchObject({
-    code: 'COPY_UNUSABLE',
+    code: 'INDEX_UNUSABLE',
     message: /"search-.*.duckdb" is damaged: its SHA-256 is/,
   })
 })
@@ -205,7 +205,7 @@ test.each([
   await cp(made.folder, folder, { recursive: true })
   const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
   await expect(index.documents('companies', [{ ...place, ...wrong }])).rejects.toMatchObject({
-    code: 'COPY_UNUSABLE',
+    code: 'INDEX_UNUSABLE',
   })
   await index.close()
 })

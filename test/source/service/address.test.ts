@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseAddress } from '../../../src/source/service/address.ts'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 
 test.each([
   ['https://api.example.com', 'https://api.example.com', '', false],
@@ -32,8 +32,8 @@ test.each([
   expect(() => parseAddress(text)).not.toThrow(/password@|key=1/)
 })
 
-test.each([0, -1, Number.NaN])('openService refuses %d requests a second', (maxRequestsPerSecond) => {
-  expect(() => openService({ url: 'https://a.example', token: 'a', maxRequestsPerSecond })).toThrow(
+test.each([0, -1, Number.NaN])('createService refuses %d requests a second', (maxRequestsPerSecond) => {
+  expect(() => createService({ url: 'https://a.example', token: 'a', maxRequestsPerSecond })).toThrow(
     expect.objectContaining({ code: 'USAGE' }),
   )
 })

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import {
-  openService,
+  createService,
   type Service,
   type ServiceOptions,
   type Timing,
@@ -69,7 +69,7 @@ export const TOKEN = 'secret-token.of~the_test'
 
 /** A client that is closed when the test is over. */
 export const client = (url: string, options: Partial<ServiceOptions> = {}): Service => {
-  const service = openService({
+  const service = createService({
     url,
     token: TOKEN,
     timing: jumpingTiming(),

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openService } from '../../../src/source/service/service.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { readToken } from '../../../src/source/service/token.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -43,6 +43,6 @@ test.each(['secret with space', 'secret\nline', 'secrét', 'sec=ret', '=', 'secr
     await expect(readToken({ file: await tokenFile(token) })).rejects.toMatchObject({
       code: token.includes('\0') ? 'TEXT_NOT_UTF8' : 'TOKEN_INVALID',
     })
-    expect(() => openService({ url: 'https://a.example', token })).toThrow(refused)
+    expect(() => createService({ url: 'https://a.example', token })).toThrow(refused)
   },
 )

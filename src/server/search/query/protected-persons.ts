@@ -1,6 +1,6 @@
 /** Persons whom any current record of the lake protects. */
 
-import type { QueryOptions, ServingIndex } from '../../serving-index/session-pool.ts'
+import type { IndexQueryOptions, ServingIndex } from '../../serving-index/session-pool.ts'
 import { inNumbers, newBinder } from '../shared/bound-values.ts'
 import { countOnce } from '../shared/recent-values.ts'
 
@@ -11,7 +11,7 @@ const NONE: ReadonlySet<string> = new Set()
 export const protectedAmong = (
   index: ServingIndex,
   ids: readonly string[],
-  options: QueryOptions,
+  options: IndexQueryOptions,
 ): Promise<ReadonlySet<string>> =>
   index.query(async (session) => {
     const total = await countOnce(index, COUNT, [], async () => Number((await session.rows(COUNT))[0]?.total))
@@ -30,7 +30,7 @@ FROM copy.protected`
 const digests = new WeakMap<ServingIndex, Promise<string>>()
 
 /** Digest of the set of protected persons. */
-export const protectedDigest = (index: ServingIndex, options: QueryOptions): Promise<string> => {
+export const protectedDigest = (index: ServingIndex, options: IndexQueryOptions): Promise<string> => {
   const known =
     digests.get(index) ??
     index.query(async (session) => String((await session.rows(DIGEST))[0]?.digest), options)

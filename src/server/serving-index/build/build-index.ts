@@ -37,7 +37,7 @@ export const indexFolder = (lake: string, snapshot: number): string => inLake(la
  * Makes an index, or finds the one that another process has made meanwhile.
  *
  * @throws {ToolkitError} DISK_FULL, WRITE_FAILED; EMBEDDER_FAILED; ENGINE_FAILED where the lake cannot be read;
- *   COPY_UNUSABLE where the folder holds something else. The signal's reason when it is aborted. Nothing is left then.
+ *   INDEX_UNUSABLE where the folder holds something else. The signal's reason when it is aborted. Nothing is left then.
  */
 export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescription> => {
   const { lake, snapshot, embedder, signal } = request

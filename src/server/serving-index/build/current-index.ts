@@ -21,7 +21,7 @@ export interface CurrentIndexRequest extends Omit<BuildIndexRequest, 'snapshot' 
 }
 
 /**
- * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED; COPY_UNUSABLE where the index is
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED; INDEX_UNUSABLE where the index is
  *   damaged and cannot be made again: the lake cannot be written, or the folder is not the lake's own; what `buildIndex`
  *   throws
  */
@@ -49,4 +49,4 @@ export const currentIndex = async (request: CurrentIndexRequest): Promise<Servin
 }
 
 const isUnusable = (error: unknown): error is ToolkitError =>
-  error instanceof ToolkitError && error.code === 'COPY_UNUSABLE'
+  error instanceof ToolkitError && error.code === 'INDEX_UNUSABLE'

@@ -158,7 +158,7 @@ test('contractHash is another when a field or a column is another, and not for a
 test('buildIndex never removes a folder that is no copy', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'notes.txt'), 'x')
-  await expect(buildIndex(requestOf(loaded, { folder }))).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(buildIndex(requestOf(loaded, { folder }))).rejects.toMatchObject({ code: 'INDEX_UNUSABLE' })
   expect(await readdir(folder)).toEqual(['notes.txt'])
 })
 

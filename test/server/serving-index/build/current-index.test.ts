@@ -77,7 +77,7 @@ test('currentIndex refuses a damaged copy that it cannot make anew', async () =>
   }
   await (await currentIndex(request)).close()
   await truncate(join(folder, await fileOf(folder, 'companies')), 10)
-  await expect(currentIndex(request)).rejects.toMatchObject({ code: 'COPY_UNUSABLE' })
+  await expect(currentIndex(request)).rejects.toMatchObject({ code: 'INDEX_UNUSABLE' })
 })
 
 test('currentIndex refuses a lake that is none, and a snapshot that is not there', async () => {

@@ -1,5 +1,6 @@
-/** `collectGarbage`: deletes unreferenced files and dead runs, in one call. */
+/** `gc`: deletes unreferenced files and dead runs, in one call. */
 
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { listManifest, newestNumber } from '../../manifest/snapshots/snapshots.ts'
 import { snapshotAsOf } from '../../manifest/snapshots/snapshots-by-age.ts'
@@ -11,8 +12,8 @@ import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
 
-/** Options of `collectGarbage`. */
-export interface GarbageOptions {
+/** Options of `gc`. */
+export interface GcOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
   /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
@@ -47,7 +48,7 @@ const publishFirst = async ({
   catalog,
   signal,
   onPublish: onProgress,
-}: GarbageOptions): Promise<number | undefined> => {
+}: GcOptions): Promise<number | undefined> => {
   const summaries: PublishSummary[] = []
   for (const rows of PUBLISHED_ROWS) {
     const request = { lake, rows: [rows], signal, onProgress }
@@ -63,12 +64,22 @@ const publishFirst = async ({
 const DAY_MS = 86_400_000
 
 /** How many snapshots are kept, and from which one on. */
-const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GarbageOptions) => {
+const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GcOptions) => {
   if (keepDays === undefined) return { keep, first: undefined }
   const first = await snapshotAsOf(lake, new Date(now().getTime() - keepDays * DAY_MS))
   const within = (await newestNumber(lake)) - first + 1
   // A lake without a snapshot has none to remove.
   return { keep: Math.max(keep ?? 1, within, 1), first }
+}
+
+const OPTIONS: OptionTypes<GcOptions> = {
+  lake: is.lake,
+  dryRun: is.flag,
+  keepDays: is.amount,
+  keep: is.count,
+  ...each(is.callback, 'now', 'onPublish', 'onRemove'),
+  signal: is.signal,
+  catalog: is.object,
 }
 
 /**
@@ -79,15 +90,16 @@ const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GarbageO
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`, and what
  *   `publish` throws, before anything is removed
  * @example
- * import { collectGarbage, convert } from 'firmlake'
+ * import { gc, convert } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const { runs, snapshots } = await collectGarbage({ lake: './lake', keep: 10 })
+ * const { runs, snapshots } = await gc({ lake: './lake', keep: 10 })
  * console.log(runs.length, snapshots.length) // 0 0
  */
-export const collectGarbage = async (options: GarbageOptions): Promise<Garbage> => {
+export const gc = async (options: GcOptions): Promise<Garbage> => {
+  checkOptions('gc', OPTIONS, options)
   const { lake, catalog, dryRun = false, signal, onRemove } = options
-  // What a killed forget has left is of snapshots that are gone for ever.
+  // Leftovers of a killed forget belong to snapshots that are gone for ever.
   if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
   const { keep, first } = await keptBy(options)
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.

@@ -1,0 +1,60 @@
+/**
+ * Notes behind a result: how a lake in a bucket was read, that its older versions are gone, and which columns and records it
+ * does not hold.
+ */
+
+import type { Commit } from '../../core/partition.ts'
+import type { AccessReport } from '../../lake/files/file-access.ts'
+import { takeText } from '../../lake/projection/declaration.ts'
+import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/taken.ts'
+import { formatBytes, formatCounted } from './format.ts'
+import { note } from './print.ts'
+
+/** `undefined` where nothing of a bucket was read. */
+const accessText = (report: AccessReport): string | undefined => {
+  if (report.kind === 'in place') {
+    const { files, requests, bytes } = report
+    if (requests === 0) return undefined
+    return `Read in place, not hashed: ${formatBytes(bytes)} of ${formatCounted(files, 'file')} in ${formatCounted(requests, 'request')}; --checked reads copies that are compared with their hashes`
+  }
+  const { fetchedBytes, withoutHttpfs } = report
+  if (fetchedBytes === 0 || withoutHttpfs === undefined) return undefined
+  return `Fetched ${formatBytes(fetchedBytes)} as copies of whole files. With DuckDB's extension httpfs only what is needed is read: name its file in FIRMLAKE_HTTPFS`
+}
+
+export const noteAccess = (report: AccessReport): void => {
+  const text = accessText(report)
+  if (text !== undefined) note(text)
+}
+
+export const noteHistory = (begins: Commit | undefined): void => {
+  if (begins !== undefined)
+    note(
+      `A compaction left the current versions alone: history begins with snapshot ${begins.snapshot} of ${begins.time}; what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
+    )
+}
+
+export const takenLines = (root: WithTaken | null): string[] =>
+  lackingTakes(root).map((take) => `Not all that came was taken: ${takeText(take)}`)
+
+/** The columns that the views of a lake compute. */
+export const computedLines = (root: WithTaken | null): string[] => {
+  const columns = Object.entries(newestTake(root).compute ?? {})
+  return columns.length === 0
+    ? []
+    : [`Computed columns: ${columns.map(([name, sql]) => `${name} = ${sql}`).join(', ')}`]
+}
+
+/** Published tables are the lake's own files. */
+export const noteComputed = async (lake: string): Promise<void> => {
+  const { rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
+  const names = Object.keys(newestTake(await rootIfAny(lake)).compute ?? {})
+  if (names.length > 0) note(`note: Published tables have no computed columns: ${names.join(', ')}`)
+}
+
+/** On standard error. @param snapshot default: the newest */
+export const noteTaken = async (lake: string, snapshot?: number): Promise<void> => {
+  const { readRoot, rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
+  const root = await (snapshot === undefined ? rootIfAny(lake) : readRoot(lake, snapshot))
+  for (const line of takenLines(root)) note(`note: ${line}`)
+}

@@ -12,9 +12,8 @@ import { decodeBlocks } from '../src/decode/decode-blocks.ts'
 import { convertFiles } from '../src/jobs/convert/convert.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
-import { companiesTable } from '../src/load/company-table.ts'
 import { employeesTable, financialsTable } from '../src/load/figure-tables.ts'
-import { oddTextsOf } from '../src/load/odd-texts.ts'
+import { companiesTable } from '../src/load/record-tables.ts'
 import { SpareFields } from '../src/load/row-table.ts'
 import { readOddValues } from '../src/rows/odd-values.ts'
 import { newSeenSets } from '../src/rows/seen-sets.ts'
@@ -66,7 +65,7 @@ const copy = async (table: string, sql: string): Promise<void> => {
 const spare = new SpareFields()
 
 const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
-  const odd = await timed('odd values', () => readOddValues(engine, oddTextsOf(part.rows.objects, bytes)))
+  const odd = await timed('odd values', () => readOddValues(engine, part.rows.objects, bytes))
   const tables = {
     financials: financialsTable(part, bytes),
     employees: employeesTable(part, bytes),

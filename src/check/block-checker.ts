@@ -2,14 +2,14 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/lines.ts'
-import { type BlockColumns, BlockRows } from '../rows/block-rows.ts'
+import { type BlockMessage, BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'
 import { BlockCheck, type CheckedBlock } from './check-block.ts'
-import { CheckThread } from './check-thread.ts'
+import type { CheckThread } from './check-thread.ts'
 import type { CheckOptions } from './drift/check-options.ts'
 import { RecordChecker } from './record/check-record.ts'
 
-/** A checked block that holds columns until they are given back. */
+/** A checked block that holds columns until it is released. */
 export interface HeldBlock extends CheckedBlock {
   /** Gives the memory of its columns back for later blocks; afterwards nothing may read them. */
   readonly release: () => void
@@ -96,17 +96,22 @@ const ownCheckers = (options: CheckOptions, blockBytes = 0): Checkers => {
   }
 }
 
+const startThread = async (options: CheckOptions): Promise<CheckThread> => {
+  const { CheckThread } = await import('./check-thread.ts')
+  return new CheckThread(options)
+}
+
 /** Checkers on threads. A thread is started when there is a block for it. */
 const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
-  const started: CheckThread[] = []
+  const started: Promise<CheckThread>[] = []
   const idle: CheckThread[] = []
   const waiting: ((thread: CheckThread) => void)[] = []
-  const spare: BlockColumns[] = []
+  const spare: BlockMessage[] = []
   const idleThread = async (): Promise<CheckThread> => {
     const thread = idle.pop()
     if (thread !== undefined) return thread
     if (started.length >= threads) return new Promise((resolve) => waiting.push(resolve))
-    const fresh = new CheckThread(options)
+    const fresh = startThread(options)
     started.push(fresh)
     return fresh
   }
@@ -122,14 +127,14 @@ const threadCheckers = (threads: number, options: CheckOptions): Checkers => {
         const thread = await idleThread()
         try {
           const { rows, ...checked } = await thread.check(block, content, listAllItems, spare.pop())
-          return { ...checked, release: () => spare.push(rows.columns()) }
+          return { ...checked, release: () => spare.push(rows.toMessage()) }
         } finally {
           done(thread)
         }
       },
     }),
     close: async () => {
-      for (const thread of started) await thread.close()
+      for (const thread of started) await (await thread).close()
     },
   }
 }

@@ -42,10 +42,10 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(newSeenSets()), members: [] })
 
 /** Where the line of a part's record stands in the block's bytes, with its line end. */
-export const lineOf = ({ rows }: CheckedPart, record: number): Range => [
-  rows.start[record] ?? 0,
-  rows.next[record] ?? 0,
-]
+export const lineOf = ({ rows }: CheckedPart, record: number): Range => {
+  const { start, next } = rows.records.columns
+  return [start[record] ?? 0, next[record] ?? 0]
+}
 
 /** The check of one block, in slices: whoever shares the thread has its turn between them. May begin before it is whole. */
 export class BlockCheck {
@@ -74,7 +74,7 @@ export class BlockCheck {
     if (checker.hasFigures) rows.figures.reserve(sizeBytes)
   }
 
-  /** Goes on with the same block, which has more lines now. */
+  /** Continues with the same block, which has more lines now. */
   extend(block: Block): void {
     if (block === this.#block) return
     this.#block = block
@@ -116,7 +116,7 @@ export class BlockCheck {
     }
   }
 
-  /** What was found, when there is no more. */
+  /** The findings, when there are no more lines. */
   end(): CheckedBlock {
     for (const { head, ...line } of this.#block.overlong) {
       this.#lines++

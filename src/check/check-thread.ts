@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Content } from '../contract/objects.ts'
 import type { Block } from '../core/lines.ts'
-import { type BlockColumns, BlockRows } from '../rows/block-rows.ts'
+import { type BlockMessage, BlockRows } from '../rows/block-rows.ts'
 import type { NameSets } from '../rows/seen-sets.ts'
 import { ownCode } from '../support/own-package.ts'
 import type { CheckedBlock } from './check-block.ts'
-import type { CheckAnswer, CheckSettings, CheckTask, MoreNames } from './check-messages.ts'
+import type { CheckAnswer, CheckTask, MoreNames } from './check-worker.ts'
+import type { CheckOptions } from './drift/check-options.ts'
 
-const CODE = ownCode('load/check-worker')
+const CODE = ownCode('check/check-worker')
 /** V8 would let it grow to 128, more than `--memory` counts for a thread. */
 const LIMITS = { maxYoungGenerationSizeMb: 24 }
 
@@ -33,7 +34,7 @@ export class CheckThread {
     lineItems: new Mirror(),
   } satisfies NameSets
 
-  constructor(settings: CheckSettings) {
+  constructor(settings: CheckOptions) {
     this.#worker = new Worker(CODE, { workerData: settings, resourceLimits: LIMITS })
     // A thread that waits for a block keeps no process alive.
     this.#worker.unref()
@@ -46,13 +47,13 @@ export class CheckThread {
     block: Block,
     content: Content,
     listAllItems: boolean,
-    columns: BlockColumns | undefined,
+    used: BlockMessage | undefined,
   ): Promise<CheckedBlock & { readonly rows: BlockRows }> {
     const { release: _, bytes, ...place } = block
     const task: CheckTask = {
       content,
       listAllItems,
-      columns,
+      rows: used,
       block: { ...place, bytes: inSharedMemory(bytes) },
     }
     const answered = once(this.#worker, 'message')
@@ -66,7 +67,7 @@ export class CheckThread {
     this.#names.categories.add(answer.names.categories)
     this.#names.lineItems.add(answer.names.lineItems)
     const rows = new BlockRows(this.#names)
-    rows.adopt(answer.columns)
+    rows.adopt(answer.rows)
     return { ...restored(answer), rows, parts: answer.parts.map((members) => ({ rows, members })) }
   }
 

@@ -92,7 +92,9 @@ JOIN (SELECT unnest([${seen.map(([version]) => version).join(', ')}]::BIGINT[]) 
   unnest([${seen.map(([, time]) => time).join(', ')}]::TIMESTAMPTZ[]) AS time) AS h ON h.version = s.version
 ORDER BY internal_id`
     const id = `${LISTINGS.name}-${randomBytes(8).toString('hex')}`
-    const { files, rows: written } = await loader.write(id, LISTINGS.name, rows, sink)
+    const { files, rows: written } = await loader.withRows(rows, (gone) =>
+      sink.write(id, LISTINGS.name, gone),
+    )
     if (written > 0) entries.push({ ...listingEntry(run, listing.search, files), id })
   }
   return entries

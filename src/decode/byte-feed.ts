@@ -1,6 +1,30 @@
-/** A source of chunks from which a reader takes as much as it needs, and returns what it did not use. */
+export type StreamFaultKind = 'truncated' | 'damaged' | 'trailing' | 'window'
 
-import { truncatedAt } from './stream-fault.ts'
+/** A fault of one compressed stream. It never leaves this room: `decompress` adds the source's name and a code. */
+export class StreamFault extends Error {
+  override readonly name = 'StreamFault'
+  readonly kind: StreamFaultKind
+  /** Offset in the compressed source, in bytes. Of damage: where the decoder stood, not the damaged byte. */
+  readonly offset: number
+  constructor(kind: StreamFaultKind, offset: number, reason: string, cause?: unknown) {
+    super(reason, { cause })
+    this.kind = kind
+    this.offset = offset
+  }
+}
+
+/** The fault of bytes after a whole stream that are no further one. */
+export const trailingAt = (offset: number, cause?: unknown): StreamFault =>
+  new StreamFault('trailing', offset, 'the data continues with bytes that are no further stream', cause)
+
+/** The fault of a source that ends at `offset`, inside a stream. */
+export const truncatedAt = (offset: number, cause?: unknown): StreamFault =>
+  new StreamFault('truncated', offset, 'the data ends too early', cause)
+
+/**
+ * A source of chunks from which a reader takes as much as it needs, and returns what it did not use; and what may be wrong with
+ * its bytes.
+ */
 
 export interface ByteFeed {
   /** Offset in the source of the byte that comes next. */

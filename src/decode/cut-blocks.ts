@@ -5,7 +5,6 @@
 
 import type { Block } from '../core/lines.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import type { BlockMemory } from './block-memory.ts'
 import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from './decode-limits.ts'
 
 const { LINE_FEED } = JSON_BYTES
@@ -14,6 +13,26 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** Memory of the first block in bytes, until it needs `blockBytes`. 1 MiB: many sources are small. */
 const FIRST_BYTES = 1024 * 1024
+
+/**
+ * Memory of blocks, used again: fresh memory for each would be cleared page by page by the system. It is shared, for threads that
+ * check, and as V8 does not weigh shared memory: blocks of 33 MB would bring it to collect garbage where there is none.
+ */
+export class BlockMemory {
+  readonly #free: Buffer[] = []
+
+  /** A buffer of at least `size` bytes with any content. */
+  take(size: number): Buffer {
+    const at = this.#free.findIndex((buffer) => buffer.length >= size)
+    const [found] = at < 0 ? [] : this.#free.splice(at, 1)
+    return found ?? Buffer.from(new SharedArrayBuffer(size))
+  }
+
+  /** Takes a buffer back; nobody may use it any more. */
+  give(buffer: Buffer): void {
+    this.#free.push(buffer)
+  }
+}
 
 export interface CutOptions {
   /** Largest block in bytes; a longer line makes a block of its own. @default DECODE_LIMITS.blockBytes */

@@ -2,14 +2,11 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { Block } from '../core/lines.ts'
-import type { BlockMemory } from './block-memory.ts'
 import { type ByteFeed, byteFeed } from './byte-feed.ts'
-import { cutBlocks } from './cut-blocks.ts'
+import { type BlockMemory, cutBlocks } from './cut-blocks.ts'
 import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from './decode-limits.ts'
-import { decompress } from './decompress.ts'
-import { type Compression, detectCompression } from './detect-compression.ts'
+import { type Compression, decompress, detectCompression } from './decompress.ts'
 import { detectForm } from './source-form.ts'
-import { splitRecords } from './split-records.ts'
 
 export interface DecodeOptions {
   /** Name of the source: for messages, and its extension shows the compression where the content does not. */
@@ -68,7 +65,10 @@ async function* recordLines(decoded: AsyncIterable<Buffer>, name: string): Async
         { source: name, looks: form.looks },
       )
     const chunks = chunksOf(feed)
-    yield* form.kind === 'document' ? splitRecords(chunks, form.form, name) : chunks
+    if (form.kind === 'document') {
+      const { splitRecords } = await import('./split-records.ts')
+      yield* splitRecords(chunks, form.form, name)
+    } else yield* chunks
   } finally {
     await feed.close()
   }

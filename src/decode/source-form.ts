@@ -48,7 +48,7 @@ const ofMagic = (head: Buffer): SourceForm | undefined => {
     return unusable('a ZIP archive', UNPACK)
   }
   if (/^(?:\xff\xfe|\xfe\xff|\{\0|\0\{|\[\0|\0\[)/.test(start)) return unusable('UTF-16 text', TO_UTF8)
-  // What begins as JSON may hold any text further on.
+  // A text that begins as JSON may hold anything further on.
   if (/^[\s{[]/.test(start)) return undefined
   const found = MAGICS.find(([offset, magic]) => start.startsWith(magic, offset))
   return found && unusable(found[2], found[3])

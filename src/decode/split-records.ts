@@ -27,7 +27,7 @@ const {
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** What comes next, or what is being read; the text says it in errors. */
+/** The token that comes next or is being read, in words for errors. */
 const EXPECTED = {
   document: 'a JSON object or list',
   behindRecord: 'white space between two records',
@@ -184,7 +184,7 @@ class RecordSplitter {
     return next
   }
 
-  /** What comes after a byte that is no white space; `undefined` where it must not stand. */
+  /** The state after a byte that is no white space; `undefined` where it must not stand. */
   #afterByte(byte: number, chunk: Buffer, at: number): State | undefined {
     switch (this.#state) {
       case 'document':

@@ -8,7 +8,7 @@ import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { ColumnDeclaration, ColumnTable, Names } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
-import { namesOf } from '../rows/name-codes.ts'
+import { namesOf } from '../rows/seen-sets.ts'
 import type { SeriesRows } from '../rows/series-rows.ts'
 
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
@@ -25,8 +25,8 @@ const CONSOLIDATION: Names = {
  * Source: service interface, "Financial data structure"; open points, "Scale".
  */
 export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
-  const { figures, figuresEnd, names } = part.rows
-  const hasKept = figures.kept > 0
+  const { figures, records, names } = part.rows
+  const hasKept = figures.kept.length > 0
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
     { name: 'country_code', type: namesOf(names.countries, bytes) },
@@ -40,11 +40,11 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable =
   ]
   return {
     columns,
-    rows: figures.series,
+    rows: figures.series.length,
     select: `internal_id, country_code, consolidation, category, line_item, unnest(years) AS fiscal_year,
       unnest(figures) AS value, currency, ${hasKept ? 'unnest(kept)' : 'NULL::DOUBLE'} AS reported`,
     read: () => {
-      const reader = new SeriesReader(part, figures, figuresEnd)
+      const reader = new SeriesReader(part, figures, records.columns.figuresEnd)
       return (vectors) => {
         const series = reader.next()
         vectors.numbers(0, reader.id, series)
@@ -64,7 +64,7 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable =
 
 /** Rows of `employees`: one a company, consolidation and year. */
 export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
-  const { headcounts, headcountsEnd, names } = part.rows
+  const { headcounts, records, names } = part.rows
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
     { name: 'country_code', type: namesOf(names.countries, bytes) },
@@ -74,11 +74,11 @@ export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable =>
   ]
   return {
     columns,
-    rows: headcounts.series,
+    rows: headcounts.series.length,
     select:
       'internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees',
     read: () => {
-      const reader = new SeriesReader(part, headcounts, headcountsEnd)
+      const reader = new SeriesReader(part, headcounts, records.columns.headcountsEnd)
       return (vectors: Vectors) => {
         const series = reader.next()
         vectors.numbers(0, reader.id, series)
@@ -105,7 +105,7 @@ class SeriesReader {
   readonly consolidation = new Int32Array(CHUNK_ROWS)
   readonly category = new Int32Array(CHUNK_ROWS)
   readonly lineItem = new Int32Array(CHUNK_ROWS)
-  /** Of each series where its figures begin and how many they are. */
+  /** By series, where its figures begin and how many they are. */
   readonly places = new BigUint64Array(2 * CHUNK_ROWS)
   year = new Int16Array(FIRST_FIGURES)
   value = new Float64Array(FIRST_FIGURES)
@@ -151,14 +151,14 @@ class SeriesReader {
 
   /** Passes over the series of records that are left out. */
   #skipTo(row: number): void {
-    const { end } = this.#rows
-    while (this.#series < this.#rows.series && end[this.#series]! <= row) this.#series++
+    const { columns, length } = this.#rows.series
+    while (this.#series < length && columns.end[this.#series]! <= row) this.#series++
     this.#row = row
   }
 
   /** Takes what is left of a record's series, as far as there is room for them. */
   #fill(record: number): void {
-    const { end, statement, category, lineItem } = this.#rows
+    const { end, statement, category, lineItem } = this.#rows.series.columns
     const words = this.#placeWords
     const [from, first, last] = [this.#filled, this.#row, this.#end[record]!]
     let [at, series, row] = [from, this.#series, first]
@@ -170,7 +170,7 @@ class SeriesReader {
       this.lineItem[at] = lineItem[series]!
       row = end[series]!
     }
-    const { id, country, currency } = this.#records
+    const { id, country, currency } = this.#records.records.columns
     this.id.fill(id[record]!, from, at)
     this.country.fill(country[record]!, from, at)
     this.currency.fill(currency[record]!, from, at)
@@ -181,25 +181,26 @@ class SeriesReader {
   }
 
   #fillFigures(from: number, to: number): void {
-    const { year, value, kept } = this.#rows
+    const { figures, kept } = this.#rows
+    const { year, value } = figures.columns
     const at = this.#figures
     this.#figures += to - from
     this.year = withRoom(this.year, this.#figures)
     this.value = withRoom(this.value, this.#figures)
     this.year.set(year.subarray(from, to), at)
     this.value.set(value.subarray(from, to), at)
-    if (kept > 0) this.#fillKept(from, to, at)
+    if (kept.length > 0) this.#fillKept(from, to, at)
   }
 
   #fillKept(from: number, to: number, at: number): void {
-    const { kept, keptRow, keptFigure } = this.#rows
+    const { columns, length } = this.#rows.kept
     this.kept = withRoom(this.kept, this.value.length)
     this.isKept = withRoom(this.isKept, this.value.length / 8)
     let next = this.#keptAt
-    while (next < kept && keptRow[next]! < from) next++
-    for (; next < kept && keptRow[next]! < to; next++) {
-      const place = at + keptRow[next]! - from
-      this.kept[place] = keptFigure[next]!
+    while (next < length && columns.row[next]! < from) next++
+    for (; next < length && columns.row[next]! < to; next++) {
+      const place = at + columns.row[next]! - from
+      this.kept[place] = columns.figure[next]!
       this.isKept[place >> 3]! |= 1 << (place & 7)
     }
     this.#keptAt = next

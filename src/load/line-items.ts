@@ -7,7 +7,7 @@ import { literal } from '../lake/duckdb/sql.ts'
 /** Where the line items beyond the contract stand; one may stand in both places, and again and again. */
 export interface SeenItems {
   readonly listed: readonly LineItemKey[]
-  /** What stands behind FROM to read rows that have them, as `category` and `line_item`. */
+  /** The relation to read, behind FROM, for rows that have them, as `category` and `line_item`. */
   readonly rows?: string | undefined
 }
 

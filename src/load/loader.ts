@@ -1,30 +1,30 @@
-/**
- * From the checked lines of a part to every table of its content, through DuckDB into a sink.
- */
+/** From the checked lines of a part to the rows of every table of its content, which DuckDB hands over to be written. */
 
 import type { CheckedPart } from '../check/check-block.ts'
-import { spoolRejected, withoutText } from '../check/quarantine/spool-rejected.ts'
 import type { Content } from '../contract/objects.ts'
 import { memoryError, ToolkitError, writeError } from '../core/errors.ts'
 import type { RejectedLine } from '../core/lines.ts'
 import type { DateRange } from '../core/partition.ts'
-import type { Receipt, SinkRun } from '../core/sink.ts'
+import type { Receipt, TableRows } from '../core/sink.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import type { CompiledTake } from '../lake/projection/compile-projection.ts'
-import { type ComputedColumn, checkingSelect, isFailedValue } from '../lake/projection/computed-columns.ts'
+import type { ComputedColumn } from '../lake/projection/computed-columns.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { readOddValues } from '../rows/odd-values.ts'
 import { isAnyFull } from '../rows/seen-sets.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { atMost, settled } from '../support/side-by-side.ts'
-import { companiesTable } from './company-table.ts'
 import { employeesTable, financialsTable } from './figure-tables.ts'
-import { lineItemsOf, type SeenItems } from './line-items.ts'
-import { oddTextsOf } from './odd-texts.ts'
 import type { RecordFilter } from './record-filter.ts'
-import { ownershipsTable, relationEntitiesTable, relationsTable, rolesTable } from './relation-tables.ts'
-import { SpareFields } from './row-table.ts'
+import {
+  companiesTable,
+  ownershipsTable,
+  relationEntitiesTable,
+  relationsTable,
+  rolesTable,
+} from './record-tables.ts'
+import { type RowPart, SpareFields } from './row-table.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -44,16 +44,20 @@ export interface LoadedPart {
   readonly observed: DateRange['observed']
 }
 
+/** Writes the rows of a table; they are read before it resolves. */
+export type WriteRows = (table: string, rows: TableRows) => Promise<Receipt>
+
 export interface Loader {
-  /** Loads one part. Parts may be loaded side by side. @throws {ToolkitError} ENGINE_FAILED, DISK_FULL */
-  readonly load: (request: PartToLoad, sink: SinkRun) => Promise<LoadedPart>
-  /** Writes the run's dictionary of line items: those of the contract and those seen beyond it. */
-  readonly loadLineItems: (partition: string, seen: SeenItems, sink: SinkRun) => Promise<Receipt>
-  /** Writes the rows of a query, as of one partition. */
-  readonly write: (partition: string, table: string, sql: string, sink: SinkRun) => Promise<Receipt>
+  /**
+   * Hands over the rows of one part, table by table. Parts may be loaded side by side.
+   * @throws {ToolkitError} ENGINE_FAILED, DISK_FULL
+   */
+  readonly load: (request: PartToLoad, write: WriteRows) => Promise<LoadedPart>
+  /** Hands over the rows of a query. */
+  readonly withRows: <T>(sql: string, use: (rows: TableRows) => Promise<T>) => Promise<T>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
-  /** What is taken of the rows; absent where everything is. */
+  /** The projection of the rows; absent where everything is taken. */
   readonly take: CompiledTake | undefined
   readonly close: () => Promise<void>
 }
@@ -63,9 +67,9 @@ export interface LoaderOptions {
   readonly spoolFolder: string
   /** Each leaves records out, which count as filtered; one after the other. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
-  /** What is taken of the rows. @default everything */
+  /** The projection of the rows. @default everything is taken */
   readonly take?: CompiledTake | undefined
-  /** What has to be computable of each row. @default nothing */
+  /** Expressions that have to be computable of each row. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
 }
 
@@ -90,17 +94,14 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
   const oneAtATime = atMost(1)
   return {
     take,
-    load: async (request, sink) => {
+    load: async (request, write) => {
       const load = () =>
         withSession((session, engine) =>
-          loadPart({ engine, session, spare, spoolFolder, filters, take, computed }, request, sink),
+          loadPart({ engine, session, spare, spoolFolder, filters, take, computed }, request, write),
         )
       return request.content === 'companies' && isAnyFull(request.part.rows.names) ? oneAtATime(load) : load()
     },
-    loadLineItems: (partition, items, sink) =>
-      withSession((session) => sink.write(partition, 'line_items', session.relation(lineItemsOf(items)))),
-    write: (partition, table, sql, sink) =>
-      withSession((session) => sink.write(partition, table, session.relation(sql))),
+    withRows: (sql, use) => withSession((session) => use(session.relation(sql))),
     rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {
       await opened
@@ -128,7 +129,7 @@ const openFirst = async (
   return engine
 }
 
-/** What a part is loaded with. */
+/** The tools that a part is loaded with. */
 interface LoadTools {
   readonly engine: Engine
   readonly session: Session
@@ -139,23 +140,12 @@ interface LoadTools {
   readonly computed: readonly ComputedColumn[]
 }
 
-const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Promise<LoadedPart> => {
+const loadPart = async (tools: LoadTools, given: PartToLoad, write: WriteRows): Promise<LoadedPart> => {
   const { partition, content, rejected, source } = given
-  const { session, spoolFolder, take } = tools
   try {
     const part = await keptOf(tools, given)
-    const request = { ...given, part }
-    const receipts: Receipt[] = []
-    if (part.members.length > 0)
-      receipts.push(
-        ...(await (content === 'companies' ? writeCompanies : writeRelations)(tools, request, sink)),
-      )
-    if (rejected.length > 0) {
-      const lines = take && !take.declared.keepBadLines ? rejected.map(withoutText) : rejected
-      const quarantine = await spoolRejected(spoolFolder, partition, lines, { source, content })
-      receipts.push(await sink.write(partition, QUARANTINE.name, session.relation(quarantine.sql)))
-      await quarantine.remove()
-    }
+    const receipts = part.members.length > 0 ? await writeRecords(tools, { ...given, part }, write) : []
+    if (rejected.length > 0) receipts.push(await writeRejected(tools, given, write))
     return { kept: part, receipts, observed: observedOf(content, receipts) }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
@@ -167,7 +157,7 @@ const loadPart = async (tools: LoadTools, given: PartToLoad, sink: SinkRun): Pro
   }
 }
 
-/** What the filters leave of a part. */
+/** The part with the records that the filters keep. */
 const keptOf = async ({ engine, filters }: LoadTools, { content, part, bytes }: PartToLoad) => {
   let members = part.members
   for (const filter of filters)
@@ -181,48 +171,49 @@ const reasonOf = (error: unknown): string => {
   return first.replace(/"[^"]*"|\{.*|'[^']*'/g, '…').slice(0, 300)
 }
 
-const writeCompanies = async (tools: LoadTools, request: PartToLoad, sink: SinkRun): Promise<Receipt[]> => {
-  const { partition, part, bytes } = request
-  const { spare } = tools
-  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  return writeColumns(tools, partition, sink, {
-    companies: companiesTable({ part, bytes, odd, spare }),
-    financials: financialsTable(part, bytes),
-    employees: employeesTable(part, bytes),
-  })
+const writeRejected = async (
+  { session, spoolFolder, take }: LoadTools,
+  { partition, content, rejected, source }: PartToLoad,
+  write: WriteRows,
+): Promise<Receipt> => {
+  const { spoolRejected, withoutText } = await import('../check/quarantine/spool-rejected.ts')
+  const lines = take && !take.declared.keepBadLines ? rejected.map(withoutText) : rejected
+  const spooled = await spoolRejected(spoolFolder, partition, lines, { source, content })
+  const receipt = await write(QUARANTINE.name, session.relation(spooled.sql))
+  await spooled.remove()
+  return receipt
 }
 
-const writeRelations = async (
-  tools: LoadTools,
-  { partition, part, bytes }: PartToLoad,
-  sink: SinkRun,
-): Promise<Receipt[]> => {
-  const odd = await readOddValues(tools.engine, oddTextsOf(part.rows.objects, bytes))
-  const relations = { part, bytes, odd, spare: tools.spare }
-  return writeColumns(tools, partition, sink, {
-    relations: relationsTable(relations),
-    relation_entities: relationEntitiesTable(relations),
-    ownerships: ownershipsTable(relations),
-    roles: rolesTable(relations),
-  })
+/** The tables of a content, whose rows stand in the part's columns already. */
+const TABLES_OF: Readonly<Record<Content, (rows: RowPart) => Readonly<Record<string, ColumnTable>>>> = {
+  companies: (rows) => ({
+    companies: companiesTable(rows),
+    financials: financialsTable(rows.part, rows.bytes),
+    employees: employeesTable(rows.part, rows.bytes),
+  }),
+  relations: (rows) => ({
+    relations: relationsTable(rows),
+    relation_entities: relationEntitiesTable(rows),
+    ownerships: ownershipsTable(rows),
+    roles: rolesTable(rows),
+  }),
 }
 
-/** Writes tables whose rows stand in the part's columns already. */
-const writeColumns = async (
-  { engine, take, computed }: LoadTools,
-  partition: string,
-  sink: SinkRun,
-  tables: Readonly<Record<string, ColumnTable>>,
+const writeRecords = async (
+  { engine, spare, take, computed }: LoadTools,
+  { content, part, bytes }: PartToLoad,
+  write: WriteRows,
 ): Promise<Receipt[]> => {
+  const odd = await readOddValues(engine, part.rows.objects, bytes)
   const receipts: Receipt[] = []
   const session = await engine.connect()
   try {
-    for (const [table, given] of Object.entries(tables)) {
+    for (const [table, given] of Object.entries(TABLES_OF[content]({ part, bytes, odd, spare }))) {
       if (take?.takesTable(table) === false) continue
       const { from, remove } = await engine.addTable(given)
       try {
         const rows = take?.select(table, from) ?? `FROM ${from}`
-        receipts.push(await sink.write(partition, table, session.relation(rows)))
+        receipts.push(await write(table, session.relation(rows)))
         await checkComputed(session, computed, table, rows)
       } finally {
         remove()
@@ -242,6 +233,8 @@ const checkComputed = async (
   rows: string,
 ): Promise<void> => {
   const own = computed.filter((one) => one.table === table)
+  if (own.length === 0) return
+  const { checkingSelect, isFailedValue } = await import('../lake/projection/computed-columns.ts')
   for (const one of own) {
     try {
       await session.rows(checkingSelect(one, rows))

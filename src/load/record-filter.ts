@@ -9,9 +9,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { isFailedValue } from '../lake/projection/computed-columns.ts'
 import { readOddValues } from '../rows/odd-values.ts'
-import { companiesTable } from './company-table.ts'
-import { oddTextsOf } from './odd-texts.ts'
-import { relationsTable } from './relation-tables.ts'
+import { companiesTable, relationsTable } from './record-tables.ts'
 import { SpareFields } from './row-table.ts'
 
 export interface PartToFilter {
@@ -32,7 +30,7 @@ export type RecordFilter = (part: PartToFilter) => Promise<readonly number[]>
 export const filterById =
   (passes: (id: bigint, content: Content) => boolean): RecordFilter =>
   async ({ part: { rows, members }, content }) =>
-    members.filter((record) => passes(rows.id[record]!, content))
+    members.filter((record) => passes(rows.records.columns.id[record]!, content))
 
 /** Keeps the records for which a condition holds on the columns of the table of their content; all where there is none. */
 export const filterBySql = (conditionOf: (content: Content) => string | undefined): RecordFilter => {
@@ -40,7 +38,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
   return async ({ engine, content, part, bytes }) => {
     const condition = conditionOf(content)
     if (condition === undefined) return part.members
-    const odd = await readOddValues(engine, oddTextsOf(part.rows.objects, bytes))
+    const odd = await readOddValues(engine, part.rows.objects, bytes)
     const table = content === 'companies' ? companiesTable : relationsTable
     const { from, remove } = await engine.addTable(table({ part, bytes, odd, spare }))
     const session = await engine.connect()
@@ -50,7 +48,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
         `SELECT internal_id FROM ${from} WHERE ${condition}`,
       ))
         for (const id of ids) kept.add(id)
-      return part.members.filter((record) => kept.has(part.rows.id[record]))
+      return part.members.filter((record) => kept.has(part.rows.records.columns.id[record]))
     } catch (error) {
       if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.

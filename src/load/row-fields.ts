@@ -6,18 +6,18 @@ import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/colum
 import { plainObjects, plainTexts, TextReader } from '../rows/cell-values.ts'
 import { KeyTable } from '../rows/key-table.ts'
 import type { OddValues } from '../rows/odd-values.ts'
-import type { RowCells } from '../rows/row-cells.ts'
-import { rowPlacesOf } from '../rows/row-columns.ts'
-import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED } from '../rows/row-forms.ts'
+import type { RowCells } from '../rows/record-rows.ts'
+import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED, rowPlacesOf } from '../rows/row-columns.ts'
 import {
   BooleanColumn,
   type ChunkColumn,
   ListColumn,
+  MembersColumn,
+  memberName,
   StructColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { MembersColumn, memberName } from './members-column.ts'
 
 /** Sets a row's value from its cell of a block. */
 type ReadCell = (block: Buffer, row: number, low: number, high: number) => void
@@ -69,7 +69,9 @@ export class RowFields {
   }
 
   /** Reads the cells of a row into the `at`th row of the chunk. */
-  readRow({ first, behind, column, low, high }: RowCells, row: number, at: number): void {
+  readRow({ rows, cells }: RowCells, row: number, at: number): void {
+    const { first, behind } = rows.columns
+    const { column, low, high } = cells.columns
     const stop = behind[row]!
     for (let cell = first[row]!; cell < stop; cell++) {
       const place = column[cell]!

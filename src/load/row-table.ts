@@ -7,7 +7,7 @@ import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
 import type { OddValues } from '../rows/odd-values.ts'
-import type { RowCells } from '../rows/row-cells.ts'
+import type { RowCells } from '../rows/record-rows.ts'
 import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
 import { RowFields } from './row-fields.ts'
 
@@ -34,14 +34,14 @@ export class SpareFields {
   }
 }
 
-/** What a row has beside the fields of its object. */
+/** Columns of a row beside the fields of its object. */
 export interface OtherColumns {
   readonly columns: readonly ChunkColumn[]
   /** Sets them in the `at`th row of the chunk, whose fields are set. */
   readonly set: (at: number, row: number, record: number) => void
 }
 
-/** What is known of a record beyond the contract. */
+/** The column of a record's members beyond the contract. */
 export const extraColumn = ({ extras }: BlockRows): OtherColumns => {
   const extra = new TextsColumn('extra')
   return {
@@ -55,14 +55,14 @@ export const extraColumn = ({ extras }: BlockRows): OtherColumns => {
 
 /** The ends of rows of which each record has one. */
 export const oneEach = ({ records }: BlockRows): Uint32Array =>
-  Uint32Array.from({ length: records }, (_, record) => record + 1)
+  Uint32Array.from({ length: records.length }, (_, record) => record + 1)
 
 /** The rows of a table. */
 export interface RowSource {
   readonly table: TableName
   readonly fields: readonly FieldColumn[]
   readonly cells: RowCells
-  /** Of each record the row behind its last one. */
+  /** By record, the row behind its last one. */
   readonly end: ArrayLike<number>
   /** The object whose members all date-times are; absent where they are the row's own. */
   readonly dateTimes?: string
@@ -120,7 +120,7 @@ const columnsOf = (
 interface NextRow {
   row: number
   record: number
-  /** Goes on to the next one. @returns false behind the last */
+  /** Continues with the next one. @returns false behind the last */
   readonly step: () => boolean
 }
 

@@ -107,7 +107,7 @@ export const slicesByQuantiles = async (
   }))
 }
 
-/** What the tables of a compacted partition are cut by: a country (`null` stands last) and an id. */
+/** The key that the tables of a compacted partition are cut by: a country (`null` stands last) and an id. */
 interface Key {
   readonly country: string | null
   readonly id: string
@@ -167,7 +167,7 @@ export const slicesOfCompacted = async (
       Math.max(1, Math.floor(Math.min(rows, mostRowsOf(table, mostRows)) / MARKS_OF_SLICE)),
     ]),
   )
-  // Of a table in another order any file may hold any id.
+  // Any file of a table in another order may hold any id.
   const inOrder = new Set(
     cut.filter(({ table }) => inCountryOrder(table) === byCountry).map(({ table }) => table.name),
   )
@@ -188,7 +188,7 @@ export const slicesOfCompacted = async (
     })
     from = until
     rows = new Map()
-    // The file that was opened last goes on; those before it hold no later rows.
+    // The file that was opened last continues; those before it hold no later rows.
     files = new Map([...files].map(([name, places]) => [name, new Set([...places].slice(-1))]))
   }
   const isFull = (): boolean =>

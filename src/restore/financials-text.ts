@@ -5,9 +5,9 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import type { ItemNames } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeNumber, writeYear } from './number-text.ts'
+import type { ItemNames } from './slice-figures.ts'
 
 const { OPEN_BRACE } = JSON_BYTES
 
@@ -17,11 +17,11 @@ export interface Statements {
   readonly unconsolidated: Uint8Array | undefined
 }
 
-/** What a figure takes at most: `,"-32768":` and its number. */
+/** The most bytes of a figure: `,"-32768":` and its number. */
 const FIGURE_BYTES = 16 + NUMBER_BYTES
 const END = Buffer.from('}}}')
 
-/** What stands before a line item's series, by what stands before that. */
+/** The text before a line item's series, by the text before that. */
 interface OpeningItem {
   readonly first: Opening
   readonly inNextCategory: Opening

@@ -1,6 +1,6 @@
 /**
- * Members of one JSON object set in another, as bytes: what a record has beyond the contract, and texts that the columns do not give
- * back. Members of the same name are merged where both are objects, otherwise replaced, and stand behind all others; what is null
+ * Members of one JSON object set in another, as bytes: what a record has beyond the contract, and texts that the columns do not
+ * restore. Members of the same name are merged where both are objects, otherwise replaced, and stand behind all others; what is null
  * is left out. Numbers and texts are written in one form, without needless digits and escapes. Source: RFC 7396.
  */
 

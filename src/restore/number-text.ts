@@ -4,7 +4,7 @@ import { JSON_BYTES } from '../support/json-bytes.ts'
 
 const { COMMA, QUOTE, MINUS, POINT, ZERO, COLON } = JSON_BYTES
 
-/** What a number takes at most, `-1.2345678901234567e-308`, and what is overwritten behind it. */
+/** The most bytes of a number, `-1.2345678901234567e-308`, and those overwritten behind it. */
 export const NUMBER_BYTES = 32
 
 const BLOCK = 10_000
@@ -120,7 +120,7 @@ export const writeYear = (words: DataView, start: number, year: number): number 
   return start + 8
 }
 
-/** What an instant takes at most: `2020-01-02T03:04:05.123456`. */
+/** The most bytes of an instant: `2020-01-02T03:04:05.123456`. */
 export const INSTANT_BYTES = 32
 
 /** Microseconds of a minute and of a day. */

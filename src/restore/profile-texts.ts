@@ -20,10 +20,9 @@ import {
   textsOfField,
   verbatimTexts,
 } from './column-texts.ts'
-import { Headcounts } from './headcounts.ts'
 import { appendPatched } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
-import type { Owner } from './slice-figures.ts'
+import { Headcounts, type Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
 
 /** The series of consolidated and of unconsolidated headcounts. */
@@ -73,7 +72,7 @@ const REST: readonly Member[] = membersOf(REST_PARTS.flatMap(part), 0).map((memb
 )
 const TEXT_COLUMNS = [...REST_PARTS.flatMap(part), ...META, ...CURRENCY_COLUMN]
 
-/** What is read of a company: the columns that become texts, and what decides about them. */
+/** The columns read of a company: those that become texts, and those that decide about them. */
 const profilesOf = (
   companies: string,
 ): string => `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor,

@@ -17,11 +17,10 @@ import { filesOfThisWork } from '../storage/check-files.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
-import { type ItemNames, scaledItems } from './item-names.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { ProfileReader } from './profile-texts.ts'
 import { relationRecords } from './relations.ts'
-import { SliceFigures } from './slice-figures.ts'
+import { type ItemNames, SliceFigures, scaledItems } from './slice-figures.ts'
 import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
 
 const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
@@ -71,7 +70,7 @@ export interface RestoreRequest {
   readonly onFetch?: SessionRequest['onFetch']
   /** Reads a lake in a bucket in place where DuckDB's httpfs is there. @default copies */
   readonly inPlace?: AccessOptions['inPlace']
-  /** What reading the lake has taken, when all records were read. */
+  /** Called with the costs of reading the lake, when all records were read. */
   readonly onRead?: ((report: AccessReport) => void) | undefined
 }
 

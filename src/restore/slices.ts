@@ -122,7 +122,7 @@ export async function* slicesOf(
 /** Tables whose files are read without DuckDB. */
 const SERIES = ['financials', 'employees'] as const
 
-/** Of a lake that is read in place the rows of a slice that are read so come into files of this machine; else none. */
+/** Copies the rows of a slice of a lake that is read in place into files of this machine; copies nothing of others. */
 const copySeries = async (
   request: SessionRequest,
   content: Content,

@@ -1,8 +1,8 @@
 /** Values of a record's fields from the JSON that the checker has let pass: texts, numbers and lists of texts, in place. */
 
+import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 import { JSON_BYTES, skipText } from '../support/json-bytes.ts'
-import { POWERS_OF_TEN } from './powers-of-ten.ts'
-import { readDecimal } from './read-decimal.ts'
+import { POWERS_OF_TEN, readDecimal } from './read-decimal.ts'
 
 const { QUOTE, BACKSLASH, COLON, MINUS, POINT, ZERO, NINE, OPEN_BRACE, CLOSE_BRACE, CLOSE_BRACKET } =
   JSON_BYTES
@@ -134,5 +134,35 @@ export const plainObjects = (
     }
     at += 2
   }
+  return true
+}
+
+const MASK = JSON.stringify(PROTECTED_IDENTITY)
+const MASK_BYTES = Buffer.from(MASK)
+/** As it usually comes, in the form that DuckDB writes it in. */
+const USUAL: ReadonlySet<string> = new Set([MASK, `[${MASK}]`])
+
+/** The JSON that stands from `from` to `to` where it holds the text that stands for personal data. */
+export const maskedJson = (block: Buffer, from: number, to: number): string | undefined => {
+  if (!mayBeMasked(block, from, to)) return undefined
+  const json = block.toString('utf8', from, to)
+  const unescaped = json.includes('\\') ? JSON.stringify(JSON.parse(json)) : json
+  return unescaped.includes(MASK) ? json : undefined
+}
+
+/** Whether masked JSON is in another form than DuckDB's. */
+export const isOddJson = (json: string): boolean => !USUAL.has(json)
+
+/** Whether the text stands there, or something written with escapes. */
+const mayBeMasked = (block: Buffer, from: number, to: number): boolean => {
+  for (let at = from; at < to; at++) {
+    const byte = block[at]
+    if (byte === BACKSLASH || (byte === QUOTE && isMaskAt(block, at))) return true
+  }
+  return false
+}
+
+const isMaskAt = (block: Buffer, at: number): boolean => {
+  for (let byte = 1; byte < MASK_BYTES.length; byte++) if (block[at + byte] !== MASK_BYTES[byte]) return false
   return true
 }

@@ -8,8 +8,11 @@ import type { Engine } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
 import { instantsOf, unlikeInstants } from '../lake/tables/value-sql.ts'
+import { isOddJson, TextReader } from './cell-values.ts'
+import type { RecordRows, RowCells } from './record-rows.ts'
+import { FORM_BITS, MASKED, ODD } from './row-columns.ts'
 
-/** What DuckDB makes of a date-time. */
+/** A date-time as DuckDB reads it. */
 export interface OddInstant {
   /** Microseconds since 1970. */
   readonly micros: bigint | undefined
@@ -23,11 +26,6 @@ export interface OddValues {
   readonly jsons: ReadonlyMap<string, string>
 }
 
-export interface OddTexts {
-  readonly instants: ReadonlySet<string>
-  readonly jsons: ReadonlySet<string>
-}
-
 const NAME = 'v'
 /** Before and behind the text in an object of that member alone. */
 const [BEFORE, BEHIND] = [`{"${NAME}":`.length, -'}'.length]
@@ -39,9 +37,11 @@ FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants FROM ${f
 const JSONS = (from: string): string => `
 SELECT text, from_json('{"${NAME}":' || text || '}', ${literal(`{"${NAME}":"JSON"}`)}).${NAME}::VARCHAR AS json FROM ${from}`
 
-/** Asks DuckDB for the values of such texts. */
-export const readOddValues = async (engine: Engine, { instants, jsons }: OddTexts): Promise<OddValues> => {
+/** Asks DuckDB for all such values among the rows of a part. @param block the bytes that the rows refer to */
+export const readOddValues = async (engine: Engine, rows: RecordRows, block: Buffer): Promise<OddValues> => {
   const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
+  if (!rows.hasOdd) return found
+  const { instants, jsons } = oddTextsOf(rows, block)
   for await (const { text, micros, reported } of rowsOf(engine, instants, INSTANTS))
     found.instants.set(String(text), {
       micros: typeof micros === 'string' ? BigInt(micros) : undefined,
@@ -82,3 +82,30 @@ const textTable = (texts: readonly string[]): ColumnTable => ({
     }
   },
 })
+
+interface OddTexts {
+  readonly instants: Set<string>
+  readonly jsons: Set<string>
+}
+
+/** The texts of such values, each once. */
+const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {
+  const texts = { instants: new Set<string>(), jsons: new Set<string>() }
+  for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles]) addOdd(texts, cells, block)
+  return texts
+}
+
+const addOdd = ({ instants, jsons }: OddTexts, { cells }: RowCells, block: Buffer): void => {
+  const text = new TextReader()
+  const { column, low, high } = cells.columns
+  for (let cell = 0; cell < cells.length; cell++) {
+    const form = column[cell]! & FORM_BITS
+    if (form === ODD) {
+      text.read(block, low[cell]!, high[cell]!)
+      instants.add(text.text())
+    } else if (form === MASKED) {
+      const json = block.toString('utf8', low[cell]!, high[cell]!)
+      if (isOddJson(json)) jsons.add(json)
+    }
+  }
+}

@@ -5,7 +5,6 @@
 
 import { shiftDecimal } from '../support/exact-numbers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { POWERS_OF_TEN } from './powers-of-ten.ts'
 
 const { PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E } = JSON_BYTES
 /** By which small letters differ from large ones. */
@@ -69,7 +68,7 @@ const nearest = (first: number, second: number, more: number, places: number): n
   return value + (correction + doubt) === found && value + (correction - doubt) === found ? found : -1
 }
 
-/** What rounding took from a product of two doubles, exactly: by halves of 26 bits (Dekker). */
+/** The rounding error of a product of two doubles, exactly: by halves of 26 bits (Dekker). */
 const productError = (a: number, b: number, product: number): number => {
   // No pairs: lists of them were a third of a conversion's garbage.
   const aCut = a * HALF
@@ -96,3 +95,6 @@ const isOfNumber = (byte: number | undefined): boolean =>
     byte === PLUS ||
     byte === SMALL_E ||
     byte === LARGE_E)
+
+/** Powers of ten that are doubles exactly. */
+export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))

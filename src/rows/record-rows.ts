@@ -1,65 +1,99 @@
 /**
  * Records as rows. A company is one; a record of relations is a tree of entities, each with its history, whose entries
- * have a history again. Rows stand in document order. A record's rows are taken back where it is refused.
+ * have a history again. Rows stand in document order. A record's rows are dropped where it is refused.
  */
 
-import { type RowCellColumns, RowCells } from './row-cells.ts'
+import { GrowingColumns } from './growing-columns.ts'
 import { ENTITY_ID, OWNERSHIP_KINDS, type RowList } from './row-columns.ts'
-import { type RowListColumns, RowLists } from './row-lists.ts'
-import { grown } from './shared-columns.ts'
 
-const FIRST_ROWS = 256
+const LEAST_CELLS = 4096
 const FIRST_PENDING = 1024
 const KINDS = OWNERSHIP_KINDS.length
 /** The direction whose entities are numbered first. */
 const PARENT = 0
 export const NO_ENTITY = -1
 
-/** The columns as they pass between threads: their memory is shared. */
-export interface RecordColumns {
-  readonly cells: readonly RowCellColumns[]
-  readonly lists: readonly RowListColumns[]
-  readonly plain: Pick<RecordRows, (typeof PLAIN)[number]>
+/**
+ * Rows that objects of a record become: of each row the columns that have a value, and that value in 64 bits, or where it
+ * stands in the block's bytes. Holds no texts; columns without a value take no room.
+ */
+export class RowCells {
+  /** By row, its first cell and the one behind its last. Others may begin and end before a row ends. */
+  readonly rows = new GrowingColumns({ first: Uint32Array, behind: Uint32Array })
+  /** By cell, the place of its column in the table with its form, and two numbers: see `row-columns.ts`. */
+  readonly cells = new GrowingColumns(
+    { column: Uint16Array, low: Uint32Array, high: Uint32Array },
+    LEAST_CELLS,
+  )
+
+  /** Ends a row with its cells: three numbers each, from the `start`th cell of `pending` up to the `end`th. */
+  endRow(row: number, pending: Uint32Array, start: number, end: number): void {
+    const { cells, rows } = this
+    let cell = cells.length
+    rows.columns.first[row] = cell
+    cells.length += end - start
+    cells.reserve(cells.length)
+    rows.columns.behind[row] = cells.length
+    const { column, low, high } = cells.columns
+    for (let at = start * 3; at < end * 3; at += 3, cell++) {
+      column[cell] = pending[at]!
+      low[cell] = pending[at + 1]!
+      high[cell] = pending[at + 2]!
+    }
+  }
 }
-const PLAIN = [
-  'above',
-  'direction',
-  'depth',
-  'ids',
-  'hasId',
-  'emptyLists',
-  'recordEmptyLists',
-  'numbersBefore',
-  'entitiesEnd',
-  'ownershipsEnd',
-  'rolesEnd',
-  'hasOdd',
-] as const
+
+/**
+ * Lists of an entity whose items are rows, from `start` to `end`. The first row's number follows `base`: the rows of the
+ * entity's lists of lower kinds.
+ */
+const rowLists = () =>
+  new GrowingColumns({
+    entity: Uint32Array,
+    kind: Uint8Array,
+    base: Uint32Array,
+    start: Uint32Array,
+    end: Uint32Array,
+  })
+
+export type RowLists = ReturnType<typeof rowLists>
 
 export class RecordRows {
   readonly records = new RowCells()
   readonly entities = new RowCells()
   readonly ownerships = new RowCells()
   readonly roles = new RowCells()
-  readonly ownershipLists = new RowLists()
-  readonly roleLists = new RowLists()
-  /** Of each entity the one in whose history it stands. */
-  above = new Int32Array(0)
-  direction = new Uint8Array(0)
-  depth = new Uint16Array(0)
-  /** The lower and the upper half of its id, and whether it has one. */
-  ids = new Uint32Array(0)
-  hasId = new Uint8Array(0)
-  /** A bit for each of its lists that came empty. */
-  emptyLists = new Uint8Array(0)
-  /** The same of each record. */
-  recordEmptyLists = new Uint8Array(0)
-  /** Of each record, by direction, what to take from an entity's row to have its number: see `numberOf`. */
-  numbersBefore = new Int32Array(0)
-  /** Of each record the rows behind its last ones. */
-  entitiesEnd = new Uint32Array(0)
-  ownershipsEnd = new Uint32Array(0)
-  rolesEnd = new Uint32Array(0)
+  readonly ownershipLists = rowLists()
+  readonly roleLists = rowLists()
+  /**
+   * By entity, the one in whose history it stands, its direction and depth, the lower and the upper half of its id and
+   * whether it has one, and a bit for each of its lists that came empty.
+   */
+  readonly entityPlaces = new GrowingColumns({
+    above: Int32Array,
+    direction: Uint8Array,
+    depth: Uint16Array,
+    idLow: Uint32Array,
+    idHigh: Uint32Array,
+    hasId: Uint8Array,
+    emptyLists: Uint8Array,
+  })
+  /**
+   * By record, the rows behind its last ones, a bit for each of its lists that came empty, and by direction what to take
+   * from an entity's row to have its number: see `numberOf`.
+   */
+  readonly recordEnds = new GrowingColumns({
+    entities: Uint32Array,
+    ownerships: Uint32Array,
+    roles: Uint32Array,
+    emptyLists: Uint8Array,
+    beforeParents: Int32Array,
+    beforeChildren: Int32Array,
+  })
+  readonly tables: readonly GrowingColumns[] = [
+    ...[this.records, this.entities, this.ownerships, this.roles].flatMap(({ rows, cells }) => [rows, cells]),
+    ...[this.ownershipLists, this.roleLists, this.entityPlaces, this.recordEnds],
+  ]
   /** Whether there are values that are left to DuckDB. */
   hasOdd = false
 
@@ -78,46 +112,7 @@ export class RecordRows {
   readonly #lists: number[] = []
   #list = 0
 
-  get #all() {
-    return [
-      this.records,
-      this.entities,
-      this.ownerships,
-      this.roles,
-      this.ownershipLists,
-      this.roleLists,
-    ] as const
-  }
-
-  clear(): void {
-    for (const rows of this.#all) rows.clear()
-    this.hasOdd = false
-  }
-
-  columns(): RecordColumns {
-    const { records, entities, ownerships, roles, ownershipLists, roleLists } = this
-    const { above, direction, depth, ids, hasId, emptyLists } = this
-    const { recordEmptyLists, numbersBefore, entitiesEnd, ownershipsEnd, rolesEnd, hasOdd } = this
-    return {
-      cells: [records, entities, ownerships, roles].map((rows) => rows.columns()),
-      lists: [ownershipLists.columns(), roleLists.columns()],
-      plain: {
-        ...{ above, direction, depth, ids, hasId, emptyLists },
-        ...{ recordEmptyLists, numbersBefore, entitiesEnd, ownershipsEnd, rolesEnd, hasOdd },
-      },
-    }
-  }
-
-  /** Takes columns of another thread in place of its own. */
-  adopt({ cells, lists, plain }: RecordColumns): void {
-    for (const [at, rows] of [this.records, this.entities, this.ownerships, this.roles].entries())
-      rows.adopt(cells[at]!)
-    for (const [at, rows] of [this.ownershipLists, this.roleLists].entries()) rows.adopt(lists[at]!)
-    Object.assign(this, plain)
-  }
-
   startRecord(): void {
-    for (const rows of this.#all) rows.startRecord()
     this.#filled = 0
     this.#openFrom.length = 0
     this.#openRow.length = 0
@@ -129,29 +124,20 @@ export class RecordRows {
     this.#parents = 0
   }
 
-  dropRecord(): void {
-    for (const rows of this.#all) rows.dropRecord()
-  }
-
   /** Ends the record at hand. */
   endRecord(): void {
-    const record = this.records.startRow()
-    if (record >= this.entitiesEnd.length) {
-      this.entitiesEnd = grown(Uint32Array, this.entitiesEnd, Math.max(record + 1, FIRST_ROWS))
-      this.ownershipsEnd = grown(Uint32Array, this.ownershipsEnd, this.entitiesEnd.length)
-      this.rolesEnd = grown(Uint32Array, this.rolesEnd, this.entitiesEnd.length)
-      this.recordEmptyLists = grown(Uint8Array, this.recordEmptyLists, this.entitiesEnd.length)
-      this.numbersBefore = grown(Int32Array, this.numbersBefore, 2 * this.entitiesEnd.length)
-    }
+    const record = this.records.rows.startRow()
+    this.records.endRow(record, this.#pending, 0, this.#filled)
+    this.recordEnds.startRow()
+    const { columns } = this.recordEnds
+    columns.entities[record] = this.entities.rows.length
+    columns.ownerships[record] = this.ownerships.rows.length
+    columns.roles[record] = this.roles.rows.length
+    columns.emptyLists[record] = this.#emptyOfRecord
     // Parents are numbered first, also where they stand behind the children.
     const [parents, children] = this.#first
-    this.numbersBefore[2 * record] = parents - 1
-    this.numbersBefore[2 * record + 1] = children - 1 - this.#parents
-    this.records.endRow(record, this.#pending, 0, this.#filled)
-    this.entitiesEnd[record] = this.entities.rows
-    this.ownershipsEnd[record] = this.ownerships.rows
-    this.rolesEnd[record] = this.roles.rows
-    this.recordEmptyLists[record] = this.#emptyOfRecord
+    columns.beforeParents[record] = parents - 1
+    columns.beforeChildren[record] = children - 1 - this.#parents
   }
 
   /** As `cell`, for a value that is left to DuckDB. */
@@ -176,31 +162,43 @@ export class RecordRows {
 
   emptyList({ bit }: RowList): void {
     if (this.#entity === NO_ENTITY) this.#emptyOfRecord |= bit
-    else this.emptyLists[this.#entity]! |= bit
+    else this.entityPlaces.columns.emptyLists[this.#entity]! |= bit
   }
 
   startList(list: RowList): void {
     if (list.rows === 'ownerships') {
-      this.#list = this.ownershipLists.startList(this.#entity, list.kind, this.ownerships.rows)
+      this.#list = this.#startRowList(this.ownershipLists, list.kind, this.ownerships)
       this.#lists[this.#lists.length - KINDS + list.kind] = this.#list
-    } else if (list.rows === 'roles')
-      this.#list = this.roleLists.startList(this.#entity, list.kind, this.roles.rows)
-    else if (list.direction !== undefined) this.#first[list.direction] = this.entities.rows
+    } else if (list.rows === 'roles') this.#list = this.#startRowList(this.roleLists, list.kind, this.roles)
+    else if (list.direction !== undefined) this.#first[list.direction] = this.entities.rows.length
+  }
+
+  #startRowList(lists: RowLists, kind: number, { rows: { length } }: RowCells): number {
+    const list = lists.startRow()
+    const { columns } = lists
+    columns.entity[list] = this.#entity
+    columns.kind[list] = kind
+    columns.base[list] = 0
+    columns.start[list] = length
+    columns.end[list] = length
+    return list
   }
 
   endList(list: RowList): void {
-    if (list.rows === 'ownerships') this.ownershipLists.end[this.#list] = this.ownerships.rows
-    else if (list.rows === 'roles') this.roleLists.end[this.#list] = this.roles.rows
-    else if (list.direction === PARENT) this.#parents = this.entities.rows - this.#first[PARENT]
+    if (list.rows === 'ownerships') this.ownershipLists.columns.end[this.#list] = this.ownerships.rows.length
+    else if (list.rows === 'roles') this.roleLists.columns.end[this.#list] = this.roles.rows.length
+    else if (list.direction === PARENT) this.#parents = this.entities.rows.length - this.#first[PARENT]
   }
 
   /** Number of an entity in its record. */
   numberOf(entity: number, record: number): number {
-    return entity - this.numbersBefore[2 * record + this.direction[entity]!]!
+    const { beforeParents, beforeChildren } = this.recordEnds.columns
+    const isParent = this.entityPlaces.columns.direction[entity] === PARENT
+    return entity - (isParent ? beforeParents : beforeChildren)[record]!
   }
 
   startRow(list: RowList): void {
-    const row = list.rows === 'entities' ? this.#startEntity(list.direction) : this[list.rows].startRow()
+    const row = list.rows === 'entities' ? this.#startEntity(list.direction) : this[list.rows].rows.startRow()
     this.#openFrom.push(this.#filled)
     this.#openRow.push(row)
   }
@@ -215,13 +213,14 @@ export class RecordRows {
 
   #startEntity(direction: number | undefined): number {
     const above = this.#entity
-    const row = this.entities.startRow()
-    if (row >= this.above.length) this.#growEntities(Math.max(row + 1, FIRST_ROWS))
-    this.above[row] = above
-    this.direction[row] = direction ?? this.direction[above]!
-    this.depth[row] = above === NO_ENTITY ? 0 : this.depth[above]! + 1
-    this.hasId[row] = 0
-    this.emptyLists[row] = 0
+    const row = this.entities.rows.startRow()
+    this.entityPlaces.startRow()
+    const { columns } = this.entityPlaces
+    columns.above[row] = above
+    columns.direction[row] = direction ?? columns.direction[above]!
+    columns.depth[row] = above === NO_ENTITY ? 0 : columns.depth[above]! + 1
+    columns.hasId[row] = 0
+    columns.emptyLists[row] = 0
     for (let kind = 0; kind < KINDS; kind++) this.#lists.push(NO_ENTITY)
     this.#entity = row
     return row
@@ -229,35 +228,27 @@ export class RecordRows {
 
   /** Numbers its ownerships, and takes its id out of its cells. */
   #endEntity(row: number, from: number): void {
-    const { ownershipLists } = this
+    const { base: bases, start, end } = this.ownershipLists.columns
+    const { above, idLow, idHigh, hasId } = this.entityPlaces.columns
     const first = this.#lists.length - KINDS
     let base = 0
     for (let kind = 0; kind < KINDS; kind++) {
       const list = this.#lists[first + kind]!
       if (list === NO_ENTITY) continue
-      ownershipLists.base[list] = base
-      base += ownershipLists.end[list]! - ownershipLists.start[list]!
+      bases[list] = base
+      base += end[list]! - start[list]!
     }
     this.#lists.length = first
-    this.#entity = this.above[row]!
+    this.#entity = above[row]!
     const pending = this.#pending
     for (let at = from; at < this.#filled; at++) {
       if (pending[at * 3] !== ENTITY_ID) continue
-      this.ids[2 * row] = pending[at * 3 + 1]!
-      this.ids[2 * row + 1] = pending[at * 3 + 2]!
-      this.hasId[row] = 1
+      idLow[row] = pending[at * 3 + 1]!
+      idHigh[row] = pending[at * 3 + 2]!
+      hasId[row] = 1
       pending.copyWithin(at * 3, (at + 1) * 3, this.#filled * 3)
       this.#filled--
       return
     }
-  }
-
-  #growEntities(rows: number): void {
-    this.above = grown(Int32Array, this.above, rows)
-    this.direction = grown(Uint8Array, this.direction, this.above.length)
-    this.depth = grown(Uint16Array, this.depth, this.above.length)
-    this.ids = grown(Uint32Array, this.ids, 2 * this.above.length)
-    this.hasId = grown(Uint8Array, this.hasId, this.above.length)
-    this.emptyLists = grown(Uint8Array, this.emptyLists, this.above.length)
   }
 }

@@ -1,4 +1,6 @@
-/** Which fields of a record are columns of which rows, and which lists are rows of a table of their own. */
+/**
+ * Which fields of a record are columns of which rows, which lists are rows of a table of their own, and what cells hold.
+ */
 
 import type { Field } from '../contract/fields.ts'
 import { RELATION } from '../contract/objects.ts'
@@ -36,7 +38,7 @@ const COLUMN_OF: ReadonlyMap<Field, number> = new Map<Field, number>([
 /** The place of a field in the row that it belongs to; -1 where no row holds it. */
 export const rowColumnOf = (field: Field): number => COLUMN_OF.get(field) ?? -1
 
-/** What the items of a list are. */
+/** The kind of rows that the items of a list are. */
 export type RowList =
   | { readonly rows: 'entities'; readonly bit: number; readonly direction: 0 | 1 | undefined }
   | { readonly rows: 'ownerships'; readonly bit: number; readonly kind: number }
@@ -65,3 +67,19 @@ export const rowListOf = (name: string): RowList => {
   if (list === undefined) throw new TypeError(`Cannot take the list "${name}" into rows: no table has them`)
   return list
 }
+
+// A cell of a row holds two numbers of 32 bits, and beside its column's place one of these forms, which says what they are.
+
+/** The value itself where it has 64 bits or less; where a text stands, without its quotes; where a list stands. */
+export const VALUE = 0
+/** Where the JSON of a text stands that may be written with escapes. */
+export const ESCAPED = 0x100
+/** Where the JSON of a date-time stands whose instant does not restore it, beside its value. */
+export const REPORTED = 0x200
+/** Where the JSON of a date-time stands that is left to DuckDB. */
+export const ODD = 0x400
+/** Where the JSON of personal data stands that came masked. */
+export const MASKED = 0x600
+
+export const FORM_BITS = 0x700
+export const PLACE_BITS = 0xff

@@ -1,7 +1,11 @@
-/** Names that a run has seen; the contract's own to begin with. */
+/**
+ * Names that a run has seen, the contract's own to begin with, and their codes in the columns of a block.
+ */
 
 import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import type { Names } from '../lake/duckdb/column-tables.ts'
 import { LARGEST_ENUM } from '../lake/duckdb/sql.ts'
+import { JSON_BYTES } from '../support/json-bytes.ts'
 import { KeyTable } from './key-table.ts'
 
 /** Sets that grow with what a run sees; DuckDB's ENUM types are made from them. */
@@ -13,8 +17,10 @@ export interface SeenSets {
 }
 
 /** The names of such sets, to be read. */
-export type NameSets = Readonly<Record<keyof SeenSets, Names>>
-type Names = Pick<KeyTable, 'names' | 'full'>
+export type NameSets = Readonly<Record<keyof SeenSets, SeenNames>>
+type SeenNames = Pick<KeyTable, 'names' | 'full'>
+
+const { QUOTE, BACKSLASH } = JSON_BYTES
 
 /** As many names as an ENUM may have: of more none is made. */
 const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
@@ -44,4 +50,27 @@ export const isAnyFull = ({ countries, currencies, categories, lineItems }: Name
   [countries, currencies, categories, lineItems].some(({ full }) => full)
 
 /** The names that an ENUM can be made of; none where there are more than it holds. */
-export const enumNames = ({ names, full }: Names): readonly string[] => (full ? [] : names)
+export const enumNames = ({ names, full }: SeenNames): readonly string[] => (full ? [] : names)
+
+/**
+ * The code of a name is its place in its set, or, where the set had no room for it, its place in the block's bytes. So columns
+ * hold no texts, however many names there are.
+ */
+export const NO_NAME = -1
+const FIRST_POSITION = -2
+
+export const codeOfPosition = (position: number): number => FIRST_POSITION - position
+
+/** The names that the codes of a set stand for in a block. */
+export const namesOf = (set: SeenNames, bytes: Buffer): Names => ({
+  values: enumNames(set),
+  textOf: (code) => (code >= 0 ? (set.names[code] ?? '') : textAt(bytes, FIRST_POSITION - code)),
+})
+
+/** The text that begins at `start`, behind its quote. */
+const textAt = (bytes: Buffer, start: number): string => {
+  let end = start
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
+  const written = bytes.toString('utf8', start, end)
+  return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
+}

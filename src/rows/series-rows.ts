@@ -3,18 +3,17 @@
  * A record's rows are appended while it is checked, and taken back where it is refused.
  */
 
-import { POWERS_OF_TEN } from './powers-of-ten.ts'
-import { readDecimal } from './read-decimal.ts'
-import { grown } from './shared-columns.ts'
+import { GrowingColumns } from './growing-columns.ts'
+import { POWERS_OF_TEN, readDecimal } from './read-decimal.ts'
 
 /** A figure takes at least so many bytes of a line: `"2020":1,`. */
 const LEAST_FIGURE_BYTES = 9
 /** A series that has one: `"A":{"2020":1},`. */
 const LEAST_SERIES_BYTES = 15
-/** Of lines of companies on average: more than most have. */
+/** Averages of lines of companies: more than most have. */
 const MEAN_FIGURE_BYTES = 18
 const MEAN_SERIES_BYTES = 90
-const FIRST_ROWS = 1024
+const LEAST_ROWS = 1024
 
 /** Up to here whole numbers are doubles, whatever they were put together from. */
 export const EXACT = 2 ** 53
@@ -22,115 +21,53 @@ export const EXACT = 2 ** 53
 /** In place of a figure's number of decimals: its text stands at the position given instead of its digits. */
 export const AS_TEXT = -1
 
-/** The columns as they pass between threads: their memory is shared. */
-export type SeriesColumns = Pick<
-  SeriesRows,
-  | 'rows'
-  | 'series'
-  | 'kept'
-  | 'year'
-  | 'value'
-  | 'end'
-  | 'statement'
-  | 'category'
-  | 'lineItem'
-  | 'keptRow'
-  | 'keptFigure'
->
-
 export class SeriesRows {
-  rows = 0
-  series = 0
-  /** Figures that are kept beside their value. */
-  kept = 0
-  year = new Int16Array(0)
-  /** A figure's digits as a whole number until its record ends, then its value. */
-  value = new Float64Array(0)
-  /** Decimals of the figures of the record at hand, or `AS_TEXT`; the first is that of row `#recordRows`. */
+  /** A figure's value is its digits as a whole number until its record ends. */
+  readonly figures = new GrowingColumns({ year: Int16Array, value: Float64Array }, LEAST_ROWS)
+  /** Decimals of the figures of the record at hand, or `AS_TEXT`. */
   decimals = new Int8Array(0)
-  /** Of each series the row behind its last one, its statement, category and line item. */
-  end = new Uint32Array(0)
-  statement = new Uint8Array(0)
-  category = new Int32Array(0)
-  lineItem = new Int32Array(0)
-  keptRow = new Uint32Array(0)
-  keptFigure = new Float64Array(0)
-  /** Where the record at hand begins. */
-  recordRows = 0
-  recordSeries = 0
-  #recordKept = 0
+  /** `end` is the figure behind a series' last one. */
+  readonly series = new GrowingColumns(
+    { end: Uint32Array, statement: Uint8Array, category: Int32Array, lineItem: Int32Array },
+    LEAST_ROWS,
+  )
+  /** Figures, by their row, that the value divided by the scale does not restore. */
+  readonly kept = new GrowingColumns({ row: Uint32Array, figure: Float64Array }, LEAST_ROWS)
+  readonly tables = [this.figures, this.series, this.kept]
 
-  clear(): void {
-    this.rows = 0
-    this.series = 0
-    this.kept = 0
-  }
-
-  /** Makes room for as many figures as a block of company lines may have. Memory that is not written to costs nothing. */
+  /** Makes room for as many figures as a block of company lines may have. */
   reserve(sizeBytes: number): void {
-    this.#reserve(Math.ceil(sizeBytes / MEAN_FIGURE_BYTES), Math.ceil(sizeBytes / MEAN_SERIES_BYTES))
+    this.figures.reserve(Math.ceil(sizeBytes / MEAN_FIGURE_BYTES))
+    this.series.reserve(Math.ceil(sizeBytes / MEAN_SERIES_BYTES))
   }
 
-  #reserve(rows: number, series: number): void {
-    if (rows > this.year.length) {
-      this.year = grown(Int16Array, this.year, rows)
-      this.value = grown(Float64Array, this.value, rows)
-    }
-    if (series > this.end.length) {
-      this.end = grown(Uint32Array, this.end, series)
-      this.statement = grown(Uint8Array, this.statement, series)
-      this.category = grown(Int32Array, this.category, series)
-      this.lineItem = grown(Int32Array, this.lineItem, series)
-    }
-  }
-
-  columns(): SeriesColumns {
-    const { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure } = this
-    return { rows, series, kept, year, value, end, statement, category, lineItem, keptRow, keptFigure }
-  }
-
-  /** Takes columns of another thread in place of its own. */
-  adopt(columns: SeriesColumns): void {
-    Object.assign(this, columns)
-  }
-
-  /** Begins a record of `sizeBytes`: there is room for all figures that it may have. */
-  startRecord(sizeBytes: number): void {
-    this.recordRows = this.rows
-    this.recordSeries = this.series
-    this.#recordKept = this.kept
+  /** Makes room for all figures that a record of `sizeBytes` may have. */
+  reserveRecord(sizeBytes: number): void {
     const figures = Math.floor(sizeBytes / LEAST_FIGURE_BYTES) + 1
-    if (this.decimals.length < figures) this.decimals = new Int8Array(Math.max(figures, FIRST_ROWS))
-    const series = Math.floor(sizeBytes / LEAST_SERIES_BYTES) + 1
-    if (this.rows + figures > this.year.length || this.series + series > this.end.length)
-      this.#reserve(Math.max(this.rows + figures, FIRST_ROWS), Math.max(this.series + series, FIRST_ROWS))
-  }
-
-  /** Takes back the rows of the record at hand. */
-  dropRecord(): void {
-    this.rows = this.recordRows
-    this.series = this.recordSeries
-    this.kept = this.#recordKept
+    if (this.decimals.length < figures) this.decimals = new Int8Array(Math.max(figures, LEAST_ROWS))
+    this.figures.reserve(this.figures.length + figures)
+    this.series.reserve(this.series.length + Math.floor(sizeBytes / LEAST_SERIES_BYTES) + 1)
   }
 
   /** A figure whose text begins at `position` of the buffer. */
   addText(year: number, position: number): void {
-    this.year[this.rows] = year
-    this.value[this.rows] = position
-    this.decimals[this.rows - this.recordRows] = AS_TEXT
-    this.rows++
+    const { figures, decimals } = this
+    const row = figures.startRow()
+    figures.columns.year[row] = year
+    figures.columns.value[row] = position
+    decimals[row - figures.recordStart] = AS_TEXT
   }
 
   /** Ends a series of figures; one without any is none. */
   endSeries(statement: number, category: number, lineItem: number): void {
-    const { series } = this
-    const from = series === 0 ? 0 : this.end[series - 1]!
-    if (this.rows === from) return
-    this.end[series] = this.rows
-    this.statement[series] = statement
-    this.category[series] = category
-    this.lineItem[series] = lineItem
-    this.series++
+    const { columns, length } = this.series
+    const from = length === 0 ? 0 : columns.end[length - 1]!
+    if (this.figures.length === from) return
+    const series = this.series.startRow()
+    columns.end[series] = this.figures.length
+    columns.statement[series] = statement
+    columns.category[series] = category
+    columns.lineItem[series] = lineItem
   }
 
   /**
@@ -141,10 +78,13 @@ export class SeriesRows {
    * @returns the first row whose value is larger than any number, -1 where there is none
    */
   finishRecord(buffer: Buffer, power: number, scaledCategories: Int16Array): number {
-    const { value, decimals, recordRows, category, lineItem } = this
-    let row = recordRows
-    for (let series = this.recordSeries; series < this.series; series++) {
-      const end = this.end[series]!
+    const { decimals } = this
+    const { columns, recordStart } = this.figures
+    const { value } = columns
+    const { end: ends, category, lineItem } = this.series.columns
+    let row = recordStart
+    for (let series = this.series.recordStart; series < this.series.length; series++) {
+      const end = ends[series]!
       const shift = scaledCategories[lineItem[series]!] === category[series] ? power : 0
       if (shift > 0) {
         const overflow = this.#scale(buffer, row, end, shift)
@@ -153,7 +93,7 @@ export class SeriesRows {
         continue
       }
       for (; row < end; row++) {
-        const places = decimals[row - recordRows]!
+        const places = decimals[row - recordStart]!
         if (places > 0) value[row] = value[row]! / POWERS_OF_TEN[places]!
         else if (places === AS_TEXT) value[row] = readDecimal(buffer, value[row]!, 0)
       }
@@ -163,10 +103,11 @@ export class SeriesRows {
 
   /** The series that a row belongs to. */
   seriesOf(row: number): number {
-    let [low, high] = [0, this.series - 1]
+    const { columns, length } = this.series
+    let [low, high] = [0, length - 1]
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.end[middle]! > row) high = middle
+      if (columns.end[middle]! > row) high = middle
       else low = middle + 1
     }
     return low
@@ -176,16 +117,19 @@ export class SeriesRows {
    * Gives names that a set had no room for the codes of where they stand.
    * @param codeOf the code of a name by its place in the record
    */
-  recode(column: Int32Array, codeOf: (index: number) => number): void {
-    for (let series = this.recordSeries; series < this.series; series++)
-      column[series] = codeOf(column[series]!)
+  recode(name: 'category' | 'lineItem', codeOf: (index: number) => number): void {
+    const { columns, recordStart, length } = this.series
+    for (let series = recordStart; series < length; series++)
+      columns[name][series] = codeOf(columns[name][series]!)
   }
 
   #scale(buffer: Buffer, from: number, end: number, power: number): number {
-    const { value, decimals, recordRows } = this
+    const { decimals } = this
+    const { columns, recordStart } = this.figures
+    const { value } = columns
     const factor = POWERS_OF_TEN[power]!
     for (let row = from; row < end; row++) {
-      const places = decimals[row - recordRows]!
+      const places = decimals[row - recordStart]!
       const digits = value[row]!
       let figure: number
       let scaled: number
@@ -214,13 +158,8 @@ export class SeriesRows {
 
   /** Keeps a figure that its value divided by the scale does not restore. */
   #keep(row: number, figure: number): void {
-    const { kept } = this
-    if (kept >= this.keptRow.length) {
-      this.keptRow = grown(Uint32Array, this.keptRow, Math.max(kept + 1, FIRST_ROWS))
-      this.keptFigure = grown(Float64Array, this.keptFigure, Math.max(kept + 1, FIRST_ROWS))
-    }
-    this.keptRow[kept] = row
-    this.keptFigure[kept] = figure
-    this.kept++
+    const kept = this.kept.startRow()
+    this.kept.columns.row[kept] = row
+    this.kept.columns.figure[kept] = figure
   }
 }

@@ -2,11 +2,10 @@
 
 import type { Field, TextField } from '../contract/fields.ts'
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
-import { numberOf, wholeOf } from './cell-values.ts'
-import { isOddJson, maskedJson } from './masked-json.ts'
+import { isOddJson, maskedJson, numberOf, wholeOf } from './cell-values.ts'
 import { InstantReader } from './read-instant.ts'
 import type { RecordRows } from './record-rows.ts'
-import { ESCAPED, MASKED, ODD, REPORTED, VALUE } from './row-forms.ts'
+import { ESCAPED, MASKED, ODD, REPORTED, VALUE } from './row-columns.ts'
 
 const LETTER_T = 0x74
 const TWO_32 = 0x100000000
@@ -92,7 +91,7 @@ export class CellTaker {
   }
 }
 
-/** A list stays where it is; one that came masked is told from the others. */
+/** A list stays where it is; one that came masked is marked. */
 const takeList = (
   rows: RecordRows,
   field: Field,

@@ -1,21 +1,24 @@
 /**
  * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
- * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work.
+ * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work. And what a snapshot says of a
+ * run that somebody else has committed.
  */
 
 import { randomBytes } from 'node:crypto'
-import { bringsNothing } from '../commit/brings-nothing.ts'
+import type { bringsNothing } from '../commit/brings-nothing.ts'
 import { commitPartitions } from '../commit/commit-run.ts'
 import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find-gone.ts'
-import { GoneInRun } from '../commit/mark-gone.ts'
+import type { GoneInRun } from '../commit/mark-gone.ts'
 import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
 import { isReplay } from '../core/source-kinds.ts'
 import { inStage } from '../core/stages.ts'
+import { lineItemsOf } from '../load/line-items.ts'
 import type { Loader } from '../load/loader.ts'
+import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
 import {
   type FinishedWork,
@@ -25,12 +28,14 @@ import {
 } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
-import { newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
+import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/own-package.ts'
 import type { NotDelivered } from './opened-job.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
 import { checkTake } from './take-of-run.ts'
-import type { LeftOut } from './work/bad-files.ts'
+import type { RunScope } from './with-run.ts'
+import type { LeftOut } from './work/known-sources.ts'
 import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
 import type { RunEvent } from './work/progress.ts'
 
@@ -38,11 +43,11 @@ export interface CommitOptions {
   readonly limit: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
-  /** What its searches know of all their companies. @default nothing */
+  /** Listings of all companies of its searches. @default none */
   readonly listings?: readonly (WholeListing | PartialListing)[] | undefined
   /** Most companies of a search that its listing may say are gone. @default 2% */
   readonly maxGone?: QuarantineLimit | undefined
-  /** What its workers have made, each with files that are in place already. @default what its journal says */
+  /** Partitions that its workers have made, with files that are in place already. @default those of its journal */
   readonly work?: FinishedWork | undefined
   /** Commits nothing where the lake shows all that came: then pulls are not recorded either. @default false */
   readonly onlyRows?: boolean | undefined
@@ -64,9 +69,9 @@ export interface LoadSummary {
   readonly already?: { readonly pulls: readonly PullEntry[] }
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
   readonly currencyChange?: CurrencyChange
-  /** What whole listings say of companies that are gone; absent where they lacked none. */
+  /** Companies that whole listings lack; absent where they lacked none. */
   readonly gone?: readonly GoneCompanies[]
-  /** Of each sync that did not get all that it found; absent where all came. */
+  /** Syncs that did not get all that they found; absent where all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
   readonly noViews?: string
@@ -165,16 +170,16 @@ const commitPlanned = async (
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
   const root = onlyRows ? await newestRoot(lake) : null
-  const isEmpty = onlyRows && (await bringsNothing({ lake, run, partitions, rows: loader.rows }, root))
-  const gone = new GoneInRun({ lake, run, partitions, loader, sink }, options)
+  const isEmpty = onlyRows && (await isWithoutNews({ lake, run, partitions, rows: loader.rows }, root))
+  const gone = await goneIn({ lake, run, partitions, loader, sink }, options)
   // A listing without a new line may still say that a company is gone.
-  if (isEmpty) await gone.find(root)
-  const nothing = onlyRows ? isEmpty && !gone.hasFound : partitions.length === 0 && pulls.length === 0
-  if (nothing) return { ...summary, snapshot: undefined, partitions: [], ...gone.summary() }
+  if (isEmpty) await gone?.find(root)
+  const nothing = onlyRows ? isEmpty && !gone?.hasFound : partitions.length === 0 && pulls.length === 0
+  if (nothing) return { ...summary, snapshot: undefined, partitions: [], ...gone?.summary() }
   onEvent?.({ kind: 'committing', partitions: partitions.length })
   const guard = new CurrencyGuard({ lake, run, partitions, rows: loader.rows }, changeCurrency)
   await guard.check(await newestRoot(lake))
-  if (!isEmpty) await gone.find(await newestRoot(lake))
+  if (!isEmpty) await gone?.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
   await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
@@ -186,7 +191,7 @@ const commitPlanned = async (
       checkTake(lake, newest, plan)
       await guard.check(newest)
     },
-    behind: (newest) => gone.write(newest),
+    behind: async (newest) => (await gone?.write(newest)) ?? [],
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
@@ -199,9 +204,20 @@ const commitPlanned = async (
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
     ],
     ...(guard.change && { currencyChange: guard.change }),
-    ...gone.summary(),
+    ...gone?.summary(),
   }
 }
+
+/** Finds companies that the listings of a run lack; its code is loaded only where there are listings. */
+const goneIn = async (
+  run: ConstructorParameters<typeof GoneInRun>[0],
+  options: ConstructorParameters<typeof GoneInRun>[1],
+): Promise<GoneInRun | undefined> =>
+  options.listings?.length ? new (await import('../commit/mark-gone.ts')).GoneInRun(run, options) : undefined
+
+/** Whether the lake shows all that came. */
+const isWithoutNews = async (...came: Parameters<typeof bringsNothing>): Promise<boolean> =>
+  (await import('../commit/brings-nothing.ts')).bringsNothing(...came)
 
 /** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
 export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
@@ -218,5 +234,44 @@ const dictionaryOf = async (
 ): Promise<readonly FileEntry[]> => {
   const seen = await seenItemsOf(finished, sink.stagedRows?.bind(sink))
   const name = attempt === undefined ? 'line_items' : `line_items.${attempt}`
-  return (await loader.loadLineItems(name, seen, sink)).files
+  return (await loader.withRows(lineItemsOf(seen), (rows) => sink.write(name, 'line_items', rows))).files
+}
+
+/** A run in the snapshot that shows it. */
+export interface RunInLake {
+  readonly snapshot: SnapshotHead
+  readonly partitions: readonly PartitionEntry[]
+  /** One for each pull or sync among its jobs, in their order. */
+  readonly pulls: readonly PullEntry[]
+}
+
+/** @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const readRunInLake = async (lake: string, run: string, number: number): Promise<RunInLake> => {
+  const root = await readRoot(lake, number)
+  const { partitions, pulls = [] } = await readAllListed(lake, root, mayHoldRun(run))
+  return {
+    snapshot: headOf(root),
+    partitions: partitions.filter((one) => one.run === run),
+    pulls: pulls.filter((one) => one.run === run),
+  }
+}
+
+/**
+ * The summary of a run that an earlier call had committed before it was stopped: nothing of it is loaded again.
+ *
+ * @param number of the snapshot that shows it
+ * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, RUN_NOT_RESUMABLE
+ */
+export const committedBefore = async (
+  { lake, run }: Pick<RunScope, 'lake' | 'run'>,
+  number: number,
+  onEvent?: (event: RunEvent) => void,
+): Promise<LoadSummary> => {
+  // The process that committed it may have been stopped before it was done with the rest.
+  await ensureRecord(lake, number)
+  onEvent?.({ kind: 'already', run, snapshot: number })
+  const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
+  const units = (await readFinishedWork(lake, run))?.units ?? []
+  const lists = { partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) }
+  return withViews(lake, { run, snapshot, ...lists, already: { pulls } })
 }

@@ -1,24 +1,32 @@
 /** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
+import { checkStaged } from '../commit/files-of-run.ts'
 import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-import { inputBlockBytes } from './block-size.ts'
-import { commitLoaded, type LoadSummary, withViews } from './commit-loaded.ts'
-import { committedBefore } from './committed-run.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads } from './memory-shares.ts'
+import { compressionOfName } from '../decode/decompress.ts'
+import { openJournal, readJournal } from '../manifest/runs/journal.ts'
+import type { RunLease } from '../manifest/runs/run-lease.ts'
+import { newestRoot } from '../manifest/snapshots/snapshots.ts'
+import { SourceIndex } from '../manifest/snapshots/source-index.ts'
+import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
 import type { TakeOptions } from './take-of-run.ts'
 import type { RunScope } from './with-run.ts'
-import { interrupted } from './work/load-sources.ts'
+import {
+  interrupted,
+  type LoadSourcesOptions,
+  type LoadSourcesParts,
+  loadSources,
+} from './work/load-sources.ts'
 import type { RunEvent } from './work/progress.ts'
-import { workWithJournal } from './work-with-journal.ts'
 
 export interface RunOptions extends ToolOptions, TakeOptions {
   readonly limit: QuarantineLimit
@@ -37,6 +45,29 @@ export interface RunOptions extends ToolOptions, TakeOptions {
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Makes no snapshot where no line came: then pulls are not recorded either. @default false */
   readonly onlyRows?: boolean | undefined
+}
+
+/** Decoded bytes for a compressed one: data of companies has 4 to 30. */
+const LEAST_RATIO = 5
+
+type Sized = Pick<Source, 'name' | 'decodeName' | 'sizeBytes'>
+
+const decodedBytes = ({ name, decodeName = name, sizeBytes = Number.POSITIVE_INFINITY }: Sized): number =>
+  sizeBytes * (compressionOfName(decodeName) === undefined ? 1 : LEAST_RATIO)
+
+/**
+ * The size of blocks for sources, in bytes: of a small input it is smaller, so that its blocks are loaded side by side, too.
+ *
+ * @param most what there is memory for, and how many partitions are loaded side by side
+ */
+export const inputBlockBytes = (
+  sources: readonly Sized[],
+  { mostBytes, threads }: { readonly mostBytes: number; readonly threads: number },
+): number => {
+  const inputBytes = sources.reduce((sum, source) => sum + decodedBytes(source), 0)
+  // With twice as many a small input would take a tenth more CPU: each file costs something by itself.
+  const share = Math.ceil(inputBytes / threads)
+  return Math.min(mostBytes, Math.max(share, LEAST_BLOCK_BYTES))
 }
 
 /** Default limits of a plan. */
@@ -68,7 +99,7 @@ export const defaultLimits = (
   }
 }
 
-/** Two searches of one content have windows of the same name, and counts of a run are told apart by names. */
+/** Two searches of one content have windows of the same name, and counts of a run are kept by name. */
 const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Source =>
   isAskedAgain(source) && names.has(source.name)
     ? { ...source, name: `${source.name} (${job + 1})`, decodeName: source.decodeName ?? source.name }
@@ -88,6 +119,42 @@ export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): reado
     for (const { name } of apart) names.add(name)
     return apart
   })
+}
+
+export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
+  readonly lease: RunLease
+  readonly sources: readonly Source[]
+  /** Asked for when all sources are loaded. */
+  readonly pulls?: OpenedJob['pulls']
+  /** Loads sources that the lake holds already. @default false */
+  readonly again?: boolean | undefined
+}
+
+/**
+ * Loads all sources, each partition recorded in the run's journal, so that an interrupted run resumes after its last finished
+ * one. The journal then ends with what became of each source.
+ *
+ * @throws {ToolkitError} INTERRUPTED, and whatever the parts throw
+ */
+export const workWithJournal = async (
+  tools: Omit<LoadSourcesParts, 'sources' | 'inLake'>,
+  { lease, sources, pulls, again = false, ...options }: JournaledWork,
+): Promise<void> => {
+  const { lake, run } = lease
+  const { signal, onEvent } = options
+  const entries = await readJournal(lake, run)
+  const { whole, damaged } = await checkStaged(lease, entries, signal)
+  onEvent?.({ kind: 'started', run, resumed: lease.number > 1, finished: whole.length })
+  for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
+  const inLake = again ? null : new SourceIndex(lake, await newestRoot(lake))
+  const journal = await openJournal(lease)
+  try {
+    const record = { finished: whole, keep: journal.append }
+    const units = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
+    await journal.finish({ units, pulls: pulls?.() ?? [] })
+  } finally {
+    await journal.close()
+  }
 }
 
 /**
@@ -128,7 +195,7 @@ export const loadIntoLake = async (
   } catch (error) {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
-    // Whoever takes the run over writes the prefetched files.
+    // The process that takes the run over writes the prefetched files.
     await Promise.allSettled(sources.map((source) => source.stop?.()))
   }
 }

@@ -21,13 +21,13 @@ export interface MemoryShares {
 
 const MEBIBYTE = 1024 ** 2
 
-/** What is not DuckDB's, in bytes: Node with its modules (130 MiB), and more by what it does beside DuckDB. */
+/** Memory that is not DuckDB's, in bytes: Node with its modules (130 MiB), and more by what it does beside DuckDB. */
 const BESIDE_BYTES = {
   /** Freed memory that is not returned, and what DuckDB takes beyond its limit. */
   loading: 220 * MEBIBYTE,
   /** A thread that checks lines. */
   checkThread: 40 * MEBIBYTE,
-  /** What DuckDB knows of the files that it reads, and freed memory that is not returned; more by the memory that it has. */
+  /** DuckDB's metadata of the files that it reads, and freed memory that is not returned; more by the memory that it has. */
   compacting: 325 * MEBIBYTE,
   /** Node only hands rows on. */
   querying: 160 * MEBIBYTE,
@@ -43,10 +43,10 @@ const LEAST_BYTES = {
   serving: 128 * MEBIBYTE,
 } as const
 
-/** What a compaction's DuckDB takes beyond its limit, of all memory: most where it sorts companies, 0.1 to 0.2 of its limit. */
+/** The share of all memory that a compaction's DuckDB takes beyond its limit: most where it sorts companies, 0.1 to 0.2 of its limit. */
 const BEYOND_LIMIT = 1 / 8
 
-/** What DuckDB has for a partition where their number is chosen here. */
+/** DuckDB's memory for a partition where their number is chosen here. */
 const USUAL_PARTITION_BYTES = 150 * MEBIBYTE
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
@@ -61,7 +61,7 @@ const OWN_CHECK_CORES = 2
 const checkThreadsFor = (threads: number, cores: number): number =>
   cores > OWN_CHECK_CORES ? Math.ceil(threads / LOADS_A_CHECK) : 0
 
-/** What `threads` partitions side by side leave for blocks, in bytes, and how many blocks are in memory. */
+/** Memory that `threads` partitions side by side leave for blocks, in bytes, and how many blocks are in memory. */
 const blockRoom = (
   totalBytes: number,
   threads: number,

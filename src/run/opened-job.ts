@@ -1,13 +1,15 @@
-/** A job of a run, ready to be loaded. */
+/** A job of a run, ready to be loaded, and its folders on the machine that works on it. */
 
 import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
-import { ToolkitError } from '../core/errors.ts'
+import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
-import type { JobOfRun } from '../manifest/runs/run-files.ts'
+import { inLake, runPath } from '../lake/files/layout.ts'
+import { type JobOfRun, nameOfJob } from '../manifest/runs/run-files.ts'
+import { makeFolder } from '../support/durable-files.ts'
 import type { RunScope } from './with-run.ts'
 
-/** What a job is opened for: its run, and its place among the jobs of it. */
+/** The run that a job is opened for, and its place among the jobs of it. */
 export type JobScope = RunScope & JobOfRun
 
 /** Companies that a listing has, of which fewer came when they were asked for by their ids. */
@@ -37,3 +39,22 @@ export const notResumable = (run: string, state: string): ToolkitError =>
     `Cannot resume run "${run}": ${state}; "firmlake gc" removes what it left`,
     { run },
   )
+
+/** A folder of one job of a run. */
+export const jobFolder = (job: JobOfRun, name: string): string =>
+  `${job.scratch ?? inLake(job.lake, runPath(job.run))}/${nameOfJob(name, job)}`
+
+/** Where the files of a job's windows are. */
+export const windowsFolder = (job: JobOfRun): string => jobFolder(job, 'windows')
+
+/** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
+export const makeRunFolder = async (
+  { lake, scratch }: Pick<JobOfRun, 'lake' | 'scratch'>,
+  path: string,
+): Promise<void> => {
+  try {
+    await makeFolder(path, { within: scratch ?? inLake(lake, '') })
+  } catch (error) {
+    throw writeError(`Cannot make "${path}"`, error)
+  }
+}

@@ -1,5 +1,5 @@
 /**
- * What a run loads: one or more jobs that commit together. Each kind of job is declared here, with how it is stored in
+ * The plan of a run: one or more jobs that commit together. Each kind of job is declared here, with how it is stored in
  * the run's folder and read back; `load-jobs.ts` opens it.
  */
 
@@ -33,7 +33,7 @@ export interface ConvertJob {
   /** As a person gave them, relative to `cwd`. */
   readonly inputs: readonly string[]
   readonly cwd: string
-  /** What all of them hold. @default detected for each */
+  /** The content of all of them. @default detected for each */
   readonly content?: Content | undefined
 }
 
@@ -44,7 +44,7 @@ export interface ReplayJob {
   readonly files: readonly string[]
 }
 
-/** What a search finds at the service. */
+/** Loads the results of a search at the service. */
 export interface PullJob {
   readonly kind: 'pull'
   /** Where a resumed run finds the service. */
@@ -64,7 +64,7 @@ export interface PullJob {
   readonly closeGap?: boolean | undefined
 }
 
-/** What is new or changed of a search, by the timestamps of its companies. */
+/** Loads new and changed companies of a search, by their timestamps. */
 export type SyncJob = Omit<PullJob, 'kind'> & { readonly kind: 'sync' }
 
 /** Batch files of the service. */
@@ -88,7 +88,7 @@ export interface CompactJob {
 /** A lake's own rows, without some companies or persons. Nothing of the plan tells of whom. */
 export interface ForgetJob {
   readonly kind: 'forget'
-  /** What is to be published again: `delta all`, `iceberg current`, … */
+  /** Tables to publish again: `delta all`, `iceberg current`, … */
   readonly published: readonly string[]
 }
 
@@ -97,7 +97,7 @@ export interface ProgramJob {
   readonly kind: 'program'
   /** Name of the program's pipeline, as snapshots show it. */
   readonly pipeline: string
-  /** What the program tells its runs apart by: what it was given, and the folder that is relative to. */
+  /** The inputs by which the program's runs differ, and the folder that they are relative to. */
   readonly inputs: readonly string[]
   readonly cwd: string
 }
@@ -116,17 +116,17 @@ const LIMIT_NAMES = [
   ...(['maxLineBytes', 'maxRatio', 'maxDepth'] as const),
   ...(['blockBytes', 'maxUnknownPerRecord', 'maxUnknownNames'] as const),
 ] as const
-/** What decides where blocks are cut and which lines are good. */
+/** Limits that decide where blocks are cut and which lines are good. */
 export type RunLimits = Readonly<Partial<Record<(typeof LIMIT_NAMES)[number], number>>>
 
-/** What a run needs to be resumed, or done again from the start. */
+/** Everything that a run needs to be resumed, or done again from the start. */
 export interface RunPlan {
   /** All of them are committed in one snapshot, in this order. */
   readonly jobs: readonly [Job, ...Job[]]
   /** Whether sources that the lake holds are loaded once more. */
   readonly again: boolean
   readonly limits: RunLimits
-  /** What is taken of the records. @default everything */
+  /** The projection of the records. @default everything is taken */
   readonly take?: KeptTake | undefined
   /** Whether earlier loads of the lake may have taken other data. @default false */
   readonly changeTaken?: boolean | undefined
@@ -144,7 +144,7 @@ interface StoredJob {
 
 /** A plan as JSON. */
 export interface StoredPlan {
-  /** Of all jobs, as snapshots show it. */
+  /** The name for all jobs, as snapshots show it. */
   readonly pipeline: string
   readonly jobs: readonly StoredJob[]
   readonly again: boolean
@@ -256,7 +256,7 @@ const decodeJob = (stored: StoredJob): Job => {
   }
 }
 
-/** What is stored of a plan. A field that is `undefined` is left out by JSON. */
+/** The stored form of a plan. A field that is `undefined` is left out by JSON. */
 export const encodePlan = ({ jobs, ...rest }: RunPlan): StoredPlan => ({
   pipeline: pipelineOf({ jobs }),
   jobs: jobs.map(encodeJob),
@@ -278,7 +278,7 @@ const decodePlan = (value: unknown): RunPlan => {
   }
 }
 
-/** What a snapshot shows as the pipeline that made it: of jobs of several kinds all, `pull+convert`. */
+/** The pipeline that a snapshot shows as its maker: all kinds of its jobs, `pull+convert`. */
 export const pipelineOf = ({ jobs }: Pick<RunPlan, 'jobs'>): string =>
   [...new Set(jobs.map((job) => encodeJob(job).pipeline))].join('+')
 

@@ -1,18 +1,15 @@
-/** What the work and the commit of a run are done with. Nothing of the run is kept in it but what stands in the lake. */
+/** The tools of the work and the commit of a run. They keep nothing of the run but what is in the lake. */
 
 import { openCheckers } from '../check/block-checker.ts'
-import { refuseLines } from '../check/quarantine/refuse-lines.ts'
 import { writeError } from '../core/errors.ts'
 import type { Sink, SinkRun } from '../core/sink.ts'
 import { inStage } from '../core/stages.ts'
-import { BlockMemory } from '../decode/block-memory.ts'
+import { BlockMemory } from '../decode/cut-blocks.ts'
 import { decodeBlocks } from '../decode/decode-blocks.ts'
 import { Engine, type EngineOptions } from '../lake/duckdb/engine.ts'
 import { inLake, runPath } from '../lake/files/layout.ts'
-import { type CompiledTake, compileTake } from '../lake/projection/compile-projection.ts'
-import { computedColumns } from '../lake/projection/computed-columns.ts'
-import { type Loader, openLoader } from '../load/loader.ts'
-import { filterByFunction, filterById, filterBySql, type RecordFilter } from '../load/record-filter.ts'
+import { type Loader, type LoaderOptions, openLoader } from '../load/loader.ts'
+import type { RecordFilter } from '../load/record-filter.ts'
 import { refusedBy } from '../manifest/form/forgotten.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import { parquetLake } from '../sink/parquet.ts'
@@ -33,7 +30,7 @@ export interface ToolOptions extends Pick<TakeOptions, 'hashKey' | 'keeps'> {
   readonly checkThreads?: number | undefined
   /** Where rows go. @default the Parquet lake */
   readonly sink?: Sink | undefined
-  /** What is left out of the records that come, and counted as filtered. @default nothing */
+  /** Filters of the records that come; the others are counted as filtered. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -83,16 +80,36 @@ export const watchedSink = (run: string, sink: SinkRun): SinkRun => ({
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
 
-/** What leaves records out by the declaration of a run. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-const filtersOf = (
+/**
+ * The projection of the records: its code is loaded only where not everything is taken.
+ * @throws {ToolkitError} RUN_NOT_RESUMABLE
+ */
+const takeTools = async (
   run: string,
-  take: CompiledTake | undefined,
-  { keeps }: ToolOptions,
-): readonly RecordFilter[] => {
-  if (take === undefined) return []
-  if (!take.declared.byFunction) return [filterBySql(take.condition)]
-  if (keeps) return [filterBySql(take.condition), filterByFunction(keeps)]
-  throw notResumable(run, 'a function of a program leaves records out, start that again')
+  declared: RunPlan['take'],
+  { hashKey, keeps }: ToolOptions,
+): Promise<Pick<LoaderOptions, 'take' | 'computed'> & { readonly filters: readonly RecordFilter[] }> => {
+  if (declared === undefined) return { filters: [] }
+  const { compileTake } = await import('../lake/projection/compile-projection.ts')
+  const { computedColumns } = await import('../lake/projection/computed-columns.ts')
+  const computed = computedColumns(declared.compute)
+  const take = await compileTake(declared, hashKey)
+  if (take === undefined) return { computed, filters: [] }
+  const { filterByFunction, filterBySql } = await import('../load/record-filter.ts')
+  const bySql = filterBySql(take.condition)
+  if (!take.declared.byFunction) return { take, computed, filters: [bySql] }
+  if (keeps === undefined)
+    throw notResumable(run, 'a function of a program leaves records out, start that again')
+  return { take, computed, filters: [bySql, filterByFunction(keeps)] }
+}
+
+/** Filters that keep forgotten companies and entities out of a lake. */
+const refusalsOf = async (lake: string) => {
+  const refused = refusedBy((await rootIfAny(lake))?.refusals)
+  if (refused === undefined) return { refuse: undefined, filters: [] }
+  const { refuseLines } = await import('../check/quarantine/refuse-lines.ts')
+  const { filterById } = await import('../load/record-filter.ts')
+  return { refuse: refuseLines(refused), filters: [filterById((id) => !refused.isCompany(id))] }
 }
 
 /** Opens what a run is worked on with, and closes it. */
@@ -105,7 +122,7 @@ export const withTools = async <T>(
   const { lake, signal } = options
   const { engineBytes, checkThreads } = sharesOf(options)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
-  const taken = take && (await compileTake(take, options.hashKey))
+  const taken = await takeTools(run, take, options)
   const folder = scratch ?? inLake(lake, runPath(run))
   const spoolFolder = `${folder}/spool`
   // Nobody waits for it before the first block is checked.
@@ -120,20 +137,17 @@ export const withTools = async <T>(
   const checkers = openCheckers({
     ...{ maxDepth, maxUnknownPerRecord },
     // Names that the contract does not know may be what is left out.
-    maxUnknownNames: taken ? 0 : maxUnknownNames,
+    maxUnknownNames: taken.take ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,
     blockBytes,
   })
   let loader: Loader | undefined
   try {
-    const refused = refusedBy((await rootIfAny(lake))?.refusals)
-    const filters = [
-      ...(refused ? [filterById((id) => !refused.isCompany(id))] : []),
-      ...(options.filters ?? []),
-    ]
+    const { refuse, filters } = await refusalsOf(lake)
     loader = openLoader(async () => (await engine)(), {
-      ...{ spoolFolder, take: taken, computed: computedColumns(take?.compute) },
-      filters: [...filtersOf(run, taken, options), ...filters],
+      ...taken,
+      spoolFolder,
+      filters: [...taken.filters, ...filters, ...(options.filters ?? [])],
     })
     const memory = new BlockMemory()
     return await use({
@@ -144,7 +158,7 @@ export const withTools = async <T>(
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, onLines, signal },
         }),
       checkers,
-      refuse: refused && refuseLines(refused),
+      refuse,
       loader,
       sink: watchedSink(run, await (options.sink ?? parquetLake({ lake })).open(run)),
     })
@@ -155,7 +169,7 @@ export const withTools = async <T>(
   }
 }
 
-/** Closes an engine. Where it could not be opened whoever needed it has heard of it. */
+/** Closes an engine. A failure to open it was thrown to the code that needed it. */
 const close = async (engine: Promise<() => Engine>): Promise<void> => {
   const opened = await engine.then((open) => open()).catch(() => undefined)
   opened?.close()

@@ -1,7 +1,6 @@
-/** What a run takes of the records: what its caller declares, else what the lake was loaded with before. */
+/** The projection of a run: the one that its caller declares, else the one that the lake was loaded with before. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { compileTake } from '../lake/projection/compile-projection.ts'
 import {
   isSameTake,
   type KeptTake,
@@ -17,7 +16,7 @@ import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
 
 export interface TakeOptions {
-  /** Of hashed columns. @default that of the environment */
+  /** The key of hashed columns. @default that of the environment */
   readonly hashKey?: string | Uint8Array | undefined
   /** A function that leaves records out. @default none */
   readonly keeps?: KeepsRecord | undefined
@@ -49,8 +48,14 @@ export const checkTake = (
   if (hasLoads(root) && !changeTaken && !isSameTake(held, take)) throw differs(lake, held, take)
 }
 
+/** As it is kept: with the mark of its key. The SQL of a declaration is checked here. */
+const compiled = async (take: KeptTake, hashKey: TakeOptions['hashKey']): Promise<KeptTake> => {
+  const { compileTake } = await import('../lake/projection/compile-projection.ts')
+  return (await compileTake(take, hashKey))?.declared ?? take
+}
+
 /**
- * What a run is begun with.
+ * The projection that a run is begun with.
  *
  * @throws {ToolkitError} TAKE_WRONG, TAKE_DIFFERS, HASH_KEY_WRONG
  */
@@ -62,8 +67,7 @@ export const takeOfRun = async (
   const isDeclared = take !== undefined || keeps !== undefined || changeTaken
   const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestTake(root)
   if (asked.byFunction && keeps === undefined) throw differs(lake, asked, { ...asked, byFunction: false })
-  const compiled = await compileTake(asked, hashKey)
-  const declared = compiled?.declared ?? asked
+  const declared = takesAll(asked) ? asked : await compiled(asked, hashKey)
   const plan = { ...(!takesAll(declared) && { take: declared }), ...(changeTaken && { changeTaken }) }
   checkTake(lake, root, plan)
   return plan

@@ -1,13 +1,121 @@
-/** The scope of a run: from its lease to its removal or release. */
+/**
+ * The scope of a run, from its lease to its removal or release: an interrupted run with the same plan is resumed, else a new one
+ * is made.
+ */
 
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
-import { removeRun } from '../manifest/runs/runs.ts'
-import { pipelineOf, type RunPlan } from './run-plan.ts'
-import { type StartRequest, startRun } from './start-run.ts'
+import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
+import { readRoot } from '../manifest/snapshots/snapshots.ts'
+import { anything, fits, isObject, type JsonObject, objectOf, valuesOf } from '../support/json-form.ts'
+import type { RandomBytes } from '../support/run-ids.ts'
+import { encodePlan, isSameJob, type Job, pipelineOf, planOf, type RunPlan } from './run-plan.ts'
 import { type TakeOptions, takeOfRun } from './take-of-run.ts'
+
+/** Texts of files in a run's folder, by their names. */
+export type RunTexts = ReadonlyMap<string, string>
+
+export interface StartRequest {
+  readonly lake: string
+  readonly plan: RunPlan
+  readonly now: Date
+  readonly random: RandomBytes
+  /** Files of a new run's folder besides its plan, made before it has an owner. @default none */
+  readonly files?: (() => Promise<RunTexts>) | undefined
+  /** Mode bits of the lake's folder where it is new. @default 0o700 */
+  readonly mode?: number | undefined
+  /** Always makes a new run. @default false */
+  readonly fresh?: boolean | undefined
+  /**
+   * A run that was committed before is of the same plan too where it had more jobs, of files: what the lake holds of these
+   * nobody asks for again. @default false
+   */
+  readonly orMoreFiles?: boolean | undefined
+  /** A run whose blocks are of another size, at most this in bytes, is of the same plan too. @default none */
+  readonly mostBlockBytes?: number | undefined
+}
+
+/** So long after its commit a run that was not removed is what the same command is about; later it asks for what is new. */
+const SAME_WORK_MS = 12 * 3_600_000
+
+/** A lease, and the snapshot that shows the run where it was committed before. */
+export interface StartedRun extends RunLease {
+  readonly committed?: number
+}
+
+/** Whether the lake does not keep a run of the plan from loading once more what it has. */
+const loadsAnew = ({ again, jobs }: RunPlan): boolean => again || jobs.some(({ kind }) => kind === 'pull')
+
+/** Takes over a run of the same plan whose process is gone, also one that was committed just before, or makes a new run. */
+export const startRun = async ({
+  plan,
+  fresh,
+  files,
+  orMoreFiles = false,
+  mostBlockBytes,
+  ...request
+}: StartRequest): Promise<StartedRun> => {
+  const { lake, now } = request
+  const stored = encodePlan(plan)
+  const create = async (): Promise<RunLease> =>
+    createRun({ ...request, plan: stored, files: await files?.() })
+  if (fresh) return create()
+  for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
+    if (state !== 'gone' || shared) continue
+    const before: unknown = await readPlan(lake, run).catch(() => undefined)
+    const isSame = isSamePlan(before, asJson(plan), mostBlockBytes)
+    const isOneOfMore = !isSame && orMoreFiles && committed !== null && (await hasMoreFiles(lake, run, plan))
+    if (!isSame && !isOneOfMore) continue
+    const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
+    if (lease === undefined) continue
+    if (committed === null) return lease
+    const { time } = await readRoot(lake, committed)
+    if (loadsAnew(plan) && now.getTime() - Date.parse(time) < SAME_WORK_MS) return { ...lease, committed }
+    await removeCommittedRun(lease, committed)
+  }
+  return create()
+}
+
+const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(plan)))
+
+const hasLimits = (plan: unknown): plan is JsonObject & { readonly limits: JsonObject } =>
+  isObject(plan) && fits(objectOf({ limits: valuesOf(anything) }), plan)
+
+/** A limit that the release which began the run did not know makes no difference. */
+const isSamePlan = (stored: unknown, asked: unknown, mostBlockBytes = 0): boolean => {
+  if (!hasLimits(stored) || !hasLimits(asked)) return false
+  const { blockBytes, ...limits } = stored.limits
+  const isOwnSize = typeof blockBytes === 'number' && blockBytes > mostBlockBytes
+  const known = isOwnSize ? { ...limits, blockBytes } : limits
+  return isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...known } }, asked)
+}
+
+const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batchFiles'
+
+/** Whether a run has all jobs that are asked for, and besides them only jobs of files. */
+const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<boolean> => {
+  const stored = await planOf(lake, run).catch(() => undefined)
+  if (stored === undefined) return false
+  const [first, ...others] = stored.jobs.filter(
+    (job) => !isOfFiles(job) || asked.jobs.some((one) => isSameJob(one, job)),
+  )
+  return first !== undefined && isSamePlan(asJson({ ...stored, jobs: [first, ...others] }), asJson(asked))
+}
+
+const noLake = (error: unknown): [] => {
+  if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []
+  throw error
+}
+
+const takenByAnother = (error: unknown): undefined => {
+  if (error instanceof ToolkitError && (error.code === 'RUN_LIVE' || error.code === 'RUN_NOT_FOUND'))
+    return undefined
+  throw error
+}
 
 export interface RunScope extends RunLease {
   /**

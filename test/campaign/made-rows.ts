@@ -8,11 +8,19 @@ import {
   ROLE_COLUMNS,
 } from '../../src/lake/tables/columns.ts'
 import type { BlockRows } from '../../src/rows/block-rows.ts'
-import { NO_ENTITY, type RecordRows } from '../../src/rows/record-rows.ts'
-import type { RowCells } from '../../src/rows/row-cells.ts'
-import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../../src/rows/row-columns.ts'
-import { ESCAPED, FORM_BITS, MASKED, ODD, PLACE_BITS, REPORTED } from '../../src/rows/row-forms.ts'
-import type { RowLists } from '../../src/rows/row-lists.ts'
+import { NO_ENTITY, type RecordRows, type RowCells, type RowLists } from '../../src/rows/record-rows.ts'
+import {
+  DIRECTIONS,
+  ENTITY_LISTS,
+  ESCAPED,
+  FORM_BITS,
+  MASKED,
+  ODD,
+  OWNERSHIP_KINDS,
+  PLACE_BITS,
+  RECORD_LISTS,
+  REPORTED,
+} from '../../src/rows/row-columns.ts'
 
 const words = new Uint32Array(2)
 const double = new Float64Array(words.buffer)
@@ -37,9 +45,11 @@ const valueText = ({ field }: FieldColumn, low: number, high: number, block: Buf
   }
 }
 
-const cellsOf = (columns: readonly FieldColumn[], cells: RowCells, row: number, block: Buffer): string => {
+const cellsOf = (columns: readonly FieldColumn[], made: RowCells, row: number, block: Buffer): string => {
   const found = new Map<number, string>()
-  for (let cell = cells.first[row] ?? 0; cell < (cells.behind[row] ?? 0); cell++) {
+  const { first, behind } = made.rows.columns
+  const cells = made.cells.columns
+  for (let cell = first[row] ?? 0; cell < (behind[row] ?? 0); cell++) {
     const column = cells.column[cell] ?? 0
     const [place, form] = [column & PLACE_BITS, column & FORM_BITS]
     const [low, high] = [cells.low[cell] ?? 0, cells.high[cell] ?? 0]
@@ -68,20 +78,23 @@ const itemRows = (
 ): string[] => {
   const rows: string[] = []
   const from = record === 0 ? 0 : (end[record - 1] ?? 0)
-  const to = end[record] ?? cells.rows
-  for (let list = 0; list < lists.lists; list++)
-    for (let row = Math.max(lists.start[list] ?? 0, from); row < Math.min(lists.end[list] ?? 0, to); row++)
-      rows.push(textOf(list, (lists.base[list] ?? 0) + row - (lists.start[list] ?? 0) + 1, row))
+  const to = end[record] ?? cells.rows.length
+  const { base, start, end: ends } = lists.columns
+  for (let list = 0; list < lists.length; list++)
+    for (let row = Math.max(start[list] ?? 0, from); row < Math.min(ends[list] ?? 0, to); row++)
+      rows.push(textOf(list, (base[list] ?? 0) + row - (start[list] ?? 0) + 1, row))
   return rows
 }
 
 const entityRows = (relations: RecordRows, record: number, block: Buffer): string[] => {
-  const { entities, entitiesEnd, above, direction, depth, emptyLists, ids, hasId } = relations
+  const { entities, entityPlaces, recordEnds } = relations
+  const { above, direction, depth, emptyLists, idLow, idHigh, hasId } = entityPlaces.columns
+  const { entities: entitiesEnd } = recordEnds.columns
   const rows: string[] = []
   for (let row = record === 0 ? 0 : (entitiesEnd[record - 1] ?? 0); row < (entitiesEnd[record] ?? 0); row++) {
     const parent = above[row] ?? NO_ENTITY
     const no = parent === NO_ENTITY ? 0 : relations.numberOf(parent, record)
-    words.set(ids.subarray(2 * row, 2 * row + 2))
+    words.set([idLow[row] ?? 0, idHigh[row] ?? 0])
     const id = hasId[row] === 1 ? String(whole[0]) : ''
     rows.push(
       `entity ${relations.numberOf(row, record)} above ${no} ${DIRECTIONS[direction[row] === 1 ? 1 : 0]} ${depth[row]} id ${id} ` +
@@ -93,22 +106,23 @@ const entityRows = (relations: RecordRows, record: number, block: Buffer): strin
 
 /** The rows of a record, sorted. */
 export const madeRows = ({ objects: relations }: BlockRows, record: number, block: Buffer): string[] => {
-  const { records, recordEmptyLists, ownerships, ownershipLists, ownershipsEnd, roles, roleLists, rolesEnd } =
-    relations
-  const empty = emptyOf(recordEmptyLists[record] ?? 0, RECORD_LISTS)
-  const noOf = (lists: RowLists, list: number): number => relations.numberOf(lists.entity[list] ?? 0, record)
+  const { records, recordEnds, ownerships, ownershipLists, roles, roleLists } = relations
+  const ends = recordEnds.columns
+  const empty = emptyOf(ends.emptyLists[record] ?? 0, RECORD_LISTS)
+  const noOf = (lists: RowLists, list: number): number =>
+    relations.numberOf(lists.columns.entity[list] ?? 0, record)
   return [
     `record ${cellsOf(RELATIONS_COLUMNS, records, record, block)} empty ${empty}`,
     ...entityRows(relations, record, block),
     ...itemRows(
-      { cells: ownerships, lists: ownershipLists, end: ownershipsEnd },
+      { cells: ownerships, lists: ownershipLists, end: ends.ownerships },
       record,
       (list, no, row) =>
-        `ownership ${noOf(ownershipLists, list)} ${no} ${OWNERSHIP_KINDS[ownershipLists.kind[list] ?? 0]} ` +
+        `ownership ${noOf(ownershipLists, list)} ${no} ${OWNERSHIP_KINDS[ownershipLists.columns.kind[list] ?? 0]} ` +
         cellsOf(OWNERSHIP_COLUMNS, ownerships, row, block),
     ),
     ...itemRows(
-      { cells: roles, lists: roleLists, end: rolesEnd },
+      { cells: roles, lists: roleLists, end: ends.roles },
       record,
       (list, no, row) => `role ${noOf(roleLists, list)} ${no} ${cellsOf(ROLE_COLUMNS, roles, row, block)}`,
     ),

@@ -71,8 +71,8 @@ const runCases = ({ seed, cases, random, log }: CampaignOptions) => {
     const refused = new Set(rejected.map(({ line }) => line - 1))
     const taken = texts.filter((text, at) => !refused.has(at) && text.trim() !== '')
     const [rows] = parts.map((part) => part.rows)
-    if (rows === undefined || rows.records !== taken.length)
-      wrong.push(`lines from ${done} on: ${rows?.records ?? 0} records of ${taken.length}`)
+    if (rows === undefined || rows.records.length !== taken.length)
+      wrong.push(`lines from ${done} on: ${rows?.records.length ?? 0} records of ${taken.length}`)
     else
       for (const [record, line] of taken.entries()) {
         const [made, expected] = [madeRows(rows, record, bytes), expectedRows(line)]

@@ -3,7 +3,7 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import type { Block } from '../../src/core/lines.ts'
 import { type DecodeOptions, decodeBlocks } from '../../src/decode/decode-blocks.ts'
-import type { Compression } from '../../src/decode/detect-compression.ts'
+import type { Compression } from '../../src/decode/decompress.ts'
 
 /** A BOM, characters of two to four bytes, CRLF, blank lines, and no newline at the end. */
 export const TRICKY = Buffer.from(

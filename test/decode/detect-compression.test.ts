@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { detectCompression } from '../../src/decode/detect-compression.ts'
+import { detectCompression } from '../../src/decode/decompress.ts'
 import { COMPRESS, TRICKY } from './byte-sources.ts'
 
 const JSON_LINES = Buffer.from('{"a":1}\n{"a":2}\n')

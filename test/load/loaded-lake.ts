@@ -9,11 +9,13 @@ import { RecordChecker } from '../../src/check/record/check-record.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Block, RejectedLine } from '../../src/core/lines.ts'
 import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
+import type { SinkRun } from '../../src/core/sink.ts'
 import type { LineItemKey } from '../../src/core/unknown-names.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { inLake } from '../../src/lake/files/layout.ts'
 import { TABLES, type TableName } from '../../src/lake/tables/tables.ts'
 import { filesOf, readTable } from '../../src/lake/views/current-versions.ts'
+import { lineItemsOf } from '../../src/load/line-items.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { restoreRecords } from '../../src/restore/restore.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
@@ -97,7 +99,9 @@ export class Workbench {
         partitions.push(loaded)
       }
     }
-    const dictionary = await loader.loadLineItems('line_items', { listed: items }, sink)
+    const dictionary = await loader.withRows(lineItemsOf({ listed: items }), (rows) =>
+      sink.write('line_items', 'line_items', rows),
+    )
     await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
     await loader.close()
     const snapshot = snapshotOf(partitions, dictionary.files)
@@ -134,7 +138,7 @@ const loadPart = async (
   block: Block,
   part: Parameters<Loader['load']>[0]['part'],
   rejected: readonly RejectedLine[],
-  sink: Parameters<Loader['load']>[1],
+  sink: SinkRun,
 ): Promise<PartitionEntry> => {
   const loaded = await loader.load(
     {
@@ -145,7 +149,7 @@ const loadPart = async (
       rejected,
       source: 'test.jsonl',
     },
-    sink,
+    (table, rows) => sink.write(id, table, rows),
   )
   return partitionOf(id, content, {
     files: loaded.receipts.flatMap(({ files }) => files),

@@ -46,7 +46,7 @@ test('load takes names that were seen while the block before was being loaded', 
         rejected: [],
         source: 'a',
       } as const
-      return loader.load(request, sink)
+      return loader.load(request, (table, rows) => sink.write(partition, table, rows))
     }
     const first = load('a-0', FIRST, checkBlock(FIRST, checker))
     const second = load('a-1', SECOND, checkBlock(SECOND, checker))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inputBlockBytes } from '../../src/run/block-size.ts'
+import { inputBlockBytes } from '../../src/run/load-into-lake.ts'
 
 const MIB = 1024 ** 2
 const ROOM = { mostBytes: 32 * MIB, threads: 2 }

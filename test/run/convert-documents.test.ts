@@ -106,7 +106,7 @@ test('convert leaves a file of another form out of a folder, unless its name say
   await one.write('in/list.csv', CSV)
   const { summary } = await one.run(['in'])
   expect(summary.skipped).toEqual([
-    { source: 'in/list.csv', reason: 'it lies in the folder but looks like CSV' },
+    { source: 'in/list.csv', reason: 'not a companies or relations file: it looks like CSV' },
   ])
   await one.write('in/companies-2.jsonl', Buffer.from('<html><body>502 Bad Gateway</body></html>'))
   await expect(one.run(['in'])).rejects.toMatchObject({

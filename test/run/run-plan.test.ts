@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { releaseRun } from '../../src/manifest/runs/run-lease.ts'
 import { createRun } from '../../src/manifest/runs/runs.ts'
 import { encodePlan, pipelineOf, planOf, type RunPlan } from '../../src/run/run-plan.ts'
-import { startRun } from '../../src/run/start-run.ts'
+import { startRun } from '../../src/run/with-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const limits = { maxLineBytes: 16_777_216, maxRatio: 250, maxDepth: 256, blockBytes: 33_000_000 }

@@ -5,8 +5,7 @@ import { ToolkitError } from '../../src/core/errors.ts'
 import { releaseRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRuns } from '../../src/manifest/runs/runs.ts'
 import type { RunPlan } from '../../src/run/run-plan.ts'
-import { startRun } from '../../src/run/start-run.ts'
-import { withResumedRun, withRun } from '../../src/run/with-run.ts'
+import { startRun, withResumedRun, withRun } from '../../src/run/with-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PLAN: RunPlan = { jobs: [{ kind: 'convert', inputs: ['a'], cwd: '/' }], again: false, limits: {} }

@@ -1,8 +1,10 @@
-/** Counts what records have beyond the contract. A rejected record is not counted. */
+/** Counts names and line items that records have beyond the contract. A rejected record is not counted. */
 
 import type { Drift } from '../../core/partition.ts'
-import { moreDrift, UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { tooManyUnknown } from './new-names.ts'
+import { type LineItemKey, moreDrift, UNKNOWN_LIMITS, type UnknownItems } from '../../core/unknown-names.ts'
+import type { KeyTable } from '../../rows/key-table.ts'
+import { codeOfPosition } from '../../rows/seen-sets.ts'
+import { Rejection } from '../scan/json-scan.ts'
 
 export interface UnknownLimits {
   /** Most names of a record that the contract does not know. @default 1000 */
@@ -59,7 +61,7 @@ export class DriftLog {
     if (beyond) this.#recordsBeyond++
   }
 
-  /** What was kept since the last call, most frequent first; at the end how much there was beyond it. */
+  /** The names kept since the last call, most frequent first; at the end how many there were beyond them. */
   take(): Drift[] {
     const drift: Drift[] = [...this.#kept.values()].sort(
       (a, b) => b.records - a.records || (a.name < b.name ? -1 : 1),
@@ -69,5 +71,109 @@ export class DriftLog {
     this.#beyond.clear()
     this.#recordsBeyond = 0
     return drift
+  }
+}
+
+export const tooManyUnknown = (most: number): Rejection =>
+  new Rejection('TOO_MANY_UNKNOWN', `Record has more than ${most} names that the contract does not know`)
+
+/** Names that the record at hand brings to a growing set. They join it when the record is kept, not before. */
+export class NewNames {
+  readonly #set: KeyTable
+  readonly #most: number
+  /** Names of the set when the record began. */
+  #before: number
+  readonly #names: string[] = []
+  readonly #positions: number[] = []
+  readonly #indexes = new Map<string, number>()
+
+  /** @param most names that one record may bring */
+  constructor(set: KeyTable, most: number) {
+    this.#set = set
+    this.#most = most
+    this.#before = set.names.length
+  }
+
+  startRecord(): void {
+    this.#before = this.#set.names.length
+    if (this.#names.length === 0) return
+    this.#names.length = 0
+    this.#positions.length = 0
+    this.#indexes.clear()
+  }
+
+  /**
+   * Index of a name that the set does not hold; in the set it has the same, as far as it has room.
+   * @param position where the name stands in the buffer, behind its quote
+   * @throws {Rejection} TOO_MANY_UNKNOWN
+   */
+  indexOf(name: string, position: number): number {
+    const known = this.#indexes.get(name)
+    if (known !== undefined) return known
+    if (this.#names.length >= this.#most) throw tooManyUnknown(this.#most)
+    const index = this.#before + this.#names.push(name) - 1
+    this.#positions.push(position)
+    this.#indexes.set(name, index)
+    return index
+  }
+
+  /** The name of an index, of the set's and of the record's own. */
+  nameOf(index: number): string {
+    return this.#names[index - this.#before] ?? this.#set.names[index] ?? ''
+  }
+
+  /** Lets the record's names join the set. @returns whether it had no room for some */
+  keep(): boolean {
+    for (const name of this.#names) this.#set.add(name)
+    return this.#set.names.length < this.#before + this.#names.length
+  }
+
+  /** The code of an index, once the names were kept. */
+  codeOf(index: number): number {
+    return index < this.#set.names.length ? index : codeOfPosition(this.#positions[index - this.#before] ?? 0)
+  }
+}
+
+/** Most items of a block that are listed, and most of their letters: what the journal holds of each partition. */
+export const MOST_LISTED = { items: 50, letters: 4096 } as const
+
+/** Line items beyond the contract of the records of a block, as far as they are few. */
+export class ItemLog {
+  readonly #kept = new Map<string, LineItemKey>()
+  #record = new Map<string, LineItemKey>()
+  #letters = 0
+  #more = false
+  /** Whether items are listed however many they are. */
+  listAll = false
+
+  nextRecord(): void {
+    if (this.#record.size > 0) this.#record = new Map()
+  }
+
+  /** @param key `itemKey` of the item */
+  saw(key: string, item: LineItemKey): void {
+    this.#record.set(key, item)
+  }
+
+  keepRecord(): void {
+    for (const [key, item] of this.#record) {
+      if (this.#more) return
+      if (this.#kept.has(key)) continue
+      this.#kept.set(key, item)
+      this.#letters += key.length
+      const few = this.#kept.size <= MOST_LISTED.items && this.#letters <= MOST_LISTED.letters
+      if (few || this.listAll) continue
+      this.#more = true
+      this.#kept.clear()
+    }
+  }
+
+  /** The items kept since the last call. */
+  take(): UnknownItems {
+    const taken = { items: [...this.#kept.values()], more: this.#more }
+    this.#kept.clear()
+    this.#letters = 0
+    this.#more = false
+    return taken
   }
 }

@@ -11,13 +11,10 @@ import type { BlockRows } from '../../rows/block-rows.ts'
 import { isInContract, type SeenSets, scaledCategories } from '../../rows/seen-sets.ts'
 import type { SeriesRows } from '../../rows/series-rows.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import type { DriftLog } from '../drift/drift-log.ts'
-import { ItemLog } from '../drift/item-log.ts'
-import type { NewNames } from '../drift/new-names.ts'
-import { checkNumber } from '../scan/check-number.ts'
+import { type DriftLog, ItemLog, type NewNames } from '../drift/drift-log.ts'
 import { duplicateKey, type JsonScan, notFinite, Rejection, tooDeep } from '../scan/json-scan.ts'
 import { readKey } from '../scan/read-key.ts'
-import { type RecordPath, wrongShape } from '../scan/record-path.ts'
+import { checkNumber, type RecordPath, wrongShape } from '../scan/record-path.ts'
 import { PlainFigures, plainSeries } from './plain-figures.ts'
 
 const { MINUS, ZERO } = JSON_BYTES
@@ -44,7 +41,7 @@ interface UnknownPair {
   readonly item: LineItemKey
 }
 
-/** What the check of a record's figures shares with that of all else of it. */
+/** State that the check of a record's figures shares with that of the rest of the record. */
 export interface FiguresContext {
   readonly scan: JsonScan
   readonly path: RecordPath
@@ -114,16 +111,16 @@ export class FiguresChecker {
    */
   finishRecord({ figures, headcounts }: BlockRows, power: number): void {
     const { scan, categories, lineItems } = this.#context
-    const { statement, category, lineItem } = figures
     headcounts.finishRecord(scan.buffer, 0, SCALED_CATEGORIES)
     const overflow = figures.finishRecord(scan.buffer, power, SCALED_CATEGORIES)
     if (overflow < 0) return
     const series = figures.seriesOf(overflow)
+    const { statement, category, lineItem } = figures.series.columns
     const names = [
       CONSOLIDATIONS[statement[series]!]?.field,
       categories.nameOf(category[series]!),
       lineItems.nameOf(lineItem[series]!),
-      figures.year[overflow],
+      figures.figures.columns.year[overflow],
     ]
     throw notFinite(names.join('.'))
   }

@@ -7,7 +7,7 @@
 import { CATEGORIES, LINE_ITEMS } from '../../contract/line-items.ts'
 import { AS_TEXT, EXACT, type SeriesRows } from '../../rows/series-rows.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import { KEY_SLACK, KeyWords } from '../scan/key-words.ts'
+import { KEY_SLACK, KeyWords } from '../scan/read-key.ts'
 
 const { QUOTE, COMMA, MINUS, POINT, ZERO, COLON, CLOSE_BRACE } = JSON_BYTES
 
@@ -38,8 +38,10 @@ const POWERS = Int32Array.of(1, 10, 100, 1000, 10_000)
 export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: SeriesRows): number => {
   const last = buffer.length - KEY_SLACK
   const lastWord = buffer.length - 4
-  const { year: years, value, decimals, recordRows } = rows
-  let row = rows.rows
+  const { figures, decimals } = rows
+  const { recordStart } = figures
+  const { year: years, value } = figures.columns
+  let row = figures.length
   let at = open + 1
   let yearBefore = YEAR_1000 - 1
   while (at < last) {
@@ -83,18 +85,18 @@ export const plainSeries = (buffer: Buffer, view: DataView, open: number, rows: 
       if (digits < EXACT && places <= MOST_DECIMALS) {
         // A whole number has no negative zero.
         value[row] = isNegative ? (places === 0 ? 0 - digits : -digits) : digits
-        decimals[row - recordRows] = places
+        decimals[row - recordStart] = places
       } else {
         if (at - start > MOST_CHARACTERS) return 0
         value[row] = start
-        decimals[row - recordRows] = AS_TEXT
+        decimals[row - recordStart] = AS_TEXT
       }
       years[row] = numberOf(year ^ ZEROS)
       row++
     }
     at++
     if (byte === CLOSE_BRACE) {
-      rows.rows = row
+      figures.length = row
       return at
     }
     if (byte !== COMMA) return 0
@@ -144,11 +146,12 @@ export class PlainFigures {
    * @returns its end; 0 where it has another form, and then no row is appended
    */
   read(buffer: Buffer, view: DataView, open: number, statement: number, rows: SeriesRows): number {
-    const { rows: rowsBefore, series: seriesBefore } = rows
+    const { figures, series } = rows
+    const [figuresBefore, seriesBefore] = [figures.length, series.length]
     const end = this.#categories(buffer, view, open, statement, rows)
     if (end === 0) {
-      rows.rows = rowsBefore
-      rows.series = seriesBefore
+      figures.length = figuresBefore
+      series.length = seriesBefore
     }
     return end
   }
@@ -192,7 +195,7 @@ export class PlainFigures {
       const likely = before < 0 ? this.#firstOf[category]! : this.#next[before]!
       let item = likely
       if (!ITEM_KEYS.isAt(view, at + 1, likely)) {
-        // What comes next in the contract is looked for first.
+        // The item that follows in the contract is looked for first.
         item = ITEM_KEYS.find(view, at + 1, before < 0 ? FIRST_ITEM_OF[category]! : ITEM_KEYS.after(before))
         if (item < 0) return 0
         if (before < 0) this.#firstOf[category] = item

@@ -1,16 +1,96 @@
 /**
- * Takes what a lake was told to forget out of the lines of a block, before anything looks at them: nothing of it is to get
+ * Takes forgotten companies and entities out of the lines of a block, before anything reads them: nothing of it is to get
  * into tables, drift or quarantine. Lines keep their places and their number. A refused company's line becomes one that
  * has its id and nothing else, for a filter to leave out and to count.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import type { Block, RefusedIds } from '../../core/lines.ts'
-import { JSON_BYTES, skipSpace } from '../../support/json-bytes.ts'
-import { ownerOf, parsedRecord } from './record-owner.ts'
-import { idAt, withoutEntities } from './without-entities.ts'
+import { elementsAt, JSON_BYTES, type JsonMember, membersAt, skipSpace } from '../../support/json-bytes.ts'
 
+const { OPEN_BRACKET, OPEN_BRACE } = JSON_BYTES
 const { LINE_FEED, SPACE, COLON, QUOTE, MINUS, PLUS, POINT, ZERO, NINE, SMALL_E, LARGE_E } = JSON_BYTES
+
+export type IsForgotten = (id: bigint) => boolean
+
+/** An id as JSON has it, in quotes or not; `undefined` for what is none. */
+export const idAt = (json: Buffer, from: number, to: number): bigint | undefined => {
+  const text = json.toString('latin1', from, to)
+  const [, digits] = /^"?(-?\d+)(?:\.0+)?"?$/.exec(text) ?? []
+  if (digits !== undefined) return BigInt(digits)
+  const value = /^-?\d+(?:\.\d+)?[eE][-+]?\d+$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined
+}
+
+const isForgottenAt = (json: Buffer, from: number, isForgotten: IsForgotten): boolean =>
+  membersAt(json, from).some(({ name, valueFrom, to }) => {
+    const id = name === 'InternalId' ? idAt(json, valueFrom, to) : undefined
+    return id !== undefined && isForgotten(id)
+  })
+
+/** Whether a member or element is an object of theirs. */
+const isTheirs = (json: Buffer, from: number, isForgotten: IsForgotten): boolean =>
+  json[from] === OPEN_BRACE && isForgottenAt(json, from, isForgotten)
+
+const listText = (json: Buffer, from: number, isForgotten: IsForgotten): string =>
+  `[${elementsAt(json, from)
+    .filter(([at]) => !isTheirs(json, at, isForgotten))
+    .map(([at, to]) => valueText(json, at, to, isForgotten))
+    .join()}]`
+
+const objectText = (json: Buffer, from: number, isForgotten: IsForgotten): string =>
+  `{${membersAt(json, from)
+    .filter(({ valueFrom }) => !isTheirs(json, valueFrom, isForgotten))
+    .map(({ name, from: at, valueFrom, to }) =>
+      json[valueFrom] === OPEN_BRACE || json[valueFrom] === OPEN_BRACKET
+        ? `${JSON.stringify(name)}:${valueText(json, valueFrom, to, isForgotten)}`
+        : json.toString('utf8', at, to),
+    )
+    .join()}}`
+
+const valueText = (json: Buffer, from: number, to: number, isForgotten: IsForgotten): string =>
+  json[from] === OPEN_BRACE
+    ? objectText(json, from, isForgotten)
+    : json[from] === OPEN_BRACKET
+      ? listText(json, from, isForgotten)
+      : json.toString('utf8', from, to)
+
+/**
+ * @param text a record of others, in sound JSON
+ * @returns the record without objects that have the InternalId of some ids, at any depth: entities of relations, those of
+ *   histories, and such as stand in fields that the contract does not know
+ */
+export const withoutEntities = (text: string, isForgotten: IsForgotten): string => {
+  const json = Buffer.from(text)
+  const from = skipSpace(json, 0)
+  return json[from] === OPEN_BRACE ? objectText(json, from, isForgotten) : text
+}
+
+/** JSON that may be none: `undefined` then. */
+export const parsedRecord = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const idIn = (members: readonly JsonMember[]): bigint | undefined => {
+  const member = members.findLast(({ name }) => name === 'InternalId')
+  return member && idAt(member.json, member.valueFrom, member.to)
+}
+
+/** The InternalId of a line's company, where the line says so as it should. Read from its bytes: a number of JavaScript rounds. @param text sound JSON */
+export const ownerOf = (content: Content, text: string): bigint | undefined => {
+  const json = Buffer.from(text)
+  const members = membersAt(json, skipSpace(json, 0))
+  if (content === 'relations') return idIn(members)
+  const within = (object: string): bigint | undefined => {
+    const member = members.findLast(({ name }) => name === object)
+    return member && idIn(membersAt(json, member.valueFrom))
+  }
+  return within('BasicDetails') ?? within('MinifiedInfo')
+}
 
 const ID_MEMBER = 'InternalId'
 const NAME = Buffer.from(`"${ID_MEMBER}"`)
@@ -26,7 +106,7 @@ const MINIMAL: Readonly<Record<Content, (id: bigint) => string>> = {
   relations: (id) => `{"InternalId":${id}}`,
 }
 
-/** What stands in place of a line that names a refused id; `undefined`: it stays as it is. */
+/** The replacement of a line that names a refused id; `undefined` where the line stays as it is. */
 const restOf = (line: string, content: Content, { isCompany, isEntity }: RefusedIds): string | undefined => {
   const owner = parsedRecord(line) === undefined ? undefined : ownerOf(content, line)
   if (owner === undefined) return NOT_READ

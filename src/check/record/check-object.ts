@@ -1,19 +1,17 @@
 /** Walks a record by the contract: strict JSON, every value of the declared type, no key twice, nothing too deep. */
 
-import { COMPANY, PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { COMPANY, type Content, PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { POINTER_LIKE } from '../../lake/tables/columns.ts'
 import type { BlockRows } from '../../rows/block-rows.ts'
 import { CellTaker } from '../../rows/take-cell.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import { tooManyUnknown } from '../drift/new-names.ts'
+import { tooManyUnknown } from '../drift/drift-log.ts'
 import type { FiguresChecker } from '../figures/check-figures.ts'
-import { checkNumber } from '../scan/check-number.ts'
 import { duplicateKey, type JsonScan, tooDeep } from '../scan/json-scan.ts'
-import { KEY_SLACK } from '../scan/key-words.ts'
-import { readKey } from '../scan/read-key.ts'
-import { type RecordPath, wrongShape } from '../scan/record-path.ts'
+import { KEY_SLACK, readKey } from '../scan/read-key.ts'
+import { checkNumber, type RecordPath, wrongShape } from '../scan/record-path.ts'
 import type { CompiledField, CompiledObject } from './compiled-contract.ts'
 import type { CheckContext, RecordFacts } from './record-facts.ts'
-import { extraOf, ownRow, type UnknownMember } from './unknown-members.ts'
 
 const { QUOTE } = JSON_BYTES
 /** First byte of null. */
@@ -49,7 +47,7 @@ export class ObjectChecker {
     if (this.#unknown.length > 0) this.#unknown = []
   }
 
-  /** What the record has beyond the contract, as the `extra` column holds it. */
+  /** The record's members beyond the contract, as the `extra` column holds them. */
   get extra(): string | undefined {
     return this.#unknown.length > 0 ? extraOf(this.#unknown) : undefined
   }
@@ -257,3 +255,39 @@ export class ObjectChecker {
     })
   }
 }
+
+/** Members of a record that the contract does not know. */
+interface UnknownMember {
+  /** JSON pointer of the row object they stand in; '' is the record itself. */
+  readonly row: string
+  /** Way from the row object to the member, its own name last. */
+  readonly path: readonly string[]
+  readonly raw: string
+}
+
+/** Row of a record's own members. Of relations those that look like a pointer to a row have one to themselves. */
+const ownRow = (content: Content, name: string): string =>
+  content === 'relations' && name.startsWith('/') ? POINTER_LIKE : ''
+
+/** The `extra` column: unknown members where they stood; those of rows below a JSON pointer. */
+const extraOf = (unknown: readonly UnknownMember[]): string => {
+  const rows = new Map<string, Branch>()
+  for (const { row, path, raw } of unknown) {
+    let branch = rows.get(row) ?? new Map()
+    rows.set(row, branch)
+    for (const name of path.slice(0, -1)) {
+      const next: Branch | string = branch.get(name) ?? new Map()
+      if (typeof next === 'string') break
+      branch.set(name, next)
+      branch = next
+    }
+    branch.set(path.at(-1) ?? '', raw)
+  }
+  const record = rows.get('') ?? new Map()
+  rows.delete('')
+  for (const [row, branch] of rows) record.set(row, branch)
+  return branchText(record)
+}
+type Branch = Map<string, Branch | string>
+const branchText = (branch: Branch): string =>
+  `{${[...branch].map(([name, value]) => `${JSON.stringify(name)}:${typeof value === 'string' ? value : branchText(value)}`).join(',')}}`

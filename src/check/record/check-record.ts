@@ -11,8 +11,7 @@ import { UNKNOWN_LIMITS, type UnknownItems } from '../../core/unknown-names.ts'
 import { BlockRows } from '../../rows/block-rows.ts'
 import type { SeenSets } from '../../rows/seen-sets.ts'
 import { type CheckOptions, DEFAULT_MAX_DEPTH } from '../drift/check-options.ts'
-import { DriftLog } from '../drift/drift-log.ts'
-import { NewNames } from '../drift/new-names.ts'
+import { DriftLog, NewNames } from '../drift/drift-log.ts'
 import { FiguresChecker } from '../figures/check-figures.ts'
 import { JsonScan } from '../scan/json-scan.ts'
 import { RecordPath, wrongShape } from '../scan/record-path.ts'
@@ -99,8 +98,7 @@ export class RecordChecker {
     newNames.currencies.startRecord()
     newNames.categories.startRecord()
     newNames.lineItems.startRecord()
-    if (this.hasFigures) this.rows.startRecord(sizeBytes)
-    this.rows.objects.startRecord()
+    this.rows.startRecord(this.hasFigures ? sizeBytes : 0)
   }
 
   #keepRecord(start: number, next: number): number {
@@ -109,20 +107,20 @@ export class RecordChecker {
     let { country, currency } = this.#facts
     if (countries.keep()) country = countries.codeOf(country)
     if (currencies.keep()) currency = currencies.codeOf(currency)
-    if (categories.keep()) figures.recode(figures.category, (index) => categories.codeOf(index))
-    if (lineItems.keep()) figures.recode(figures.lineItem, (index) => lineItems.codeOf(index))
+    if (categories.keep()) figures.recode('category', (index) => categories.codeOf(index))
+    if (lineItems.keep()) figures.recode('lineItem', (index) => lineItems.codeOf(index))
     this.#context.drift.keepRecord()
     this.#figures.keepRecord()
     const { extra } = this.#objects
     return this.rows.addRecord({ id: this.#facts.id, start, next, country, currency, extra })
   }
 
-  /** What the codes of names in `rows` stand for. */
+  /** The names that the codes in `rows` stand for. */
   get seen(): SeenSets {
     return this.#context.seen
   }
 
-  /** What was seen outside the contract since the last call, most frequent first. */
+  /** Names outside the contract since the last call, most frequent first. */
   takeDrift(): Drift[] {
     return this.#context.drift.take()
   }

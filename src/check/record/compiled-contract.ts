@@ -6,7 +6,7 @@ import { BASIC_DETAILS, META_DATA } from '../../contract/objects.ts'
 import { hasOwnTable } from '../../lake/tables/columns.ts'
 import { KeyTable } from '../../rows/key-table.ts'
 import { type RowList, rowColumnOf, rowListOf } from '../../rows/row-columns.ts'
-import { KeyOrder } from '../scan/key-words.ts'
+import { KeyOrder } from '../scan/read-key.ts'
 
 export interface CompiledField {
   readonly name: string
@@ -18,7 +18,7 @@ export interface CompiledField {
   readonly isPlainText: boolean
   /** Its place in the row that is made while it is checked; -1 where it has none. */
   readonly rowColumn: number
-  /** What its items are where they are rows of a table of their own. */
+  /** The kind of its items where they are rows of a table of their own. */
   readonly rows: RowList | undefined
 }
 export interface CompiledObject {

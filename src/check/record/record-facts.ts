@@ -1,23 +1,20 @@
 /**
- * What a record says of itself and its rows need: its id, country, currency and scale. Checks the texts and whole numbers
+ * Facts that a record says of itself and its rows need: its id, country, currency and scale. Checks the texts and whole numbers
  * that these stand in, and the codes of all others against the dictionaries.
  */
 
 import { FIGURE_SCALE } from '../../contract/dictionaries.ts'
 import { BASIC_DETAILS, type Content, META_DATA } from '../../contract/objects.ts'
 import { KeyTable } from '../../rows/key-table.ts'
-import { NO_NAME } from '../../rows/name-codes.ts'
-import type { SeenSets } from '../../rows/seen-sets.ts'
+import { NO_NAME, type SeenSets } from '../../rows/seen-sets.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import type { DriftLog } from '../drift/drift-log.ts'
-import type { NewNames } from '../drift/new-names.ts'
-import { checkNumber } from '../scan/check-number.ts'
+import type { DriftLog, NewNames } from '../drift/drift-log.ts'
 import { type JsonScan, Rejection } from '../scan/json-scan.ts'
 import { findName } from '../scan/read-key.ts'
-import type { RecordPath } from '../scan/record-path.ts'
+import { checkNumber, type RecordPath } from '../scan/record-path.ts'
 import type { CompiledField } from './compiled-contract.ts'
 
-/** What the checks of a record's parts share. */
+/** State that the checks of a record's parts share. */
 export interface CheckContext {
   readonly content: Content
   readonly scan: JsonScan

@@ -40,7 +40,7 @@ export class Rejection {
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= ZERO && byte <= NINE
 
-/** What kind of value begins at the cursor. */
+/** The kind of value that begins at the cursor. */
 export type Token = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null' | 'not-finite'
 
 /** A cursor over one line. `spaceless` methods expect the cursor on the token, others skip white space. */

@@ -2,8 +2,8 @@
 
 import type { Source } from '../../core/source.ts'
 import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../manifest/runs/run-files.ts'
-import { jobFolder, makeRunFolder } from '../../run/run-folders.ts'
-import { badFile } from '../../run/work/bad-files.ts'
+import { jobFolder, makeRunFolder } from '../../run/opened-job.ts'
+import { badFile } from '../../run/work/known-sources.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
 import { openSourceFile } from '../../source/local-sources.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'

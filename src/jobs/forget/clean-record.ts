@@ -3,7 +3,7 @@
  * national id or a name of theirs, a list's element where it stands in a list. Fields of the contract stay. Pure.
  */
 
-import { type IsForgotten, withoutEntities } from '../../check/quarantine/without-entities.ts'
+import { type IsForgotten, withoutEntities } from '../../check/quarantine/refuse-lines.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import {

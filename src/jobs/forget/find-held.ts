@@ -3,7 +3,7 @@
  * records of others say in the column `extra`.
  */
 
-import { ownerOf } from '../../check/quarantine/record-owner.ts'
+import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'

@@ -64,6 +64,7 @@ export const reload = async (
   const checker = checkers.of(content)
   await makeFolder(folder)
   const loader = openLoader(async () => engine, { spoolFolder: folder })
+  const sink = scratchSink(folder, files)
   let number = 0
   for await (const bytes of blocksOf(texts)) {
     const checked = await checker.check({ bytes, firstLine: 1, offset: 0, overlong: [] })
@@ -71,7 +72,7 @@ export const reload = async (
     for (const part of checked.parts) {
       number += 1
       const request = { partition: String(number), content, bytes, part, rejected: [], source: 'forget' }
-      await loader.load(request, scratchSink(folder, files))
+      await loader.load(request, (table, rows) => sink.write(request.partition, table, rows))
     }
     checked.release()
   }

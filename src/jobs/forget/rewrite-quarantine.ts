@@ -2,8 +2,7 @@
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { ownerOf, parsedRecord } from '../../check/quarantine/record-owner.ts'
-import type { IsForgotten } from '../../check/quarantine/without-entities.ts'
+import { type IsForgotten, ownerOf, parsedRecord } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'

@@ -89,7 +89,7 @@ const handOver = async <Done>(
   const limits = { maxQuarantined: limitText(settingsOf(options).limit), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
-  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
   const { leftOut, currencyChange } = outcome
   const summary: LoadSummary = {
@@ -130,7 +130,7 @@ const pullOn = async <Done>(
   const { askedByPull, currencyBefore } = await import('../pull/pull.ts')
   const { readWindows } = await import('../pull/plan-pull.ts')
   const { notResumable } = await import('../../run/opened-job.ts')
-  const { readRunInLake } = await import('../../run/committed-run.ts')
+  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const { lake, from } = options
   const content = options.load === 'pull' ? options.content : 'companies'
   const before = await currencyBefore(askedByPull({ ...options, content }), options)

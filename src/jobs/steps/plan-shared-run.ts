@@ -24,8 +24,8 @@ import {
   type SyncJob,
 } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
-import type { RunTexts } from '../../run/start-run.ts'
 import { takeOfRun } from '../../run/take-of-run.ts'
+import type { RunTexts } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/own-package.ts'

@@ -15,7 +15,7 @@ import {
   runFileText,
 } from '../../manifest/runs/run-files.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
-import { jobFolder, makeRunFolder, windowsFolder } from '../../run/run-folders.ts'
+import { jobFolder, makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { type GapListingOptions, listGaps, WINDOW_COMPANIES } from '../pull/close-gap.ts'

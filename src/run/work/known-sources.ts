@@ -1,7 +1,12 @@
-/** Which sources need not be loaded: those of the lake, and those that the run has loaded itself. By content. */
+/**
+ * Which sources need not be loaded, those of the lake and those that the run has loaded itself, by content; and files that cannot
+ * be read to their end, which --skip-bad-files leaves out.
+ */
 
 import type { Content } from '../../contract/objects.ts'
+import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
+import { kindOf } from '../../core/source-kinds.ts'
 import { knownByBytes } from '../../manifest/form/sources.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 
@@ -35,3 +40,37 @@ export class KnownSources {
     if (knownByBytes(source)) this.#inRun[content].set(sha256, source.name)
   }
 }
+
+/** A file that a run has left out. Nothing of it is recorded as loaded: the next run takes it. */
+export interface LeftOut {
+  readonly source: string
+  readonly code: ErrorCode
+  readonly reason: string
+}
+
+/** Errors of one file that say nothing of the others. */
+export const CODES_OF_ONE_FILE: readonly ErrorCode[] = [
+  'SOURCE_NOT_FOUND',
+  'SOURCE_UNREADABLE',
+  'SOURCE_CHANGED',
+  'SOURCE_FORM',
+  'DOCUMENT_DAMAGED',
+  'CONTENT_UNKNOWN',
+  'DECODE_DAMAGED',
+  'DECODE_TRUNCATED',
+  'DECODE_TRAILING',
+  'DECODE_LIMIT',
+  'DOWNLOAD_DAMAGED',
+]
+
+/** The error that a file is left out for. Not so of what can be read only once: it could not be loaded later. */
+export const badFile = (source: Pick<Source, 'kind'>, error: unknown): ToolkitError | undefined =>
+  kindOf(source).mayBeLeftOut && error instanceof ToolkitError && CODES_OF_ONE_FILE.includes(error.code)
+    ? error
+    : undefined
+
+export const leftOutFor = ({ name }: Pick<Source, 'name'>, { code, message }: ToolkitError): LeftOut => ({
+  source: name,
+  code,
+  reason: message,
+})

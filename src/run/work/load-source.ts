@@ -1,6 +1,6 @@
-/** Loads one source block by block: the next is decoded while DuckDB works on those before. */
+/** Loads one source block by block: blocks → check → rows → tables. */
 
-import type { Checkers, HeldBlock } from '../../check/block-checker.ts'
+import type { Checkers } from '../../check/block-checker.ts'
 import { emptyPart } from '../../check/check-block.ts'
 import { detectContent } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
@@ -12,29 +12,31 @@ import { inStage } from '../../core/stages.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
-import { settled } from '../../support/side-by-side.ts'
-import { badFile } from './bad-files.ts'
-import type { DonePartitions } from './done-partitions.ts'
-import { hashWhileReading } from './hash-while-reading.ts'
+import { badFile } from './known-sources.ts'
 import type { NamesOfRun } from './names-of-run.ts'
-import { type Finished, type PartOrigin, type Place, partitionEntry, partitionId } from './partition-entry.ts'
-import { SourceCheck } from './source-check.ts'
+import {
+  type DonePartitions,
+  type Finished,
+  type PartOrigin,
+  type Place,
+  partitionEntry,
+  partitionId,
+} from './partition-entry.ts'
+import {
+  type CheckedSourceBlock,
+  checkedBlocks,
+  type Decode,
+  hashWhileReading,
+  SourceCheck,
+  sourceBlocks,
+} from './source-blocks.ts'
 import type { TaskPool } from './task-pool.ts'
-
-/** Hears of a source that is being decoded. */
-export interface DecodeListener {
-  /** Called with the number of stored bytes read. */
-  readonly onRead?: ((bytes: number) => void) | undefined
-  /** Called with the lines that the next block has so far: it begins with them. */
-  readonly onLines?: ((begun: Block) => void) | undefined
-}
 
 /** The stages. */
 export interface LoadParts {
-  /** Stored bytes of a source as blocks. */
-  readonly decode: (source: Source, heard: DecodeListener) => AsyncIterable<Block>
+  readonly decode: Decode
   readonly checkers: Checkers
-  /** Takes out of a block what the lake was told to forget, before it is checked. @default nothing */
+  /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
   readonly refuse?: ((block: Block, content: Content) => Block) | undefined
   readonly loader: Loader
 }
@@ -70,9 +72,10 @@ export interface LoadedSource {
  * Not so where its name says what it should hold: it is damaged then.
  */
 const reasonToLeaveOut = (source: Source, error: unknown): string | undefined => {
-  if (!source.found || !(error instanceof ToolkitError) || error.code !== 'SOURCE_FORM') return undefined
-  if (detectContent(undefined, source.name) !== undefined) return undefined
-  return `it lies in the folder but looks like ${error.context.looks}`
+  if (!source.found || !(error instanceof ToolkitError)) return undefined
+  if (error.code === 'CONTENT_UNKNOWN') return 'not a companies or relations file'
+  if (error.code !== 'SOURCE_FORM' || detectContent(undefined, source.name) !== undefined) return undefined
+  return `not a companies or relations file: it looks like ${error.context.looks}`
 }
 
 /**
@@ -105,67 +108,21 @@ const loadBlocks = async (
   const { parts, pool } = run
   const hashed = hashWhileReading(source)
   const check = new SourceCheck(source, run)
-  const blocks = parts.decode(known ? source : hashed.source, {
-    onRead: run.onRead,
-    onLines: (begun) => check.lines(begun),
-  })
-  const iterator = blocks[Symbol.asyncIterator]()
-  const decodeNext = (): Promise<IteratorResult<Block>> =>
-    inStage(
-      { stage: 'decode', run: run.run, source: source.name },
-      () => iterator.next(),
-      ({ done, value }) => (done ? {} : { bytes: value.bytes.length }),
-    )
+  const origin = { run: run.run, id: run.done.origin(source, known, index), source, fingerprint: known }
   const jobs: Promise<boolean>[] = []
-  /** Of blocks that are being checked, the oldest first: what loads each when it is. */
-  const checks: (() => Promise<void>)[] = []
-  const originId = run.done.origin(source, known, index)
-  const { range = WHOLE } = source
   try {
-    let next = settled(decodeNext())
-    check.waitForFirst()
-    let content: Content | undefined
-    for (let number = 0; number < range.to; number++) {
-      const step = (await next)()
-      check.stopWaiting()
-      if (step.done && number > 0) break
-      const read = step.done ? NO_LINES : step.value
-      if (number + 1 < range.to && !step.done) next = settled(decodeNext())
-      if (number < range.from) {
-        read.release?.()
-        continue
-      }
-      const checker = check.checkerFor(read)
-      if (checker === undefined) return { leftOut: NO_RECORDS_FOUND }
-      if (content === undefined && !source.shared) run.onContent(source.name, checker.content)
-      content = checker.content
-      const block = parts.refuse?.(read, content) ?? read
-      const checked = settled(checker.check(block))
-      const upcoming = next
-      const isLast = async (): Promise<boolean> => {
-        try {
-          if (number + 1 >= range.to) return range.to === range.of
-          return step.done === true || (await upcoming)().done === true
-        } catch (error) {
-          // Nothing of the file is kept then; the loop below says so.
-          if (run.skipBadFiles && badFile(source, error)) return false
-          throw error
-        }
-      }
-      const origin = { run: run.run, id: originId, source, fingerprint: known, content, block }
-      checks.push(async () => {
-        const held = (await checked)()
-        await pool.room()
-        jobs.push(pool.start(() => loadBlock({ ...origin, checked: held }, [index, number], isLast, run)))
-      })
-      if (checks.length >= checker.atOnce) await checks.shift()?.()
-      if (step.done) break
+    const blocks = sourceBlocks(known ? source : hashed.source, parts.decode, {
+      ...{ run: run.run, onRead: run.onRead },
+      onFirstLines: (begun) => check.begin(begun),
+    })
+    for await (const block of checkedBlocks(blocks, check)) {
+      await pool.room()
+      jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
-    for (const load of checks) await load()
-    // What can be read only once gets its fingerprint when all of it is loaded; else the next source may begin.
+    // A source that can be read only once gets its fingerprint when all of it is loaded; else the next one may begin.
     if (known) pool.throwIfStopped()
     else await pool.idle()
-    return { content: content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
+    return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
     const leftOut = reasonToLeaveOut(source, error)
     if (leftOut !== undefined) return { leftOut }
@@ -177,18 +134,25 @@ const loadBlocks = async (
     pool.fail(error)
     await pool.idle()
     throw error
-  } finally {
-    await iterator.return?.()
   }
 }
 
-const loadBlock = async (
-  origin: Omit<PartOrigin, 'last'> & { readonly checked: HeldBlock },
-  [index, number]: readonly [source: number, block: number],
-  isLast: () => Promise<boolean>,
-  { parts: { loader }, sink, done, names, keep, onFinished, attempt }: SourceRun,
-): Promise<void> => {
-  const { source, fingerprint, content, block, checked } = origin
+type BlockOrigin = Omit<PartOrigin, 'last'> & CheckedSourceBlock
+
+/** Whether no block follows. Of a bad file that is skipped nothing is kept: its error is thrown where its blocks are read. */
+const isLast = async ({ source, isLast: asked }: BlockOrigin, skipBadFiles: boolean): Promise<boolean> => {
+  try {
+    return await asked()
+  } catch (error) {
+    if (skipBadFiles && badFile(source, error)) return false
+    throw error
+  }
+}
+
+const loadBlock = async (origin: BlockOrigin, index: number, run: SourceRun): Promise<void> => {
+  const { source, fingerprint, content, block, checked, number } = origin
+  const { sink, done, names, keep, onFinished, attempt } = run
+  const { loader } = run.parts
   const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
   for (const [layer, part] of parts.entries()) {
     const place = [index, number, layer] as const
@@ -210,7 +174,7 @@ const loadBlock = async (
     }
     const loaded = await inStage(
       { stage: 'load', run: origin.run, partition, content },
-      () => loader.load(request, sink),
+      () => loader.load(request, (table, rows) => sink.write(request.partition, table, rows)),
       ({ kept }) => ({
         records: kept.members.length,
         quarantined: request.rejected.length,
@@ -220,7 +184,12 @@ const loadBlock = async (
     const finished = names.bound({
       place,
       layers: parts.length,
-      partition: partitionEntry({ ...origin, last: await isLast() }, place, part, loaded),
+      partition: partitionEntry(
+        { ...origin, last: await isLast(origin, run.skipBadFiles) },
+        place,
+        part,
+        loaded,
+      ),
       // Names of what is left out are not listed: the files tell those of what is taken.
       unknownItems:
         loader.take && sink.stagedRows
@@ -234,7 +203,6 @@ const loadBlock = async (
   block.release?.()
 }
 
-const NO_RECORDS_FOUND = 'not a companies or relations file'
 const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
   const { layers, partition, unknownItems } = entry
   return names.bound({ place, layers, partition, unknownItems })
@@ -243,6 +211,3 @@ const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): F
 /** The items of a block are listed once. Where they are too many to be listed, any layer may hold them. */
 const itemsOfLayer = ({ items, more }: UnknownItems, layer: number): UnknownItems =>
   layer === 0 ? { items, more } : { items: [], more }
-
-const WHOLE = { from: 0, to: Number.POSITIVE_INFINITY, of: Number.POSITIVE_INFINITY }
-const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }

@@ -3,35 +3,31 @@
  * finishes is recorded partition by partition, and nothing else is handed on to the commit.
  */
 
-import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
-import { compressionOfName } from '../../decode/detect-compression.ts'
+import { compressionOfName } from '../../decode/decompress.ts'
 import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
-import { badFile, leftOutFor } from './bad-files.ts'
-import { DonePartitions } from './done-partitions.ts'
-import { KnownSources } from './known-sources.ts'
+import { badFile, KnownSources, leftOutFor } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
-import { type Finished, withFingerprint } from './partition-entry.ts'
+import { DonePartitions, type Finished, withFingerprint } from './partition-entry.ts'
 import { prefetchNext } from './prefetch.ts'
-import type { Progress, RunEvent } from './progress.ts'
-import { LEAST_SHARED, maySmall, readSmall, SmallSources } from './small-sources.ts'
-import { SourceResults } from './source-results.ts'
+import { type Progress, type RunEvent, SourceResults } from './progress.ts'
+import { LEAST_SHARED, maySmall, readSmall, type SmallSource, SmallSources } from './small-sources.ts'
 import { TaskPool } from './task-pool.ts'
 
 export interface LoadSourcesParts extends LoadParts {
   readonly sink: SinkRun
   readonly sources: readonly Source[]
-  /** What the lake holds, by content; `null`: it is loaded all the same. */
+  /** Sources of the lake, by content; `null`: they are loaded all the same. */
   readonly inLake: SourceIndex | null
 }
 
 /** Where a worker records what it has finished. */
 export interface WorkRecord {
-  /** What earlier attempts have finished, and it is whole. */
+  /** Partitions that earlier attempts have finished, and that are whole. */
   readonly finished: readonly JournalEntry[]
   /** It is recorded when the promise is fulfilled. */
   readonly keep: (entry: JournalEntry) => Promise<void>
@@ -66,13 +62,24 @@ export const loadSources = (
 export const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
 
-/** What is known of a source before it is opened. */
+/** Facts of a source before it is opened. */
 interface Identified {
   readonly fingerprint: Fingerprint | undefined
   /** Its partitions, where an earlier attempt of the run has finished them all. */
   readonly whole: readonly Finished[] | undefined
-  /** What is wrong with it, where bad files are skipped. */
+  /** Its error, where bad files are skipped. */
   readonly bad?: ToolkitError
+}
+
+interface IdentifiedSource extends Identified {
+  readonly source: Source
+  readonly index: number
+}
+
+/** Sources that are loaded at once: one, or several small ones as one. */
+interface Unit extends Omit<IdentifiedSource, 'bad' | 'whole'>, Partial<Pick<Identified, 'whole'>> {
+  /** The small sources. @default the source itself */
+  readonly members?: readonly Pick<IdentifiedSource, 'source'>[]
 }
 
 class SourceLoader {
@@ -80,13 +87,15 @@ class SourceLoader {
   readonly #options: LoadSourcesOptions
   readonly #pool: TaskPool
   readonly #names: NamesOfRun
+  readonly #known: KnownSources
+  readonly #run: SourceRun
   readonly #results = new SourceResults()
-  readonly #small = new SmallSources()
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
   /** Sources left out because they hold no records. */
   #unknown = 0
+  #storedBytes = 0
 
   constructor(parts: LoadSourcesParts, options: LoadSourcesOptions) {
     this.#parts = parts
@@ -98,6 +107,16 @@ class SourceLoader {
     this.#pool = new TaskPool(options.sideBySide ?? 2, () =>
       options.signal?.aborted ? interrupted(options.run) : undefined,
     )
+    const { run, record, attempt, skipBadFiles = false, onEvent } = options
+    this.#known = new KnownSources(parts.inLake)
+    this.#run = {
+      ...{ run, attempt, skipBadFiles, parts, sink: parts.sink, names: this.#names, pool: this.#pool },
+      done: new DonePartitions(run, record.finished),
+      keep: ({ partition, layers, unknownItems }) => record.keep({ partition, layers, unknownItems }),
+      onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
+      onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
+      onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
+    }
     const sizes = parts.sources.map(({ sizeBytes }) => sizeBytes)
     this.#progress = {
       sourcesDone: 0,
@@ -112,135 +131,109 @@ class SourceLoader {
   }
 
   async load(): Promise<readonly SourceResult[]> {
-    const { run: id, record, attempt, signal, onEvent, skipBadFiles = false } = this.#options
-    const done = new DonePartitions(id, record.finished)
-    const { sources, inLake } = this.#parts
-    const known = new KnownSources(inLake)
-    const run: SourceRun = {
-      names: this.#names,
-      skipBadFiles,
-      run: id,
-      attempt,
-      parts: this.#parts,
-      sink: this.#parts.sink,
-      done,
-      pool: this.#pool,
-      keep: ({ partition, layers, unknownItems }) => record.keep({ partition, layers, unknownItems }),
-      onFinished: (finished, decodedBytes) => this.#finish(finished, decodedBytes),
-      onRead: (bytes) => this.#tell({ bytesRead: this.#progress.bytesRead + bytes }),
-      onContent: (source, found) => onEvent?.({ kind: 'source', source, content: found }),
-    }
-    let storedBytes = 0
     try {
-      const identify = async (source: Source, index: number, stop: AbortSignal): Promise<Identified> => {
-        try {
-          return await identifySource(source, index, done, stop)
-        } catch (error) {
-          const bad = skipBadFiles ? badFile(source, error) : undefined
-          if (bad === undefined) throw error
-          return { fingerprint: undefined, whole: undefined, bad }
-        }
-      }
-      for await (const { item, index, result } of prefetchNext(sources, identify, signal)) {
-        const unknown = this.#unknown
-        await this.#loadUnit(item, index, result, known, run)
-        if (this.#unknown === unknown) storedBytes += item.sizeBytes ?? 0
-        this.#tell({
-          sourcesDone: index + 1 - this.#unknown,
-          bytesRead: Math.max(this.#progress.bytesRead, storedBytes),
-        })
-      }
-      await this.#loadSmall(run)
+      for await (const unit of this.#units()) await this.#load(unit)
       await this.#pool.idle()
-      return this.#results.inOrder(sources)
+      return this.#results.inOrder(this.#parts.sources)
     } finally {
       // Whatever happened, nothing may still be reading or writing when the run is released.
       await this.#pool.ended()
     }
   }
 
-  async #loadUnit(
-    source: Source,
-    index: number,
-    { fingerprint, whole, bad }: Identified,
-    known: KnownSources,
-    run: SourceRun,
-  ): Promise<void> {
-    if (source.leftOut !== undefined) return this.#leaveOut(source, index, source.leftOut)
-    if (source.notice !== undefined)
-      this.#options.onEvent?.({ kind: 'notice', source: source.name, text: source.notice })
-    if (bad) {
-      await this.#loadSmall(run)
-      return this.#leaveBadOut(source, index, bad)
+  /** All sources with what is known of them, the next one identified ahead; each is done when the next is asked for. */
+  async *#identified(): AsyncGenerator<IdentifiedSource, void> {
+    const { signal } = this.#options
+    const identify = (source: Source, index: number, stop: AbortSignal): Promise<Identified> =>
+      identifySource(source, index, this.#run, stop)
+    for await (const { item: source, index, result } of prefetchNext(this.#parts.sources, identify, signal)) {
+      const unknown = this.#unknown
+      yield { source, index, ...result }
+      if (this.#unknown === unknown) this.#storedBytes += source.sizeBytes ?? 0
+      this.#tell({
+        sourcesDone: index + 1 - this.#unknown,
+        bytesRead: Math.max(this.#progress.bytesRead, this.#storedBytes),
+      })
     }
-    const content = whole?.[0]?.partition.content ?? source.content
-    if (fingerprint) {
-      const held = await reasonToSkip(source, fingerprint, content, known)
-      if (held !== undefined) return this.#skip(source, index, held)
+  }
+
+  /**
+   * The units to be loaded, small sources together. They wait until no more of their kind follows: what is loaded later is the
+   * later version.
+   */
+  async *#units(): AsyncGenerator<Unit, void> {
+    const waiting = new SmallSources()
+    for await (const found of this.#identified()) {
+      const { source, index, bad } = found
+      if (source.leftOut !== undefined) {
+        await this.#leaveOut(source, index, source.leftOut)
+        continue
+      }
+      if (source.notice !== undefined)
+        this.#options.onEvent?.({ kind: 'notice', source: source.name, text: source.notice })
+      const held = await reasonToSkip(found, this.#known)
+      if (held !== undefined) {
+        await this.#skip(source, index, held)
+        continue
+      }
+      const small = bad ? undefined : await this.#readSmall(found)
+      if (small === undefined || !waiting.fits(small)) yield* waiting.take()
+      if (bad) await this.#leaveBadOut(source, index, bad)
+      else if (small) waiting.add(small)
+      else yield found
     }
-    if (fingerprint && !whole && (await this.#takeSmall(source, index, fingerprint, known, run))) return
-    // What is loaded later is the later version.
-    await this.#loadSmall(run)
-    if (whole && fingerprint && content) {
-      this.#pool.throwIfStopped()
-      for (const finished of whole) this.#finish(this.#names.bound(finished), 0)
-      known.add(source, fingerprint, content)
-      return source.release?.()
-    }
+    yield* waiting.take()
+  }
+
+  /** A small source with all of its lines; `undefined` for others. */
+  async #readSmall({
+    source,
+    index,
+    fingerprint,
+    whole,
+  }: IdentifiedSource): Promise<SmallSource | undefined> {
+    const { sources, decode } = this.#parts
+    if (fingerprint === undefined || whole || sources.length < LEAST_SHARED || !maySmall(source))
+      return undefined
+    this.#pool.throwIfStopped()
+    const read = await readSmall(source, decode)
+    if (read === undefined) return undefined
+    this.#known.add(source, fingerprint, read.content)
+    this.#run.onContent(source.name, read.content)
+    return { ...read, index, source, fingerprint }
+  }
+
+  async #load({ source, index, fingerprint, whole, members }: Unit): Promise<void> {
+    if (whole && fingerprint) return this.#takeWhole(source, fingerprint, whole)
     if (!fingerprint) await this.#pool.idle()
     this.#unkept = []
-    const loaded = await loadSource(source, index, fingerprint, run)
+    const loaded = await loadSource(source, index, fingerprint, this.#run)
     if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
-      const held = await known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
+      const held = await this.#known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
       if (held !== undefined) return this.#skip(source, index, held)
-      await this.#keepWithFingerprint(loaded, run)
+      await this.#keepWithFingerprint(loaded)
     }
-    known.add(source, loaded.fingerprint, loaded.content)
-    if (source.release) this.#pool.whenDone(loaded.jobs, source.release)
+    // Small ones are known since they were read.
+    if (members === undefined) this.#known.add(source, loaded.fingerprint, loaded.content)
+    for (const { source: member } of members ?? [{ source }])
+      if (member.release) this.#pool.whenDone(loaded.jobs, member.release)
   }
 
-  #maySmall(source: Source): boolean {
-    return this.#parts.sources.length >= LEAST_SHARED && maySmall(source)
-  }
-
-  /** Lets a small source wait for more of its kind. @returns whether it is one */
-  async #takeSmall(
-    source: Source,
-    index: number,
-    fingerprint: Fingerprint,
-    known: KnownSources,
-    run: SourceRun,
-  ): Promise<boolean> {
-    if (!this.#maySmall(source)) return false
+  /** Takes over what an earlier attempt has loaded. */
+  async #takeWhole(source: Source, fingerprint: Fingerprint, whole: readonly Finished[]): Promise<void> {
     this.#pool.throwIfStopped()
-    const read = await readSmall(source, this.#parts.decode)
-    if (read === undefined) return false
-    const small = { ...read, index, source, fingerprint }
-    if (!this.#small.fits(small)) await this.#loadSmall(run)
-    this.#small.add(small)
-    known.add(source, fingerprint, small.content)
-    run.onContent(source.name, small.content)
-    return true
-  }
-
-  /** Loads the small sources that wait. */
-  async #loadSmall(run: SourceRun): Promise<void> {
-    for (const { index, source, fingerprint, members } of this.#small.take()) {
-      const loaded = await loadSource(source, index, fingerprint, run)
-      if ('leftOut' in loaded) await this.#leaveOut(source, index, loaded.leftOut)
-      else if ('bad' in loaded) await this.#leaveBadOut(source, index, loaded.bad)
-      else
-        for (const one of members)
-          if (one.source.release) this.#pool.whenDone(loaded.jobs, one.source.release)
-    }
+    for (const finished of whole) this.#finish(this.#names.bound(finished), 0)
+    const [first] = whole
+    if (first) this.#known.add(source, fingerprint, first.partition.content)
+    await source.release?.()
   }
 
   /** Records what was loaded of a source whose fingerprint is known only now. */
-  async #keepWithFingerprint({ fingerprint }: LoadedSource, { keep }: SourceRun): Promise<void> {
+  async #keepWithFingerprint({ fingerprint }: LoadedSource): Promise<void> {
     for (const one of this.#unkept)
-      await keep({ ...one, partition: withFingerprint(one.partition, fingerprint) })
+      await this.#run.keep({ ...one, partition: withFingerprint(one.partition, fingerprint) })
     this.#unkept = []
   }
 
@@ -290,32 +283,38 @@ class SourceLoader {
 export const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
   bytes === 0 && compressionOfName(decodeName) !== undefined
 
-/** Why a source need not be loaded. @param content of all of its lines, where that is known */
+/** Why a source need not be loaded. */
 const reasonToSkip = async (
-  source: Source,
-  fingerprint: Fingerprint,
-  content: Content | undefined,
+  { source, fingerprint, whole }: IdentifiedSource,
   known: KnownSources,
 ): Promise<string | undefined> => {
-  if (isCutToNothing(source, fingerprint)) return undefined
+  if (fingerprint === undefined || isCutToNothing(source, fingerprint)) return undefined
+  const content = whole?.[0]?.partition.content ?? source.content
   return known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
 }
 
+/** Identifies a source; gives its error where bad files are skipped. */
 const identifySource = async (
   source: Source,
   index: number,
-  done: DonePartitions,
+  { done, skipBadFiles }: SourceRun,
   signal: AbortSignal,
 ): Promise<Identified> => {
-  // With a key there is no need to fetch what was loaded already, only to see that it was.
-  const before = source.key === undefined ? undefined : wholeOf(source, undefined, index, done)
-  const [first] = before ?? []
-  if (first) {
-    const { bytes, sha256 } = first.partition.source
-    return { fingerprint: { bytes, sha256 }, whole: before }
+  try {
+    // With a key there is no need to fetch what was loaded already, only to see that it was.
+    const before = source.key === undefined ? undefined : wholeOf(source, undefined, index, done)
+    const [first] = before ?? []
+    if (first) {
+      const { bytes, sha256 } = first.partition.source
+      return { fingerprint: { bytes, sha256 }, whole: before }
+    }
+    const fingerprint = await source.fingerprint?.(signal)
+    return { fingerprint, whole: fingerprint && wholeOf(source, fingerprint, index, done) }
+  } catch (error) {
+    const bad = skipBadFiles ? badFile(source, error) : undefined
+    if (bad === undefined) throw error
+    return { fingerprint: undefined, whole: undefined, bad }
   }
-  const fingerprint = await source.fingerprint?.(signal)
-  return { fingerprint, whole: fingerprint && wholeOf(source, fingerprint, index, done) }
 }
 
 const wholeOf = (

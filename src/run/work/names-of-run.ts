@@ -1,4 +1,4 @@
-/** What a run keeps of the names that the contract does not know: bounded, however many partitions bring how many. */
+/** The names of a run that the contract does not know: bounded, however many partitions bring how many. */
 
 import type { PartitionEntry } from '../../core/partition.ts'
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../core/unknown-names.ts'
 import type { SeenItems } from '../../load/line-items.ts'
 
-/** What of a finished partition has names. */
+/** The members of a finished partition that have names. */
 interface Named {
   readonly partition: PartitionEntry
   readonly unknownItems: UnknownItems

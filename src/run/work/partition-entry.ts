@@ -8,6 +8,7 @@ import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
+import type { JournalEntry } from '../../manifest/runs/journal.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** Where a part stands: which source, which block of it, which layer of records of that block. */
@@ -26,7 +27,7 @@ export interface Finished {
 const ORIGIN_LENGTH = 16
 
 /**
- * What the ids of a source's partitions begin with: the same in each attempt of a run, and unlike those of every
+ * The start of the ids of a source's partitions: the same in each attempt of a run, and unlike those of every
  * other run, also where it loads the same bytes once more.
  */
 export const originId = (
@@ -52,7 +53,7 @@ const LATER_LAYER = /^(.+-\d{5,})-\d+$/
 
 export interface PartOrigin {
   readonly run: string
-  /** What the ids of the source's partitions begin with. */
+  /** The start of the ids of the source's partitions. */
   readonly id: string
   readonly source: Source
   readonly fingerprint: Fingerprint | undefined
@@ -62,7 +63,7 @@ export interface PartOrigin {
   readonly last: boolean
 }
 
-/** What a part holds of each of the small sources that share it; those of which a later layer has nothing are left out. */
+/** The counts of each small source that shares a part; sources of which a later layer has nothing are left out. */
 const sharedSources = (
   { source: { shared = [] }, block, checked }: PartOrigin,
   layer: number,
@@ -168,3 +169,46 @@ export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerpr
   ...partition,
   source: { ...partition.source, ...fingerprint },
 })
+
+/** Partitions that an earlier attempt of a run has finished, by its journal. */
+export class DonePartitions {
+  readonly #run: string
+  readonly #entries: ReadonlyMap<string, JournalEntry>
+
+  constructor(run: string, entries: readonly JournalEntry[]) {
+    this.#run = run
+    this.#entries = new Map(entries.map((entry) => [entry.partition.id, entry]))
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** The start of the ids of a source's partitions in this run. */
+  origin(source: Pick<Source, 'key'>, fingerprint: Fingerprint | undefined, index: number): string {
+    return originId(this.#run, source, fingerprint, index)
+  }
+
+  /** A finished partition, unless it was made of other bytes than those of the source now; `null`: its id tells. */
+  find(id: string, sha256: string | undefined | null): JournalEntry | undefined {
+    const entry = this.#entries.get(id)
+    if (sha256 === null) return entry
+    return entry?.partition.source.sha256 === sha256 ? entry : undefined
+  }
+
+  /** All partitions of a source that was loaded to its end, every layer of every block; else `undefined`. */
+  wholeSource(origin: string, index: number): readonly Finished[] | undefined {
+    const first = this.#entries.get(partitionId(origin, 0, 0))
+    const found: Finished[] = []
+    for (let block = 0; ; block += 1) {
+      const layers = this.#entries.get(partitionId(origin, block, 0))?.layers ?? 0
+      for (let layer = 0; layer < Math.max(layers, 1); layer += 1) {
+        const entry = this.find(partitionId(origin, block, layer), first?.partition.source.sha256)
+        if (entry === undefined) return undefined
+        const { partition, unknownItems } = entry
+        found.push({ place: [index, block, layer], layers, partition, unknownItems })
+      }
+      if (found.at(-1)?.partition.source.last) return found
+    }
+  }
+}

@@ -18,7 +18,7 @@ export interface PrefetchOptions<Result> {
   readonly goesOnAfter?: ((error: unknown) => boolean) | undefined
   /** Stops all fetches, as `stop` does. */
   readonly signal?: AbortSignal | undefined
-  /** Why fetches under way are aborted when nobody needs them any more. @default the reason of whoever gave up */
+  /** Why fetches under way are aborted when they are not needed any more. @default the reason of whoever gave up */
   readonly stopReason?: (() => unknown) | undefined
 }
 
@@ -131,7 +131,7 @@ export async function* prefetchNext<Item, Result>(
 ): AsyncGenerator<Prepared<Item, Result>, void> {
   const stopped = new AbortController()
   const stop = signal ? AbortSignal.any([signal, stopped.signal]) : stopped.signal
-  // Of items that are done nothing is kept: there may be very many.
+  // Nothing is kept of items that are done: there may be very many.
   let ahead: Promise<() => Prepared<Item, Result>> | undefined
   const begin = (index: number): typeof ahead => {
     const item = items[index]

@@ -114,7 +114,7 @@ export interface SourceToLoad {
 
 /** Small sources that wait for more of their kind. */
 export class SmallSources {
-  /** What waits stands side by side: memory of its own for each would be garbage that V8 collects late. */
+  /** Waiting sources share one memory: memory of its own for each would be garbage that V8 collects late. */
   readonly #memory = Buffer.allocUnsafeSlow(SHARED_BYTES)
   #members: SmallSource[] = []
   #bytes = 0

@@ -19,7 +19,7 @@ export class TaskPool {
 
   /** Takes a job in; it waits where there is no room. @returns whether it succeeded, when it is done; never fails */
   start(job: () => Promise<void>): Promise<boolean> {
-    const tracked = this.#limit(() => this.#heard(job)).finally(() => this.#working.delete(tracked))
+    const tracked = this.#limit(() => this.#recordFailure(job)).finally(() => this.#working.delete(tracked))
     this.#working.add(tracked)
     return tracked
   }
@@ -27,7 +27,7 @@ export class TaskPool {
   /** Does something small when all of some jobs have succeeded. */
   whenDone(jobs: readonly Promise<boolean>[], job: () => Promise<void>): void {
     const tracked = Promise.all(jobs)
-      .then((successes) => this.#heard(successes.every(Boolean) ? job : async () => undefined))
+      .then((successes) => this.#recordFailure(successes.every(Boolean) ? job : async () => undefined))
       .then(() => {
         this.#after.delete(tracked)
       })
@@ -66,7 +66,7 @@ export class TaskPool {
     if (stopped !== undefined) throw stopped
   }
 
-  async #heard(job: () => Promise<void>): Promise<boolean> {
+  async #recordFailure(job: () => Promise<void>): Promise<boolean> {
     try {
       await job()
       return true

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CheckOptions } from '../../../src/check/drift/check-options.ts'
-import { MOST_LISTED } from '../../../src/check/drift/item-log.ts'
+import { MOST_LISTED } from '../../../src/check/drift/drift-log.ts'
 import { RecordChecker } from '../../../src/check/record/check-record.ts'
 import { Rejection } from '../../../src/check/scan/json-scan.ts'
 import { enumNames, newSeenSets, type SeenSets } from '../../../src/rows/seen-sets.ts'

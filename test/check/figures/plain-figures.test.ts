@@ -13,18 +13,24 @@ const SCALED = scaledCategories()
 const inBlock = (line: Buffer): Buffer => Buffer.concat([line, Buffer.from(`\n${' '.repeat(80)}`)])
 const viewOf = (buffer: Buffer): DataView => new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
 
+/** Begins a record of so many bytes. */
+const startRecord = (rows: SeriesRows, sizeBytes: number): void => {
+  for (const table of rows.tables) table.startRecord()
+  rows.reserveRecord(sizeBytes)
+}
+
 /** The rows that a statement alone leaves; none where it has another form. */
 const rowsOf = (line: Buffer, power = 0, plain = new PlainFigures()): SeriesRows | undefined => {
   const buffer = inBlock(line)
   const rows = new SeriesRows()
-  rows.startRecord(line.length)
+  startRecord(rows, line.length)
   const end = plain.read(buffer, viewOf(buffer), 0, 1, rows)
   if (end > 0) {
     expect(end).toBe(line.length)
     expect(rows.finishRecord(buffer, power, SCALED)).toBe(-1)
     return rows
   }
-  expect([rows.rows, rows.series]).toEqual([0, 0])
+  expect([rows.figures.length, rows.series.length]).toEqual([0, 0])
   return undefined
 }
 
@@ -32,11 +38,11 @@ const read = (text: string, power = 0, plain = new PlainFigures()): unknown[][] 
   const rows = rowsOf(Buffer.from(text), power, plain)
   return (
     rows &&
-    Array.from({ length: rows.rows }, (_, row) => {
+    Array.from({ length: rows.figures.length }, (_, row) => {
       const series = rows.seriesOf(row)
-      const category = CATEGORIES[rows.category[series] ?? -1]
-      const item = LINE_ITEMS[rows.lineItem[series] ?? -1]
-      return [category, item?.lineItem, rows.year[row], rows.value[row]]
+      const category = CATEGORIES[rows.series.columns.category[series] ?? -1]
+      const item = LINE_ITEMS[rows.series.columns.lineItem[series] ?? -1]
+      return [category, item?.lineItem, rows.figures.columns.year[row], rows.figures.columns.value[row]]
     })
   )
 }
@@ -125,11 +131,13 @@ test.each([
   [3, '2130.7'],
 ])('a scale of 10^%i keeps %s where its value does not restore it', (power, text) => {
   const rows = rowsOf(Buffer.from(sales(`{"2020":${text}}`)), power) ?? new SeriesRows()
-  const [value = 0] = rows.value
+  const [value = 0] = rows.figures.columns.value
   expect(value).toBe(Number(`${text}e${power}`))
   const isRestored = value / 10 ** power === Number(text)
   expect(isRestored).toBe(text === '2130.7')
-  expect([...rows.keptFigure.subarray(0, rows.kept)]).toEqual(isRestored ? [] : [Number(text)])
+  expect([...rows.kept.columns.figure.subarray(0, rows.kept.length)]).toEqual(
+    isRestored ? [] : [Number(text)],
+  )
 })
 
 test.each([
@@ -190,7 +198,7 @@ test('read leaves what is cut anywhere to the careful way, whatever was read bef
     '{"ProfitAndLoss":{"EBIT":{"2020":12345678.25,"2021":-7},"NetSales":{"2020":null}}}',
   )
   for (let length = 0; length < whole.length; length++) {
-    expect(rowsOf(whole, 0, plain)?.rows).toBe(2)
+    expect(rowsOf(whole, 0, plain)?.figures.length).toBe(2)
     expect([length, rowsOf(whole.subarray(0, length), 0, plain)]).toEqual([length, undefined])
   }
 })
@@ -198,7 +206,7 @@ test('read leaves what is cut anywhere to the careful way, whatever was read bef
 test('read leaves what stands near the end of its buffer to the careful way', () => {
   const buffer = Buffer.from(sales('{"2020":1}'))
   const rows = new SeriesRows()
-  rows.startRecord(buffer.length)
+  startRecord(rows, buffer.length)
   expect(new PlainFigures().read(buffer, viewOf(buffer), 0, 0, rows)).toBe(0)
 })
 
@@ -206,7 +214,7 @@ test('read leaves digits that go on to the end of its buffer to the careful way'
   for (const digits of ['9'.repeat(100), `1.${'9'.repeat(101)}`, '9'.repeat(102), '9'.repeat(103)]) {
     const buffer = Buffer.from(`${sales('').slice(0, -2)}{"2020":${digits}`)
     const rows = new SeriesRows()
-    rows.startRecord(buffer.length)
+    startRecord(rows, buffer.length)
     expect(new PlainFigures().read(buffer, viewOf(buffer), 0, 0, rows)).toBe(0)
   }
 })
@@ -223,34 +231,34 @@ test('there is room for as many figures as a line may have, however many the lin
     const series = items.map((item) => `"${item}":{${years}}`)
     const line = Buffer.from(`{"BalanceSheet":{${series.join()}}}`)
     const buffer = inBlock(line)
-    rows.startRecord(line.length)
+    startRecord(rows, line.length)
     expect(plain.read(buffer, viewOf(buffer), 0, 0, rows)).toBe(line.length)
     expect(rows.finishRecord(buffer, 0, SCALED)).toBe(-1)
     expected += perSeries * items.length
-    expect(rows.rows).toBe(expected)
-    expect(rows.value[rows.rows - 1]).toBe((perSeries - 1) % 10)
+    expect(rows.figures.length).toBe(expected)
+    expect(rows.figures.columns.value[rows.figures.length - 1]).toBe((perSeries - 1) % 10)
   }
 })
 
 test('a record that is dropped leaves the rows before it', () => {
   const rows = new SeriesRows()
   const line = inBlock(Buffer.from('  {"2019":7} {"2022":8,"2023":9}'))
-  rows.startRecord(line.length)
+  startRecord(rows, line.length)
   expect(plainSeries(line, viewOf(line), 2, rows)).toBe(12)
   rows.endSeries(0, 0, 0)
   expect(rows.finishRecord(line, 0, SCALED)).toBe(-1)
   for (let time = 0; time < 2; time++) {
-    rows.startRecord(line.length)
+    startRecord(rows, line.length)
     expect(plainSeries(line, viewOf(line), 13, rows)).toBe(32)
     rows.endSeries(1, 0, 0)
     rows.addText(2024, line.indexOf('9}'))
     rows.endSeries(1, 0, 0)
     expect(rows.finishRecord(line, 0, SCALED)).toBe(-1)
-    expect([...rows.value.subarray(0, rows.rows)]).toEqual([7, 8, 9, 9])
-    expect([...rows.end.subarray(0, rows.series)]).toEqual([1, 3, 4])
-    expect([...rows.statement.subarray(0, rows.series)]).toEqual([0, 1, 1])
-    rows.dropRecord()
-    expect([rows.rows, rows.series]).toEqual([1, 1])
+    expect([...rows.figures.columns.value.subarray(0, rows.figures.length)]).toEqual([7, 8, 9, 9])
+    expect([...rows.series.columns.end.subarray(0, rows.series.length)]).toEqual([1, 3, 4])
+    expect([...rows.series.columns.statement.subarray(0, rows.series.length)]).toEqual([0, 1, 1])
+    for (const table of rows.tables) table.dropRecord()
+    expect([rows.figures.length, rows.series.length]).toEqual([1, 1])
   }
 })
 
@@ -280,10 +288,13 @@ test('every value is the double nearest to the exact product, for decimals of an
         const line = sales(`{${texts.map((text, at) => `"${1000 + at}":${text}`).join()}}`)
         const rows = rowsOf(Buffer.from(line), power, plain) ?? new SeriesRows()
         const kept = new Map(
-          [...rows.keptRow.subarray(0, rows.kept)].map((row, at) => [row, rows.keptFigure[at]]),
+          [...rows.kept.columns.row.subarray(0, rows.kept.length)].map((row, at) => [
+            row,
+            rows.kept.columns.figure[at],
+          ]),
         )
         for (const [row, text] of texts.entries()) {
-          const value = rows.value[row] ?? Number.NaN
+          const value = rows.figures.columns.value[row] ?? Number.NaN
           expect([text, power, value + 0]).toEqual([text, power, exactProduct(text, power) + 0])
           const figure = kept.get(row) ?? value / 10 ** power
           expect([text, power, figure + 0]).toEqual([text, power, Number(text) + 0])

@@ -17,7 +17,7 @@ import {
 import type { RunLease } from '../../../src/manifest/runs/run-lease.ts'
 import { createRun, listRuns } from '../../../src/manifest/runs/runs.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
-import { undoRewrite } from '../../../src/run/undo-rewrite.ts'
+import { undoRewrite } from '../../../src/run/rewriting-session.ts'
 import { seal } from '../../../src/support/hash.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { countLines, DEAD, loadSources, NOW, placeStaged, stageRun } from '../../manifest/small-lake.ts'

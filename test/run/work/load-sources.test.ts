@@ -13,8 +13,7 @@ import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from '../../../src/run/load-into-lake.ts'
 import type { RunPlan } from '../../../src/run/run-plan.ts'
-import { startRun } from '../../../src/run/start-run.ts'
-import { withRun } from '../../../src/run/with-run.ts'
+import { startRun, withRun } from '../../../src/run/with-run.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   COMPARABLE,

@@ -1,28 +1,47 @@
 /**
- * The rows of a part's relations as tables that DuckDB selects from: `relations`, `relation_entities`, `ownerships` and
- * `roles`. Their inverse: `relations.ts`.
+ * The records of a part as tables that DuckDB selects from: `companies`, or `relations`, `relation_entities`, `ownerships` and
+ * `roles`. Their inverse: `restore/profile-texts.ts` and `restore/relations.ts`.
  */
 
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
-import { ENTITY_COLUMNS, OWNERSHIP_COLUMNS, RELATIONS_COLUMNS, ROLE_COLUMNS } from '../lake/tables/columns.ts'
-import { NO_ENTITY, type RecordRows } from '../rows/record-rows.ts'
+import {
+  COMPANY_COLUMNS,
+  ENTITY_COLUMNS,
+  OWNERSHIP_COLUMNS,
+  RELATIONS_COLUMNS,
+  ROLE_COLUMNS,
+} from '../lake/tables/columns.ts'
+import { NO_ENTITY, type RecordRows, type RowLists } from '../rows/record-rows.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../rows/row-columns.ts'
-import type { RowLists } from '../rows/row-lists.ts'
 import {
   BooleanColumn,
   type ChunkColumn,
   ListColumn,
+  memberName,
   SmallColumn,
   TextsColumn,
   WordsColumn,
 } from './chunk-columns.ts'
-import { memberName } from './members-column.ts'
 import type { RowFields } from './row-fields.ts'
 import { extraColumn, type OtherColumns, oneEach, type RowPart, rowTable } from './row-table.ts'
+
+/** Rows of `companies`: one a record. All date-times of a company are members of its MetaData. */
+export const companiesTable = (companies: RowPart): ColumnTable => {
+  const { rows } = companies.part
+  return rowTable(companies, {
+    table: 'companies',
+    fields: COMPANY_COLUMNS,
+    cells: rows.objects.records,
+    end: oneEach(rows),
+    dateTimes: 'MetaData',
+    others: () => extraColumn(rows),
+  })
+}
 
 /** Rows of `relations`: one a record. */
 export const relationsTable = (relations: RowPart): ColumnTable => {
   const { rows } = relations.part
+  const { emptyLists } = rows.objects.recordEnds.columns
   return rowTable(relations, {
     table: 'relations',
     fields: RELATIONS_COLUMNS,
@@ -34,7 +53,7 @@ export const relationsTable = (relations: RowPart): ColumnTable => {
       return {
         columns: [empty.column, ...extra.columns],
         set: (at, row, record) => {
-          empty.set(at, rows.objects.recordEmptyLists[row]!)
+          empty.set(at, emptyLists[row]!)
           extra.set(at, row, record)
         },
       }
@@ -48,12 +67,12 @@ export const relationsTable = (relations: RowPart): ColumnTable => {
  */
 export const relationEntitiesTable = (relations: RowPart): ColumnTable => {
   const { rows } = relations.part
-  const { above, emptyLists, depth } = rows.objects
+  const { above, emptyLists, depth } = rows.objects.entityPlaces.columns
   return rowTable(relations, {
     table: 'relation_entities',
     fields: ENTITY_COLUMNS,
     cells: rows.objects.entities,
-    end: rows.objects.entitiesEnd,
+    end: rows.objects.recordEnds.columns.entities,
     others: (fields) => {
       const entity = new EntityColumns(relations)
       const parentNo = new WordsColumn('parent_no')
@@ -88,12 +107,12 @@ const protect = ({ masked }: RowFields, isProtected: BooleanColumn, at: number):
 
 /** Rows of `ownerships`, one a record of any of the four kinds; `no` counts within the entity. */
 export const ownershipsTable = (relations: RowPart): ColumnTable => {
-  const { ownerships, ownershipLists, ownershipsEnd } = relations.part.rows.objects
+  const { ownerships, ownershipLists, recordEnds } = relations.part.rows.objects
   return rowTable(relations, {
     table: 'ownerships',
     fields: OWNERSHIP_COLUMNS,
     cells: ownerships,
-    end: ownershipsEnd,
+    end: recordEnds.columns.ownerships,
     others: () => {
       const item = new ItemColumns(relations, ownershipLists)
       const kind = new TextsColumn('kind')
@@ -101,7 +120,7 @@ export const ownershipsTable = (relations: RowPart): ColumnTable => {
         columns: [...item.columns, kind],
         set: (at, row, record) => {
           const list = item.set(at, row, record)
-          kind.set(at, KIND_TEXTS[ownershipLists.kind[list]!]!)
+          kind.set(at, KIND_TEXTS[ownershipLists.columns.kind[list]!]!)
         },
       }
     },
@@ -110,12 +129,12 @@ export const ownershipsTable = (relations: RowPart): ColumnTable => {
 
 /** Rows of `roles`; `no` counts within the entity. */
 export const rolesTable = (relations: RowPart): ColumnTable => {
-  const { roles, roleLists, rolesEnd } = relations.part.rows.objects
+  const { roles, roleLists, recordEnds } = relations.part.rows.objects
   return rowTable(relations, {
     table: 'roles',
     fields: ROLE_COLUMNS,
     cells: roles,
-    end: rolesEnd,
+    end: recordEnds.columns.roles,
     others: () => new ItemColumns(relations, roleLists),
   })
 }
@@ -124,7 +143,7 @@ const textsOf = (values: readonly string[]): readonly Buffer[] => values.map((va
 const DIRECTION_TEXTS = textsOf(DIRECTIONS)
 const KIND_TEXTS = textsOf(OWNERSHIP_KINDS)
 
-/** What every row of an entity, of its ownerships and of its roles says of it. */
+/** The columns that every row of an entity, of its ownerships and of its roles has. */
 class EntityColumns {
   readonly #companyId = new WordsColumn('company_id')
   readonly #entityNo = new WordsColumn('entity_no')
@@ -142,21 +161,22 @@ class EntityColumns {
   readonly #rows: RecordRows
 
   constructor({ part: { rows } }: RowPart) {
-    this.#companies = new Uint32Array(rows.id.buffer, rows.id.byteOffset, 2 * rows.id.length)
+    const { id } = rows.records.columns
+    this.#companies = new Uint32Array(id.buffer, id.byteOffset, 2 * id.length)
     this.#rows = rows.objects
   }
 
   set(at: number, entity: number, record: number): void {
-    const { direction, depth, ids, hasId } = this.#rows
+    const { direction, depth, idLow, idHigh, hasId } = this.#rows.entityPlaces.columns
     this.#companyId.set(at, this.#companies[2 * record]!, this.#companies[2 * record + 1]!)
     this.#entityNo.set(at, this.#rows.numberOf(entity, record), 0)
     this.#direction.set(at, DIRECTION_TEXTS[direction[entity]!]!)
     this.#isHistory.set(at, depth[entity]! > 0)
-    if (hasId[entity] === 1) this.#entityId.set(at, ids[2 * entity]!, ids[2 * entity + 1]!)
+    if (hasId[entity] === 1) this.#entityId.set(at, idLow[entity]!, idHigh[entity]!)
   }
 }
 
-/** What every row of an entity's lists says. Rows come in the order of the block. */
+/** The columns that every row of an entity's lists has. Rows come in the order of the block. */
 class ItemColumns implements OtherColumns {
   readonly #entity: EntityColumns
   readonly #no = new WordsColumn('no')
@@ -172,7 +192,7 @@ class ItemColumns implements OtherColumns {
 
   /** @returns the list that the row stands in */
   set(at: number, row: number, record: number): number {
-    const { entity, base, start, end } = this.#lists
+    const { entity, base, start, end } = this.#lists.columns
     while (end[this.#list]! <= row) this.#list++
     const list = this.#list
     this.#entity.set(at, entity[list]!, record)

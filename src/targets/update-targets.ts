@@ -134,9 +134,9 @@ const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
  * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
  */
 export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { sinks = [], sinkTake: take, onTarget, publish: names = [], ...shared } = options
+  const { lake, sinks = [], publish: names = [], memoryBytes, signal, onTarget } = options
   const formats = readFormats(names)
-  const opened = await openSinks(sinks, shared.lake)
+  const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
   const failures: unknown[] = []
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -153,17 +153,19 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const summary = await publish({ ...shared, formats, onProgress })
+          const { localBytes, threads, catalog } = options
+          const summary = await publish({ lake, formats, catalog, memoryBytes, localBytes, threads, signal, onProgress })
           onTarget?.({ kind: 'published', formats, summary })
           return summary
         })
   const delivered =
-    opened.length === 0 || (shared.signal?.aborted && failures.length > 0)
+    opened.length === 0 || (signal?.aborted && failures.length > 0)
       ? undefined
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
-          const deliveries = await deliver({ ...shared, sinks: opened, take, onProgress })
+          const { sinkTake: take, hashKey, adopt } = options
+          const deliveries = await deliver({ lake, sinks: opened, take, hashKey, adopt, memoryBytes, signal, onProgress })
           onTarget?.({ kind: 'delivered', delivered: deliveries })
           return deliveries
         })

@@ -92,12 +92,15 @@ const dropPublications = async ({ lake, catalog }: FinishOptions): Promise<void>
 }
 
 const publishAgain = async (
-  { catalog, ...options }: FinishOptions,
+  { lake, catalog, memoryBytes, localBytes, threads, signal, now }: FinishOptions,
   publications: readonly Publication[],
 ): Promise<void> => {
   for (const { format, rows, inCatalog } of publications)
     if (!inCatalog || catalog !== undefined)
-      await publish({ ...options, formats: [format], rows: [rows], ...(inCatalog && { catalog }) })
+      await publish({
+        ...{ lake, formats: [format], rows: [rows], memoryBytes, localBytes, threads, signal, now },
+        ...(inCatalog && { catalog }),
+      })
 }
 
 interface FinishedForget {

@@ -115,7 +115,7 @@ export type {
   TableRows,
 } from './core/sink.ts'
 export type { Fingerprint, Source } from './core/source.ts'
-export { withLoaded } from './sink/with-loaded.ts'
+export { withDeliveredRuns } from './sink/delivered-runs.ts'
 
 // Errors, exit codes, and what the environment says.
 

@@ -3,8 +3,8 @@
 import { EXIT, type ExitCode } from '../core/exit-codes.ts'
 
 /** The exit code of a command that loaded something, where nothing fails after it. */
-export const exitCodeOfReports = (reports: readonly { readonly leftOut: readonly unknown[] }[]): ExitCode =>
-  reports.some(({ leftOut }) => leftOut.length > 0) ? EXIT.leftOut : EXIT.done
+export const exitCodeOfReports = (reports: readonly { readonly excluded: readonly unknown[] }[]): ExitCode =>
+  reports.some(({ excluded }) => excluded.length > 0) ? EXIT.excluded : EXIT.done
 
 /** The last lines of the general help. */
 export const EXIT_HELP = `Exit codes:

@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   records: async () => (await import('./commands/records.ts')).addRecords,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
+  replay: async () => (await import('./commands/quarantine.ts')).addReplay,
   demo: async () => (await import('./commands/demo.ts')).addDemo,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
@@ -63,10 +64,7 @@ const named = (args: readonly string[]) => {
  */
 export const newProgram = async (args: readonly string[] = []): Promise<Command> => {
   const program = new Command('firmlake')
-    .description(
-      'Company data from a service or its batch files to a Parquet lake with a manifest; questions to it, and the ' +
-        'same interface served from it.',
-    )
+    .description('Loads company data into a Parquet lake, queries it, and serves it over the same API.')
     .version(VERSION, '-V, --version', 'print the version')
     .option(
       '--config <file>',

@@ -121,7 +121,7 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeTakeFlags {}
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
-export const runLoadJob = async <Done extends Pick<RunReport, 'leftOut'>>(
+export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   flags: LoadJobFlags,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,

@@ -32,12 +32,12 @@ import {
 } from './setting-types.ts'
 
 const content = choiceOf('companies', 'relations')
-const needed = setting(trueOrFalse, 'where it fails, the night ends there', { default: 'false' })
+const needed = setting(trueOrFalse, 'stop the nightly run if this step fails', { default: 'false' })
 
 const searched = {
   search: required(search, 'search parameters of the service, as `--search` takes them'),
   currency: setting(plainText, 'currency of the figures of companies', { default: 'USD' }),
-  by: setting(plainText, 'date parameter to cut by, and that the days mean'),
+  by: setting(plainText, 'date parameter for windows; `since` and `until` refer to it'),
   close_gap: setting(trueOrFalse, 'find companies that no window covers', { default: 'true' }),
   needed,
 }
@@ -139,7 +139,7 @@ export const DEFINITION = {
         option: '--max-unknown-names',
       }),
     },
-    ['convert', 'pull', 'sync', 'batches pull', 'resume', 'quarantine replay', 'nightly'],
+    ['convert', 'pull', 'sync', 'batches pull', 'resume', 'replay', 'nightly'],
   ),
   take: table(
     'What the lake takes of the records: all but this.',

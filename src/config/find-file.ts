@@ -82,7 +82,7 @@ const MOST_SHOWN = 10
 const namedVariables = ({ found }: ConfigFile): ReadonlySet<string> =>
   new Set(found.filter(({ key }) => key.endsWith('_env')).map(({ given }) => String(given)))
 
-const leftOutText = (path: string, left: readonly string[]): string => {
+const excludedText = (path: string, left: readonly string[]): string => {
   const shown = left.filter((name) => SHOWABLE.test(name)).slice(0, MOST_SHOWN)
   const more = left.length - shown.length
   const others = more === 0 ? [] : [`${more} other${more === 1 ? '' : 's'}`]
@@ -109,7 +109,7 @@ const variablesBeside = async (
   const entries = given.flatMap(([name, value]) =>
     value === undefined || env[name] || !isTaken(name) ? [] : [[name, value] as const],
   )
-  return { env: Object.fromEntries(entries), notices: left.length === 0 ? [] : [leftOutText(path, left)] }
+  return { env: Object.fromEntries(entries), notices: left.length === 0 ? [] : [excludedText(path, left)] }
 }
 
 /**

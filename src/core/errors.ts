@@ -28,11 +28,12 @@ export const ERROR_CODES = {
     'the lake was made by a build before the first release; load its sources again into a new lake',
   LAKE_NEWER: 'the lake was written by a later release; use the one that the message names, or a later one',
   COMMIT_CONFLICT: 'other runs kept committing first; run the same command again',
-  TAKE_WRONG:
+  PROJECTION_INVALID:
     'what a load or a target is to leave out is declared wrongly; the message says what, see docs/less-data.md',
-  TAKE_DIFFERS: 'the lake was loaded with another declaration of what it takes; --change-taken allows it',
+  PROJECTION_CHANGED:
+    'the lake was loaded with another declaration of what it takes; --change-taken allows it',
   HASH_KEY_WRONG: 'the key of hashed columns is missing, too short or another one; see docs/less-data.md',
-  TEXT_NOT_KEPT: 'quarantined lines have no text here; mend their source and load it again with --again',
+  TEXT_REDACTED: 'quarantined lines have no text here; mend their source and load it again with --again',
   QUARANTINE_LIMIT: 'more lines are bad than --max-quarantined allows; see "firmlake quarantine list"',
   RUN_NOT_FOUND: 'there is no such unfinished run; see "firmlake status"',
   RUN_LIVE: 'another process is still running it; wait for it',
@@ -76,7 +77,7 @@ export const ERROR_CODES = {
   TOKEN_INVALID: 'a token holds characters that no bearer token may; look for a line end or a space in it',
   TOKEN_REFUSED: 'the service does not accept the token (401); get a new one',
   ADDRESS_REFUSED: 'plain http is only for this machine; give an https address',
-  SERVICE_FORBIDDEN: 'the token may not do this (403); ask for the subscription to be widened',
+  SERVICE_FORBIDDEN: 'the token lacks permission (403); ask for a wider subscription',
   SERVICE_NOT_FOUND: 'the service has no such operation or file (404); check --url and the id',
   SERVICE_REDIRECTED:
     'the service answered with a redirect, which is not followed with a token; give the final address',
@@ -169,7 +170,7 @@ export const failureOf = (caught: unknown): Failure | undefined => {
 const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['DECODE_DAMAGED', 'DECODE_TRUNCATED', 'DECODE_TRAILING', 'DECODE_LIMIT'] as const),
   ...(['SOURCE_FORM', 'DOCUMENT_DAMAGED', 'CONTENT_UNKNOWN', 'SOURCE_NOT_FOUND'] as const),
-  ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE', 'TAKE_WRONG', 'TEXT_NOT_KEPT'] as const),
+  ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE', 'PROJECTION_INVALID', 'TEXT_REDACTED'] as const),
   ...(['REQUEST_REFUSED', 'SEARCH_MISSING', 'PAGE_NUMBER_REFUSED', 'PAGE_SIZE_REFUSED'] as const),
   ...(['CURRENCY_REFUSED', 'CURRENCY_CHANGED', 'SORT_REFUSED', 'COUNTRY_REFUSED', 'COUNTRY_NEEDED'] as const),
   ...(['PARAMETER_REFUSED', 'VALUES_REFUSED', 'CURSOR_CAP', 'CURSOR_COMBINED', 'PLAN_IMPOSSIBLE'] as const),

@@ -16,7 +16,7 @@ export const EXIT = {
   /** `check` only: an expectation of the lake does not hold. */
   checkFailed: 5,
   /** The rest is done: bad files were left out, or `forget` has left values that nobody can decide on. */
-  leftOut: 6,
+  excluded: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,
   /** 128 + SIGINT, as shells say it. */

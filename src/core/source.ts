@@ -22,7 +22,7 @@ export interface Source {
   /** Found in a folder, not named itself: skipped, with a note, where it holds no records. */
   readonly found?: true
   /** Why it is not loaded, where that is known from its place; it stands for files that were found and left out. */
-  readonly leftOut?: string
+  readonly excluded?: string
   /** A note to print before it is loaded. */
   readonly notice?: string
   /** Length in bytes as stored, where it is known before reading; for the remaining time. */

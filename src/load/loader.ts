@@ -242,7 +242,7 @@ const checkComputed = async (
       if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.
       throw new ToolkitError(
-        'TAKE_WRONG',
+        'PROJECTION_INVALID',
         `Cannot load ${one.what}, "${one.sql}": it fails on a value; use functions such as TRY_CAST`,
         { table },
         error,
@@ -252,14 +252,14 @@ const checkComputed = async (
 }
 
 /** The column that shows how fresh a record is. */
-export const FRESHNESS = {
+export const DATE_COLUMN = {
   companies: { field: 'ContentUpdatedAt', table: 'companies', column: 'content_updated_at' },
   relations: { field: 'UpdatedAt', table: 'relation_entities', column: 'updated_at' },
 } as const satisfies Readonly<Record<Content, { field: DateRange['field']; table: string; column: string }>>
 
 /** Least and greatest of that column in what was written. */
 export const observedOf = (content: Content, receipts: readonly Receipt[]): DateRange['observed'] => {
-  const { table, column } = FRESHNESS[content]
+  const { table, column } = DATE_COLUMN[content]
   const found = receipts.find((receipt) => receipt.table === table)?.statistics.get(column)
   if (found?.least === undefined || found.greatest === undefined) return null
   return { least: isoOf(found.least), greatest: isoOf(found.greatest) }

@@ -53,7 +53,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
       if (!isFailedValue(error)) throw error
       // DuckDB's message may quote the data.
       throw new ToolkitError(
-        'TAKE_WRONG',
+        'PROJECTION_INVALID',
         `Cannot apply the condition on ${content}: it fails on a value; use functions such as TRY_CAST`,
         {},
         error,

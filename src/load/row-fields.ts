@@ -5,7 +5,7 @@ import type { Field } from '../contract/fields.ts'
 import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/columns.ts'
 import { plainObjects, plainTexts, TextReader } from '../rows/cell-values.ts'
 import { KeyTable } from '../rows/key-table.ts'
-import type { OddValues } from '../rows/odd-values.ts'
+import type { UncommonValues } from '../rows/odd-values.ts'
 import type { RowCells } from '../rows/record-rows.ts'
 import { ESCAPED, FORM_BITS, ODD, PLACE_BITS, REPORTED, rowPlacesOf } from '../rows/row-columns.ts'
 import {
@@ -41,7 +41,7 @@ export class RowFields {
   readonly #words: readonly (WordsColumn | undefined)[]
   readonly #texts: readonly (TextsColumn | undefined)[]
   #block: Buffer = Buffer.alloc(0)
-  #odd: OddValues = { instants: new Map(), jsons: new Map() }
+  #odd: UncommonValues = { instants: new Map(), jsons: new Map() }
   readonly #text = new TextReader()
   /** Date-times whose text the instant does not restore. */
   readonly reported: MembersColumn
@@ -63,7 +63,7 @@ export class RowFields {
   }
 
   /** Reads cells of this part from now on. */
-  begin(block: Buffer, odd: OddValues): void {
+  begin(block: Buffer, odd: UncommonValues): void {
     this.#block = block
     this.#odd = odd
   }

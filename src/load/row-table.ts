@@ -6,7 +6,7 @@ import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
-import type { OddValues } from '../rows/odd-values.ts'
+import type { UncommonValues } from '../rows/odd-values.ts'
 import type { RowCells } from '../rows/record-rows.ts'
 import { type ChunkColumn, TextsColumn } from './chunk-columns.ts'
 import { RowFields } from './row-fields.ts'
@@ -15,7 +15,7 @@ import { RowFields } from './row-fields.ts'
 export interface RowPart {
   readonly part: CheckedPart
   readonly bytes: Buffer
-  readonly odd: OddValues
+  readonly odd: UncommonValues
   readonly spare: SpareFields
 }
 

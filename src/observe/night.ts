@@ -26,7 +26,7 @@ export interface NightOptions {
 const STOPPED: ReadonlySet<number> = new Set([EXIT.interrupted, EXIT.terminated])
 
 const alarmOf = (exitCode: number, error: unknown, ended: Date, seconds: number): Alarm => {
-  const outcome = exitCode === EXIT.busy ? 'later' : exitCode === EXIT.leftOut ? 'partial' : 'failed'
+  const outcome = exitCode === EXIT.busy ? 'later' : exitCode === EXIT.excluded ? 'partial' : 'failed'
   const code = error === undefined ? undefined : failureOf(error)?.code
   const remedy = isErrorCode(code) ? ERROR_CODES[code] : undefined
   const text = `firmlake: the night ended with exit code ${exitCode}${code ? `, ${code}` : ''}${remedy ? `: ${remedy}` : ''}`

@@ -7,7 +7,7 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
-import { instantsOf, unlikeInstants } from '../lake/tables/value-sql.ts'
+import { instantsOf, unparsedTimestamps } from '../lake/tables/value-sql.ts'
 import { isOddJson, TextReader } from './cell-values.ts'
 import type { RecordRows, RowCells } from './record-rows.ts'
 import { FORM_BITS, MASKED, ODD } from './row-columns.ts'
@@ -20,7 +20,7 @@ export interface OddInstant {
   readonly reported: string | undefined
 }
 
-export interface OddValues {
+export interface UncommonValues {
   readonly instants: ReadonlyMap<string, OddInstant>
   /** JSON as it came, and as DuckDB writes it. */
   readonly jsons: ReadonlyMap<string, string>
@@ -31,17 +31,21 @@ const NAME = 'v'
 const [BEFORE, BEHIND] = [`{"${NAME}":`.length, -'}'.length]
 
 const INSTANTS = (from: string): string => `
-SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unlikeInstants([NAME], 'texts', 'instants')} AS reported
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unparsedTimestamps([NAME], 'texts', 'instants')} AS reported
 FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants FROM ${from})`
 
 const JSONS = (from: string): string => `
 SELECT text, from_json('{"${NAME}":' || text || '}', ${literal(`{"${NAME}":"JSON"}`)}).${NAME}::VARCHAR AS json FROM ${from}`
 
 /** Asks DuckDB for all such values among the rows of a part. @param block the bytes that the rows refer to */
-export const readOddValues = async (engine: Engine, rows: RecordRows, block: Buffer): Promise<OddValues> => {
+export const readOddValues = async (
+  engine: Engine,
+  rows: RecordRows,
+  block: Buffer,
+): Promise<UncommonValues> => {
   const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
   if (!rows.hasOdd) return found
-  const { instants, jsons } = oddTextsOf(rows, block)
+  const { instants, jsons } = textsForDuckDb(rows, block)
   for await (const { text, micros, reported } of rowsOf(engine, instants, INSTANTS))
     found.instants.set(String(text), {
       micros: typeof micros === 'string' ? BigInt(micros) : undefined,
@@ -89,7 +93,7 @@ interface OddTexts {
 }
 
 /** The texts of such values, each once. */
-const oddTextsOf = (rows: RecordRows, block: Buffer): OddTexts => {
+const textsForDuckDb = (rows: RecordRows, block: Buffer): OddTexts => {
   const texts = { instants: new Set<string>(), jsons: new Set<string>() }
   for (const cells of [rows.records, rows.entities, rows.ownerships, rows.roles]) addOdd(texts, cells, block)
   return texts

@@ -64,7 +64,7 @@ export interface LoadSummary {
   readonly partitions: readonly PartitionEntry[]
   readonly skipped: readonly { readonly source: string; readonly reason: string }[]
   /** Bad files that were left out; none without `skipBadFiles`. */
-  readonly leftOut: readonly LeftOut[]
+  readonly excluded: readonly LeftOut[]
   /** An earlier call had committed the run before it was stopped, with these pulls: nothing was loaded again. */
   readonly already?: { readonly pulls: readonly PullEntry[] }
   /** Companies whose figures were replaced by figures in another currency, as it was allowed. */
@@ -80,7 +80,7 @@ export interface LoadSummary {
 export const skippedOf = (units: readonly SourceResult[]): LoadSummary['skipped'] =>
   units.flatMap((unit) => (unit.kind === 'skipped' ? [{ source: unit.source, reason: unit.reason }] : []))
 
-export const leftOutOf = (units: readonly SourceResult[]): LoadSummary['leftOut'] =>
+export const leftOutOf = (units: readonly SourceResult[]): LoadSummary['excluded'] =>
   units.flatMap((unit) =>
     unit.kind === 'left-out' ? [{ source: unit.source, code: unit.code, reason: unit.reason }] : [],
   )
@@ -166,7 +166,7 @@ const commitPlanned = async (
   const names = new NamesOfRun({ maxUnknownNames, listAllItems: sink.stagedRows === undefined })
   const finished = partitionsOf(work, names)
   const partitions = finished.map(({ partition }) => partition)
-  const summary = { run, skipped: skippedOf(work.units), leftOut: leftOutOf(work.units) }
+  const summary = { run, skipped: skippedOf(work.units), excluded: leftOutOf(work.units) }
   checkQuarantine(seen, partitions, limit)
   const { pulls } = work
   const root = onlyRows ? await newestRoot(lake) : null
@@ -272,6 +272,6 @@ export const committedBefore = async (
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
   const units = (await readFinishedWork(lake, run))?.units ?? []
-  const lists = { partitions, skipped: skippedOf(units), leftOut: leftOutOf(units) }
+  const lists = { partitions, skipped: skippedOf(units), excluded: leftOutOf(units) }
   return withViews(lake, { run, snapshot, ...lists, already: { pulls } })
 }

@@ -28,7 +28,7 @@ export interface TakeOptions {
 
 const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
   new ToolkitError(
-    'TAKE_DIFFERS',
+    'PROJECTION_CHANGED',
     `Cannot load into "${lake}": its newest load took other data (${takeText(held)}) than this one (${takeText(asked)}); ` +
       '--change-taken allows it, from this load on',
     { lake },
@@ -37,7 +37,7 @@ const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
 /** Whether a lake holds what was loaded with some declaration, be it that everything is taken. */
 const hasLoads = (root: SnapshotRoot | null): root is SnapshotRoot => (root?.totals.contents.length ?? 0) > 0
 
-/** @throws {ToolkitError} TAKE_DIFFERS where the lake holds what was loaded with another declaration */
+/** @throws {ToolkitError} PROJECTION_CHANGED where the lake holds what was loaded with another declaration */
 export const checkTake = (
   lake: string,
   root: SnapshotRoot | null,
@@ -57,7 +57,7 @@ const compiled = async (take: KeptTake, hashKey: TakeOptions['hashKey']): Promis
 /**
  * The projection that a run is begun with.
  *
- * @throws {ToolkitError} TAKE_WRONG, TAKE_DIFFERS, HASH_KEY_WRONG
+ * @throws {ToolkitError} PROJECTION_INVALID, PROJECTION_CHANGED, HASH_KEY_WRONG
  */
 export const takeOfRun = async (
   lake: string,

@@ -85,7 +85,7 @@ const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(
 const hasLimits = (plan: unknown): plan is JsonObject & { readonly limits: JsonObject } =>
   isObject(plan) && fits(objectOf({ limits: valuesOf(anything) }), plan)
 
-/** A limit that the release which began the run did not know makes no difference. */
+/** Ignores limits that did not exist when the run was planned. */
 const isSamePlan = (stored: unknown, asked: unknown, mostBlockBytes = 0): boolean => {
   if (!hasLimits(stored) || !hasLimits(asked)) return false
   const { blockBytes, ...limits } = stored.limits

@@ -6,10 +6,10 @@
 import type { CopyFormat, DeliverySink, RowColumn, Sink, TableRows } from '../core/sink.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { FORMULA, FORMULA_STARTS, neutralise } from '../support/formula-text.ts'
+import { withDeliveredRuns } from './delivered-runs.ts'
 import { type FileFormat, writeTexts, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 import { instant, jsonValue } from './json-lines.ts'
-import { withLoaded } from './with-loaded.ts'
 
 const NUMBER = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|BIGNUM)$/
 const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
@@ -124,4 +124,4 @@ export const csvGzipFormat = {
  * console.log(delivered[0]?.runs.length) // 1
  */
 export const csv = (directory: string, options: CsvOptions = {}): DeliverySink =>
-  withLoaded(csvFormat.folder(directory, options), directory)
+  withDeliveredRuns(csvFormat.folder(directory, options), directory)

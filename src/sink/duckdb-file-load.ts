@@ -28,8 +28,8 @@ import {
   selectNewest,
   stagedTables,
 } from './current-rows.ts'
+import { isToMark, LAKE_TABLE } from './delivered-runs.ts'
 import { TARGET } from './with-database.ts'
-import { isToMark, LAKE_TABLE } from './with-loaded.ts'
 
 export interface RunToLoad {
   readonly run: string

@@ -5,9 +5,9 @@
 
 import type { DeliverySink, RowColumn, TableRows } from '../core/sink.ts'
 import { type ColumnTypeTree, ident, literal, parseColumnType } from '../lake/duckdb/sql.ts'
+import { withDeliveredRuns } from './delivered-runs.ts'
 import { type FileFormat, writeTexts, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
-import { withLoaded } from './with-loaded.ts'
 
 /** ISO 8601, with as many digits as an instant has: three, or six. */
 export const instant = (value: string, zone: 'Z' | ''): string =>
@@ -104,4 +104,4 @@ export const jsonlFormat = {
  * console.log(delivered[0]?.runs.length) // 1
  */
 export const jsonLines = (directory: string): DeliverySink =>
-  withLoaded(jsonlFormat.folder(directory), directory)
+  withDeliveredRuns(jsonlFormat.folder(directory), directory)

@@ -7,9 +7,9 @@ import type { CopyFormat, DeliverySink, Sink, TableRows } from '../core/sink.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { SINK_TABLES } from './current-rows.ts'
+import { withDeliveredRuns } from './delivered-runs.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
-import { withLoaded } from './with-loaded.ts'
 
 export interface ParquetLakeOptions {
   /** Folder of the lake. */
@@ -94,4 +94,4 @@ export const parquetFormat = {
  * console.log(delivered[0]?.runs.length) // 1
  */
 export const parquet = (directory: string): DeliverySink =>
-  withLoaded(parquetFormat.folder(directory), directory)
+  withDeliveredRuns(parquetFormat.folder(directory), directory)

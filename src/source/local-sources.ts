@@ -320,7 +320,7 @@ const ownFilesSource = (count: number): Source => ({
   kind: 'file',
   name: count === 1 ? '1 file' : `${count} files`,
   sizeBytes: 0,
-  leftOut: 'in a lake, or where a lake delivers to; name a file itself to load it',
+  excluded: 'in a lake, or where a lake delivers to; name a file itself to load it',
   fingerprint: async () => NO_BYTES,
   open: async function* () {},
 })

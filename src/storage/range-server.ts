@@ -78,7 +78,7 @@ export const serveRanges = async (store: ObjectStore): Promise<RangeServer> => {
     try {
       await pipeline(object.read(from, until, gone.signal), response)
     } catch (error) {
-      // A reader that went away has what it wanted.
+      // The client closed the connection; not an error.
       if (!gone.signal.aborted || error instanceof ToolkitError) failure ??= asFailure(error, path)
       response.destroy()
     }

@@ -6,6 +6,7 @@ import { ToolkitError } from '../core/errors.ts'
 import { isBucket } from '../core/lake-address.ts'
 import type { DeliverySink, Sink } from '../core/sink.ts'
 import { LAKE_FILE } from '../lake/files/layout.ts'
+import { refuseLake, withDeliveredRuns } from '../sink/delivered-runs.ts'
 import type { FormatOptions } from '../sink/file-format.ts'
 import {
   DATABASE_NAMES,
@@ -18,7 +19,6 @@ import {
   TARGET_FORMS,
   takesRuns,
 } from '../sink/targets.ts'
-import { refuseLake, withLoaded } from '../sink/with-loaded.ts'
 import { storageOf } from '../storage/open-storage.ts'
 
 /** A parsed target address. */
@@ -126,7 +126,7 @@ export const chooseSink = async (
           `Cannot deliver runs to "${format}:${directory}": ${format} is for people; use "firmlake export"`,
         )
       const { folder } = await FILE_FORMATS[format].load()
-      return withLoaded(folder(directory, options), directory)
+      return withDeliveredRuns(folder(directory, options), directory)
     }
     case 'database':
       return (await DATABASES[address.database].load()).sink(address.at)
@@ -139,7 +139,7 @@ const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
   throw new ToolkitError(
     'TARGET_REFUSED',
     `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
-      'target shows; withLoaded(sink, folder) adds it to a sink of files',
+      'target shows; withDeliveredRuns(sink, folder) adds it to a sink of files',
   )
 }
 

@@ -56,7 +56,7 @@ export const orNotComputed = async <T>(
     const names = own.flatMap((one) => (one.table === table.name ? [`${one.table}.${one.column}`] : []))
     if (names.length === 0 || !isFailedValue(error)) throw error
     throw new ToolkitError(
-      'TAKE_WRONG',
+      'PROJECTION_INVALID',
       `Cannot compute ${names.join(', ')} for a sink: it fails on a value; use functions such as TRY_CAST`,
       { table: table.name },
       error,

@@ -154,7 +154,16 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
           const { localBytes, threads, catalog } = options
-          const summary = await publish({ lake, formats, catalog, memoryBytes, localBytes, threads, signal, onProgress })
+          const summary = await publish({
+            lake,
+            formats,
+            catalog,
+            memoryBytes,
+            localBytes,
+            threads,
+            signal,
+            onProgress,
+          })
           onTarget?.({ kind: 'published', formats, summary })
           return summary
         })
@@ -165,7 +174,16 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
           const { sinkTake: take, hashKey, adopt } = options
-          const deliveries = await deliver({ lake, sinks: opened, take, hashKey, adopt, memoryBytes, signal, onProgress })
+          const deliveries = await deliver({
+            lake,
+            sinks: opened,
+            take,
+            hashKey,
+            adopt,
+            memoryBytes,
+            signal,
+            onProgress,
+          })
           onTarget?.({ kind: 'delivered', delivered: deliveries })
           return deliveries
         })

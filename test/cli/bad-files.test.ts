@@ -23,6 +23,6 @@ test('convert --skip-bad-files ends with 6 and names what it left out, for peopl
   expect(again.code).toBe(6)
   expect(JSON.parse(again.stdout)).toMatchObject({
     snapshot: null,
-    leftOut: [{ source: bad, code: 'DECODE_TRUNCATED' }],
+    excluded: [{ source: bad, code: 'DECODE_TRUNCATED' }],
   })
 })

@@ -60,8 +60,8 @@ test('firmlake.toml declares what every load takes, and commands say what cannot
   expect(records.stdout).not.toContain('Email')
   expect((await cliHere(['status'], at)).stdout).toContain('Not all that came was taken')
   const other = ['convert', 'in', '--again', '--leave-out', 'companies.email']
-  expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
-  expect(await codeOf(['quarantine', 'replay'], at)).toBe('TEXT_NOT_KEPT')
+  expect(await codeOf(other, at)).toBe('PROJECTION_CHANGED')
+  expect(await codeOf(['replay'], at)).toBe('TEXT_REDACTED')
 })
 
 test('firmlake.toml declares computed columns of the lake and of what sinks receive', async () => {
@@ -93,10 +93,10 @@ test('firmlake.toml declares computed columns of the lake and of what sinks rece
     'Published tables have no computed columns: companies.mail, relations.home',
   )
   // The text of bad lines is kept: nothing is hidden in the lake.
-  expect((await cliHere(['quarantine', 'replay'], at)).stderr).not.toContain('TEXT_NOT_KEPT')
+  expect((await cliHere(['replay'], at)).stderr).not.toContain('TEXT_REDACTED')
   const other = ['convert', 'in', '--again', '--compute', 'companies.mail=email']
-  expect(await codeOf(other, at)).toBe('TAKE_DIFFERS')
-  expect(await codeOf(['convert', 'in', '--compute', 'companies.mail'], at)).toBe('TAKE_WRONG')
+  expect(await codeOf(other, at)).toBe('PROJECTION_CHANGED')
+  expect(await codeOf(['convert', 'in', '--compute', 'companies.mail'], at)).toBe('PROJECTION_INVALID')
 })
 
 test('workers of a run each need the key, which no plan holds', async () => {
@@ -122,5 +122,5 @@ test('convert --to writes what is taken', async () => {
   await cliJsonHere(['convert', join(folder, 'in'), ...to, ...ANY])
   expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
   const wrong = ['convert', join(folder, 'in'), ...to.slice(0, 2), '--mask', 'companies.email']
-  expect(await codeOf(wrong)).toBe('TAKE_WRONG')
+  expect(await codeOf(wrong)).toBe('PROJECTION_INVALID')
 })

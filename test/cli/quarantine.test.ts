@@ -50,14 +50,14 @@ test('quarantine list --run shows the lines of a run that was refused', async ()
   expect((await cliHere(unknown)).code).toBe(1)
 })
 
-test('quarantine replay loads what another limit lets pass, and leaves the rest where it is', async () => {
+test('replay loads what another limit lets pass, and leaves the rest where it is', async () => {
   const folder = await temporaryFolder()
   const [line = ''] = await companyLines(1)
   const file = join(folder, 'deep.jsonl')
   await writeFile(file, [line, '{'].join('\n'))
   const lake = join(folder, 'lake')
   await cliJsonHere(['convert', file, '--lake', lake, '--max-depth', '2', '--max-quarantined', '2'])
-  const replay = ['quarantine', 'replay', '--lake', lake]
+  const replay = ['replay', '--lake', lake]
 
   expect((await cliHere([...replay, '--source', 'other*'])).stdout).toContain('Nothing to replay')
   expect((await cliHere([...replay, '--max-depth', '2'])).stdout).toContain('No line could be loaded')

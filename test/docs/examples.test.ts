@@ -30,7 +30,7 @@ const SHOWN_ELSEWHERE = [
   'parseSearch',
   'readToken',
   'readSnapshot',
-  'withLoaded',
+  'withDeliveredRuns',
 ]
 
 test('every function of the library has an example', () => {

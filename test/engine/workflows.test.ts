@@ -39,7 +39,7 @@ test('workflows are continued as new ones, and every unit of every phase is work
     ...limits,
   }
   const outcome = await withTemporal(at, limits, (engine) => engine.work(request, undefined))
-  expect(outcome).toMatchObject({ snapshot: null, skipped: [], leftOut: [] })
+  expect(outcome).toMatchObject({ snapshot: null, skipped: [], excluded: [] })
   const steps = (await readFile(log, 'utf8')).trim().split('\n')
   expect(steps.at(-1)).toMatch(/^commit /)
   const units = steps.slice(0, -1).map((step) => Number(step.replace('work ', '')))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../data/random.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { instantsOf, unlikeInstants } from '../../src/lake/tables/value-sql.ts'
+import { instantsOf, unparsedTimestamps } from '../../src/lake/tables/value-sql.ts'
 import { InstantReader } from '../../src/rows/read-instant.ts'
 
 const random = seededRandom(5, 'instants', 1)
@@ -42,7 +42,7 @@ test('read gives the instants that DuckDB gives, and says which of them restore 
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   const session = await engine.connect()
   const rows = await session.rows(`
-SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unlikeInstants(['D'], 'texts', 'instants')} AS reported
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unparsedTimestamps(['D'], 'texts', 'instants')} AS reported
 FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants
   FROM (SELECT unnest([${TEXTS.map(literal).join(', ')}]) AS text))`)
   session.close()

@@ -46,13 +46,13 @@ test('a run is committed by what is stored of it alone, with the same result as 
   for (const name of INPUTS) await rm(join(parted.folder, name))
   const committed = await commitOnly(parted.lake, run)
 
-  const shown = ({ partitions, skipped, leftOut }: LoadSummary): unknown => ({
-    ...{ skipped, leftOut },
+  const shown = ({ partitions, skipped, excluded }: LoadSummary): unknown => ({
+    ...{ skipped, excluded },
     partitions: partitions.map(({ source, counts, content, drift }) => ({ source, counts, content, drift })),
   })
   expect(committed.partitions.length).toBeGreaterThan(4)
   expect(committed.skipped).toEqual([{ source: 'twin.jsonl', reason: 'it is equal to "c.jsonl"' }])
-  expect(committed.leftOut).toMatchObject([{ source: 'bad.jsonl.br' }])
+  expect(committed.excluded).toMatchObject([{ source: 'bad.jsonl.br' }])
   expect(shown(committed)).toEqual(shown(summary))
   expect(committed.snapshot).toMatchObject({ snapshot: 1, run })
   expect(await parted.query('SELECT count(*) FROM companies')).toEqual([[63]])

@@ -88,7 +88,7 @@ test('rows that were loaded before have them too, and NULL where a value cannot 
     JSON.stringify({ BasicDetails: { InternalId: 9, CompanyName: 'Nine' } }),
   ])
   await bench.run(['0'])
-  await expect(bench.run(['1'], { take: TAKE })).rejects.toMatchObject({ code: 'TAKE_DIFFERS' })
+  await expect(bench.run(['1'], { take: TAKE })).rejects.toMatchObject({ code: 'PROJECTION_CHANGED' })
   await bench.run(['1'], { take: TAKE, changeTaken: true })
   expect(await ask(NUMBERS)).toEqual([...numbers(1, 2), { id: 9, number: null }])
   await expect(ask(NUMBERS, 1)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
@@ -101,7 +101,7 @@ test('rows that were loaded before have them too, and NULL where a value cannot 
 test('a value that cannot be computed stops the load before anything is shown, without a word of it', async () => {
   const take = { compute: { 'companies.wrong': 'company_name::INTEGER' } }
   const failed = bench.run(['1'], { take })
-  await expect(failed).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  await expect(failed).rejects.toMatchObject({ code: 'PROJECTION_INVALID' })
   const text = String(await failed.catch((error: unknown) => error))
   expect(text).toContain(
     'the computed column "companies.wrong", "company_name::INTEGER": it fails on a value',
@@ -112,7 +112,7 @@ test('a value that cannot be computed stops the load before anything is shown, w
 
 test('a condition that fails on a value stops the load and says so, without a word of it', async () => {
   const failed = bench.run(['1'], { take: { where: 'company_name::INTEGER = 1' } })
-  await expect(failed).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  await expect(failed).rejects.toMatchObject({ code: 'PROJECTION_INVALID' })
   const text = String(await failed.catch((error: unknown) => error))
   expect(text).toContain('Cannot apply the condition on companies: it fails on a value')
   expect(text).not.toContain('Company 1')

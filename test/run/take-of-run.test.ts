@@ -204,7 +204,7 @@ test('a later load takes what the lake takes; another declaration is refused, or
   await bench.run(['in/relations.jsonl'], ANY)
   expect(await textsBelow(bench.lake, OF_PERSON)).toEqual([])
   const other = { ...ANY, take: { leaveOut: ['companies.email'] }, again: true }
-  await expect(bench.run(['in'], other)).rejects.toMatchObject({ code: 'TAKE_DIFFERS' })
+  await expect(bench.run(['in'], other)).rejects.toMatchObject({ code: 'PROJECTION_CHANGED' })
   const { summary } = await bench.run(['in'], { ...other, changeTaken: true })
   expect((await readRoot(bench.lake)).taken?.map((one) => [one.snapshot, one.take])).toEqual([
     [1, { leaveOut: ['persons'] }],
@@ -225,7 +225,7 @@ test('another key is refused, and none', async () => {
       code: 'HASH_KEY_WRONG',
     })
   await expect(bench.run(['in/relations.jsonl'], { ...ANY, take, hashKey: other })).rejects.toMatchObject({
-    code: 'TAKE_DIFFERS',
+    code: 'PROJECTION_CHANGED',
   })
   await bench.run(['in/relations.jsonl'], { ...ANY, hashKey: KEY })
   const texts = [KEY.toString(), KEY.toString('hex'), KEY.toString('base64')]
@@ -261,7 +261,7 @@ test('of two first loads that declare different things the second one to commit 
   await expect(late).rejects.toThrow('stopped before its commit')
   await bench.run(['in/relations.jsonl'], { ...ANY, take: { leaveOut: ['persons'] } })
   const [resumed] = await resumeRuns({ lake: bench.lake, ...ANY })
-  expect(resumed).toMatchObject({ kind: 'failed', error: { code: 'TAKE_DIFFERS' } })
+  expect(resumed).toMatchObject({ kind: 'failed', error: { code: 'PROJECTION_CHANGED' } })
 })
 
 test('records that a function refuses are left out, and only a program goes on', async () => {
@@ -275,7 +275,7 @@ test('records that a function refuses are left out, and only a program goes on',
     [2, undefined],
   ])
   await bench.write('more.jsonl', [JSON.stringify(company(9, 'NO'))])
-  await expect(bench.run(['more.jsonl'], ANY)).rejects.toMatchObject({ code: 'TAKE_DIFFERS' })
+  await expect(bench.run(['more.jsonl'], ANY)).rejects.toMatchObject({ code: 'PROJECTION_CHANGED' })
 })
 
 test('records are given back without what was not taken', async () => {

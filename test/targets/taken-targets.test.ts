@@ -129,7 +129,7 @@ test('a value that cannot be computed for a sink stops the delivery, without a w
   const folder = await temporaryFolder()
   const take = { compute: { 'companies.number': 'company_name::INTEGER' } }
   const failed = deliver({ lake: bench.lake, sinks: [`parquet:${folder}/out`], take })
-  await expect(failed).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  await expect(failed).rejects.toMatchObject({ code: 'PROJECTION_INVALID' })
   const text = await failed.catch(String)
   expect(text).toContain('Cannot compute companies.number for a sink: it fails on a value')
   expect(text).not.toContain('First')

@@ -28,7 +28,7 @@ const DEFAULT_LIMIT = '15s'
 export const addDoctor = (program: Command): void => {
   const command = program
     .command('doctor')
-    .summary('say what this machine has, and what is missing for what')
+    .summary('check the machine, the optional packages and the configuration')
     .description(
       'Says what this machine has (Node, memory, disks, DuckDB, optional packages and their versions, the token, variables ' +
         'of credentials by their names) and what is missing for what, with the line that mends it; with --lake also how the ' +

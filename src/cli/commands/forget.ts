@@ -102,7 +102,7 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
       }),
     'the same command completes it',
   )
-  if (summary.left.length > 0) process.exitCode = EXIT.leftOut
+  if (summary.left.length > 0) process.exitCode = EXIT.excluded
   await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))
   warnOfNoViews(summary.noViews)
 }

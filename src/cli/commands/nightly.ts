@@ -1,4 +1,4 @@
-/** `nightly`: what firmlake.toml, or the environment, says of a night. */
+/** `nightly`: the nightly steps of firmlake.toml or of the environment. */
 
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
@@ -17,7 +17,7 @@ interface NightOptions extends JsonOption {
 export const addNightly = (program: Command): void => {
   const command = program
     .command('nightly')
-    .summary('do what firmlake.toml says of a night, for a scheduler')
+    .summary('run the nightly steps of firmlake.toml, for a scheduler')
     .description(
       'Pulls, syncs and loads files in one commit, none where nothing came; then publishes, delivers, compacts, deletes by ' +
         'age, checks and reports, as far as firmlake.toml has sections for it (docs/nightly.md). Without a file settings are ' +
@@ -70,11 +70,11 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   let isPartial = false
   await runProgram(
     (program) => nightly({ ...program, env: process.env, settings, adopt }),
-    (summary: NightSummary & { readonly leftOut?: unknown }) => {
-      isPartial = summary.leftOut !== undefined
+    (summary: NightSummary & { readonly excluded?: unknown }) => {
+      isPartial = summary.excluded !== undefined
       if (isText) void printLines(textOf(summary))
       else console.log(JSON.stringify(summary))
     },
   )
-  if (isPartial) process.exitCode ??= EXIT.leftOut
+  if (isPartial) process.exitCode ??= EXIT.excluded
 }

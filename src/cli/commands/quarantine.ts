@@ -1,5 +1,5 @@
 /**
- * `quarantine` with `list` and `replay`: lines that could not be loaded. Their text may hold personal data and is shown only
+ * `quarantine list` and `replay`: lines that could not be loaded, listed and loaded again. Their text may hold personal data and is shown only
  * on request.
  */
 
@@ -48,12 +48,11 @@ const MOST_LISTED = 1000
 export const addQuarantine = (program: Command): void => {
   const group = program
     .command('quarantine')
-    .summary('show quarantined lines, or load them again')
+    .summary('show quarantined lines')
     .description(
       'Bad lines go to the quarantine instead of the tables, with source, line, offset and reason.',
     )
   addList(group)
-  addReplay(group)
 }
 
 const addList = (group: Command): void => {
@@ -105,8 +104,8 @@ interface ReplayFlags extends LakeOption, JsonOption, TargetFlags, UnknownOption
   readonly changeCurrency?: true
 }
 
-const addReplay = (group: Command): void => {
-  const command = group
+export const addReplay = (program: Command): void => {
+  const command = program
     .command('replay')
     .summary('load quarantined lines again')
     .description(
@@ -123,8 +122,8 @@ const addReplay = (group: Command): void => {
   for (const option of [...unknownOptions(), ...targetOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runReplay)
   withExamples(command, [
-    ['quarantine replay --lake ./lake', 'after an update of firmlake'],
-    ["quarantine replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
+    ['replay --lake ./lake', 'after an update of firmlake'],
+    ["replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
   ])
 }
 

@@ -246,7 +246,7 @@ const work = async (run: string, flags: WorkFlags): Promise<void> => {
   await printLines([
     snapshot === null
       ? `${formatCounted(of('done'), 'unit')} done: ${formatCounted(records, 'record')}; ` +
-        `${formatCount(of('there'))} were done before, ${formatCount(of('lost'))} by another attempt meanwhile`
+        `${formatCount(of('already-done'))} were done before, ${formatCount(of('lease-lost'))} by another attempt meanwhile`
       : `Nothing to do: snapshot ${snapshot} shows the run.`,
   ])
 }

@@ -65,8 +65,8 @@ const report = async (lake: string, found: Verification, json: boolean): Promise
             problems.map(({ path, problem, detail }) => [problem, path, detail]),
           )
         : [
-            `The lake is what its manifest says: ${formatCounted(snapshots, 'snapshot')}, ` +
-              `${formatCounted(files, 'file')}, ${formatBytes(bytes)}, ${formatCounted(rows, 'row')}` +
+            `Verified: ${formatCounted(snapshots, 'snapshot')}, ` +
+              `${formatCounted(files, 'file')}, ${formatBytes(bytes)}, ${formatCounted(rows, 'row')} match the manifest` +
               `${madeFiles > 0 ? `; ${formatCounted(madeFiles, 'file')} for serving` : ''}.`,
           ],
     )

@@ -40,7 +40,7 @@ const places = (text: string): readonly string[] => {
 export const addWorker = (program: Command): void => {
   const command = program
     .command('worker')
-    .summary('take the steps of runs that were handed over with --engine')
+    .summary('run the Temporal activities of runs handed over with --engine')
     .description(
       'Takes units of runs from a Temporal task queue and works on them, each in a process of its own ("firmlake run ' +
         'work"), and commits runs that are done. Any number of workers, on any machine that reaches the lakes. SIGTERM ' +

@@ -102,4 +102,4 @@ export interface CheckedFlag {
 }
 
 export const checkedOption = (): Option =>
-  new Option('--checked', 'of a bucket: read copies compared with their hashes, not in place')
+  new Option('--checked', 'download and verify files before reading them (lakes in buckets)')

@@ -40,10 +40,10 @@ export const currencyOption = (): Option =>
   new Option('--currency <code>', 'currency of the figures of companies (default: USD)')
 
 export const byOption = (): Option =>
-  new Option('--by <parameter>', 'date parameter to cut by, and that the days mean')
+  new Option('--by <parameter>', 'date parameter for windows; --since and --until refer to it')
 
 export const closeGapOption = (): Option =>
-  new Option('--no-close-gap', 'leave out companies that no window covers: no lists, no further requests')
+  new Option('--no-close-gap', 'skip companies not covered by any window: no lists, no further requests')
 
 /** Left out where it is the default, so that a run begun without it resumes. */
 export const keepingGap = ({ closeGap }: Pick<SearchOptions, 'closeGap'>) => (closeGap ? {} : { closeGap })
@@ -60,7 +60,7 @@ export interface MaxGoneFlag {
 export const maxGoneOption = (): Option =>
   new Option(
     '--max-gone <limit>',
-    'most companies of the search that a whole listing may mark as gone, else none: a count, or a share such as 5%',
+    'mark none as gone if more than this many companies would be: a count, or a share such as 5%',
   )
     .argParser(parseMaxGone)
     .default(parseMaxGone(DEFAULT_MAX_GONE), DEFAULT_MAX_GONE)

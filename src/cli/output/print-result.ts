@@ -107,10 +107,10 @@ async function* firstRows(rows: QueryResult['rows'], limit: number): QueryResult
 const titlesOf = (columns: readonly ValueColumn[]): readonly TextColumn[] =>
   columns.map(({ name, shape }) => ({ title: name, right: shape.kind === 'number' }))
 
-const cutNote = (shortened: number, leftOut: number, columns: number): string =>
+const cutNote = (shortened: number, excluded: number, columns: number): string =>
   [
     ...(shortened > 0 ? [`${formatCounted(shortened, 'column')} shortened`] : []),
-    ...(leftOut > 0 ? [`${formatCount(leftOut)} of ${formatCounted(columns, 'column')} left out`] : []),
+    ...(excluded > 0 ? [`${formatCount(excluded)} of ${formatCounted(columns, 'column')} left out`] : []),
   ].join(', ')
 
 const printTable = async ({ columns, rows }: QueryResult, { limit, width }: PrintOptions): Promise<void> => {
@@ -119,7 +119,7 @@ const printTable = async ({ columns, rows }: QueryResult, { limit, width }: Prin
     for (const row of chunk) cells.push(columns.map((column, at) => cellText(row[at], column)))
   const fitted = fitTable(titlesOf(columns), cells.slice(0, limit), width)
   await printLines(textTable(fitted.columns, fitted.rows))
-  const cut = cutNote(fitted.shortened, fitted.leftOut, columns.length)
+  const cut = cutNote(fitted.shortened, fitted.excluded, columns.length)
   if (cut !== '') note(`Cut to a width of ${formatCount(width)}: ${cut}; --format csv or json shows all.`)
   if (cells.length > limit)
     note(`There are more than ${formatCount(limit)} rows: --limit shows more, --format csv or json all.`)

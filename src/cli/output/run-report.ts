@@ -54,10 +54,10 @@ const skippedLines = (skipped: LoadSummary['skipped']): string[] =>
     : ['', 'Skipped:', ...shown(skipped, ({ source, reason }) => `  ${source}: ${reason}`)]
 
 /** Each one of them: what was skipped is to be fixed. */
-const leftOutLines = (leftOut: RunReport['leftOut']): string[] =>
-  leftOut.length === 0
+const leftOutLines = (excluded: RunReport['excluded']): string[] =>
+  excluded.length === 0
     ? []
-    : ['', 'Left out:', ...leftOut.map(({ source, code, reason }) => `  ${source}: ${code}: ${reason}`)]
+    : ['', 'Left out:', ...excluded.map(({ source, code, reason }) => `  ${source}: ${code}: ${reason}`)]
 
 const goneLines = ({ gone = [] }: Pick<RunReport, 'gone'>): string[] => {
   const marked = sumOf(gone, (one) => one.marked)
@@ -91,18 +91,18 @@ export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string
   ...differenceLines(report.differences),
   ...driftLines(report.drift),
   ...skippedLines(report.skipped),
-  ...leftOutLines(report.leftOut),
+  ...leftOutLines(report.excluded),
 ]
 
 export const reportLines = (report: RunReport): string[] => {
   const { run, snapshot, rows } = report
   if (snapshot === null)
     return [
-      report.leftOut.length > 0
+      report.excluded.length > 0
         ? 'Nothing was loaded: the lake stays as it is.'
         : 'Nothing new to load: the lake stays as it is.',
       ...skippedLines(report.skipped),
-      ...leftOutLines(report.leftOut),
+      ...leftOutLines(report.excluded),
     ]
   const table = textTable(
     [{ title: 'table' }, { title: 'rows', right: true }],
@@ -139,13 +139,13 @@ export const warnOf = (report: RunReport, lake: string): void => {
 
 /** The same of what was read, whatever became of it. */
 export const warnOfSources = ({
-  leftOut,
+  excluded,
   differences,
   drift,
-}: Pick<RunReport, 'leftOut' | 'differences' | 'drift'>): void => {
-  if (leftOut.length > 0)
+}: Pick<RunReport, 'excluded' | 'differences' | 'drift'>): void => {
+  if (excluded.length > 0)
     note(
-      `warning: ${formatCounted(leftOut.length, 'bad file')} skipped; the same command loads them once fixed`,
+      `warning: ${formatCounted(excluded.length, 'bad file')} skipped; the same command loads them once fixed`,
     )
   if (differences.length > 0)
     note(

@@ -77,7 +77,7 @@ interface FittedTable {
   readonly rows: readonly (readonly string[])[]
   /** Columns with a text that was cut, and columns that were left out. */
   readonly shortened: number
-  readonly leftOut: number
+  readonly excluded: number
 }
 
 /** Between two columns. */
@@ -111,7 +111,7 @@ export const fitTable = (
   )
   const titles = columns.map(({ title }) => displayWidth(printable(title)))
   const full = titles.map((title, column) => Math.max(title, values[column] ?? 0))
-  if (sum(full) + GAP * (full.length - 1) <= width) return { columns, rows, shortened: 0, leftOut: 0 }
+  if (sum(full) + GAP * (full.length - 1) <= width) return { columns, rows, shortened: 0, excluded: 0 }
 
   const least = columns.map(({ right }, column) =>
     Math.max(right ? (values[column] ?? 0) : 0, Math.min(full[column] ?? 0, LEAST_TEXT)),
@@ -125,18 +125,18 @@ export const fitTable = (
     taken += one + GAP
     shown += 1
   }
-  const leftOut = columns.length - shown
-  const gaps = GAP * (shown - 1) + (leftOut > 0 ? GAP + displayWidth(MORE.title) : 0)
+  const excluded = columns.length - shown
+  const gaps = GAP * (shown - 1) + (excluded > 0 ? GAP + displayWidth(MORE.title) : 0)
   const widths = widthsWithin(full.slice(0, shown), least.slice(0, shown), width - gaps)
   const cut = (texts: readonly string[]): string[] => [
     ...widths.map((one, column) => cutToWidth(texts[column] ?? '', one)),
-    ...(leftOut > 0 ? [MORE.title] : []),
+    ...(excluded > 0 ? [MORE.title] : []),
   ]
   const names = cut(columns.map(({ title }) => printable(title)))
   return {
     columns: names.map((title, column) => ({ ...(columns[column] ?? MORE), title })),
     rows: cells.map(cut),
     shortened: widths.filter((one, column) => one < (full[column] ?? 0)).length,
-    leftOut,
+    excluded,
   }
 }

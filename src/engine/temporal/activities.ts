@@ -90,7 +90,7 @@ export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOp
         seconds,
         ...(error && { error }),
       })
-      if (code === EXIT.done || code === EXIT.leftOut) return ended
+      if (code === EXIT.done || code === EXIT.excluded) return ended
       if (isCancelled()) throw new CancelledFailure('The run is cancelled')
       throw failure(
         code,
@@ -127,8 +127,8 @@ export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOp
       const done: CommitRunReport = JSON.parse(stdout)
       const { snapshot } = done
       if (done.kind === 'already') return { snapshot, report: null }
-      const { skipped, leftOut, currencyChange } = done
-      return { snapshot, report: { skipped, leftOut, ...(currencyChange && { currencyChange }) } }
+      const { skipped, excluded, currencyChange } = done
+      return { snapshot, report: { skipped, excluded, ...(currencyChange && { currencyChange }) } }
     },
   }
 }

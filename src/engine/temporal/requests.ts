@@ -40,12 +40,12 @@ export interface StepActivities {
   readonly openUnits: (order: RunOrder, from: number, to: number) => Promise<readonly number[]>
   readonly work: (order: RunOrder, unit: number) => Promise<RequestCounters | undefined>
   /** The sources that the units have left out and skipped; the list is gone with the folder of the run. */
-  readonly unloadedSources: (order: RunOrder) => Promise<Pick<EngineOutcome, 'skipped' | 'leftOut'>>
+  readonly unloadedSources: (order: RunOrder) => Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>>
   readonly commit: (order: RunOrder) => Promise<Committed>
 }
 
 /** `null` in place of what only the call that made the snapshot knows, where another one made it. */
 interface Committed {
   readonly snapshot: number | null
-  readonly report: Pick<EngineOutcome, 'skipped' | 'leftOut' | 'currencyChange'> | null
+  readonly report: Pick<EngineOutcome, 'skipped' | 'excluded' | 'currencyChange'> | null
 }

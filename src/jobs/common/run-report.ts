@@ -33,7 +33,7 @@ export interface RunReport {
   /** Sources that were not loaded, with the reason of each. */
   readonly skipped: LoadSummary['skipped']
   /** Bad files, where they are skipped. */
-  readonly leftOut: LoadSummary['leftOut']
+  readonly excluded: LoadSummary['excluded']
   /** Companies that have their figures in another currency now; absent where there are none. */
   readonly currencyChange?: CurrencyChange
   /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
@@ -83,7 +83,7 @@ export const NOTHING_LOADED: LoadSummary = {
   snapshot: undefined,
   partitions: [],
   skipped: [],
-  leftOut: [],
+  excluded: [],
 }
 
 /** @param measured how long it took, and what was decoded meanwhile */
@@ -94,7 +94,7 @@ export const reportOf = (
     already,
     partitions,
     skipped,
-    leftOut,
+    excluded,
     currencyChange,
     gone,
     missing,
@@ -117,7 +117,7 @@ export const reportOf = (
     drift: mergeDrift(partitions),
     differences: differencesOf(partitions),
     skipped,
-    leftOut,
+    excluded,
     ...(currencyChange && { currencyChange }),
     ...(gone && { gone }),
     ...(missing && { missing }),

@@ -1,4 +1,4 @@
-/** `nightly`: what `firmlake.toml`, or the environment, says of a night, in one call. */
+/** `nightly`: the nightly steps of `firmlake.toml` or of the environment, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
@@ -53,8 +53,8 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   const runs = new Map(
     outcomes.flatMap((one) => (one.kind === 'loaded' ? [[one.summary.run, one.summary]] : [])),
   )
-  const leftOut = [...runs.values()].flatMap((one) => one.leftOut)
-  if (leftOut.length > 0) report({ leftOut })
+  const excluded = [...runs.values()].flatMap((one) => one.excluded)
+  if (excluded.length > 0) report({ excluded })
   const gone = [...runs.values()].flatMap((one) => one.gone ?? [])
   if (gone.length > 0) report({ gone })
 }

@@ -185,7 +185,7 @@ const NEWLINE = Buffer.from('\n')
 
 const textNotKept = ({ partition }: QuarantineFile, line: number): ToolkitError =>
   new ToolkitError(
-    'TEXT_NOT_KEPT',
+    'TEXT_REDACTED',
     `Cannot load line ${line} of "${partition.source.name}" again: its text was not kept, because the lake leaves data out; ` +
       'mend the source and load that again with --again',
     { line },

@@ -91,9 +91,9 @@ const handOver = async <Done>(
   const outcome = await engine.work(request, signal).finally(() => stop?.())
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
-  const { leftOut, currencyChange } = outcome
+  const { excluded, currencyChange } = outcome
   const summary: LoadSummary = {
-    ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], leftOut },
+    ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], excluded },
     skipped: [...skipped, ...outcome.skipped],
     ...(currencyChange && { currencyChange }),
   }

@@ -134,7 +134,7 @@ const planWindowed = async (
   }
 }
 
-const HELD = 'the lake holds it already (--again loads it once more)'
+const ALREADY_LOADED = 'already loaded (--again loads it again)'
 
 const planBatchFiles = async (
   { selection }: BatchFilesJob,
@@ -146,7 +146,7 @@ const planBatchFiles = async (
     units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
     files: new Map([batchFilesText(files)]),
     skipped: [
-      ...held.map(({ name }) => ({ source: name, reason: HELD })),
+      ...held.map(({ name }) => ({ source: name, reason: ALREADY_LOADED })),
       ...unnameable.map((file) => ({ source: file.name, reason: unnameableReason(file) })),
     ],
   }

@@ -24,7 +24,7 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
 }
 
 /** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
-export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'leftOut'> {
+export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'excluded'> {
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
   /** The requests of the workers to a service. */
   readonly requests: ServiceCounters
@@ -85,7 +85,7 @@ const bounded = <T extends { readonly source: string }>(items: readonly T[]): re
 export const unloadedSources = async ({
   lake,
   run,
-}: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'leftOut'>> => {
+}: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>> => {
   const done = [...(await recordedUnits(lake, run))].sort((a, b) => a - b)
   const records = await readRecords(lake, run, done)
   const sources = records.flatMap((record) => record?.sources ?? [])
@@ -93,7 +93,7 @@ export const unloadedSources = async ({
     skipped: bounded(
       sources.flatMap((one) => (one.kind === 'skipped' ? [{ source: one.source, reason: one.reason }] : [])),
     ),
-    leftOut: bounded(
+    excluded: bounded(
       sources.flatMap((one) =>
         one.kind === 'left-out' ? [{ source: one.source, code: one.code, reason: one.reason }] : [],
       ),

@@ -173,7 +173,7 @@ export interface SharedRunStatus {
   readonly records: number
   readonly quarantined: number
   /** Sources that were left out because they are damaged. */
-  readonly leftOut: number
+  readonly excluded: number
   /** The first units that are not done. */
   readonly open: readonly number[]
 }
@@ -189,7 +189,7 @@ const NOTHING = {
   partitions: 0,
   records: 0,
   quarantined: 0,
-  leftOut: 0,
+  excluded: 0,
   open: [],
 }
 
@@ -203,10 +203,10 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
   const { units } = found.shared
   const recorded = await recordedUnits(lake, run)
   const done = units.filter(({ id }) => recorded.has(id))
-  const sums = { partitions: 0, records: 0, quarantined: 0, leftOut: 0 }
+  const sums = { partitions: 0, records: 0, quarantined: 0, excluded: 0 }
   await sideBySide(done, RECORDS_AT_ONCE, async ({ id }) => {
     const record = await readRecord(lake, run, id)
-    sums.leftOut += record?.sources.filter(({ kind }) => kind === 'left-out').length ?? 0
+    sums.excluded += record?.sources.filter(({ kind }) => kind === 'left-out').length ?? 0
     for (const { partition } of record?.entries ?? []) {
       sums.partitions += 1
       sums.records += partition.counts.records

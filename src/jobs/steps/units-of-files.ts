@@ -132,8 +132,8 @@ export const cutFiles = async (sources: readonly Source[], options: CutFilesOpti
   }
   for await (const { item, index, result } of prefetchNext(sources, identify, options.signal)) {
     const { name, content, found, sizeBytes = 0 } = item
-    if (item.leftOut !== undefined) {
-      skipped.push({ source: name, reason: item.leftOut })
+    if (item.excluded !== undefined) {
+      skipped.push({ source: name, reason: item.excluded })
       continue
     }
     const stored: UnitSource = {

@@ -58,7 +58,7 @@ type WorkService = Awaited<ReturnType<OpenUnitOptions['service']>>
 /** The outcome of a unit. `there`: it had been done; `lost`: another attempt at it was first. */
 export interface UnitOutcome {
   readonly unit: number
-  readonly kind: 'done' | 'there' | 'lost'
+  readonly kind: 'done' | 'already-done' | 'lease-lost'
   readonly partitions: number
   readonly records: number
   readonly quarantined: number
@@ -146,7 +146,7 @@ class Worker {
     const own = opened.sources.slice(at, at + sources.length)
     if (await isRecorded(lake, run, id)) {
       await releaseAll(own)
-      return outcomeOf(id, 'there')
+      return outcomeOf(id, 'already-done')
     }
     const attempt = randomBytes(4).toString('hex')
     const entries: JournalEntry[] = []
@@ -160,7 +160,7 @@ class Worker {
     await discardFiles(lake, filesOf(left))
     if (!won) {
       await discardFiles(lake, filesOf(counted))
-      return outcomeOf(id, 'lost')
+      return outcomeOf(id, 'lease-lost')
     }
     if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
     return this.#leave(id)
@@ -190,7 +190,7 @@ class Worker {
     const committed = await commitOf(lake, run, base)
     await removeRecord(lake, run, id)
     // Its files are left to gc: the record may have been just in time for a commit that is still under way.
-    if (committed) return outcomeOf(id, 'there')
+    if (committed) return outcomeOf(id, 'already-done')
     throw notFound(run, 'it was removed while its units were worked on')
   }
 }
@@ -255,8 +255,8 @@ const workOpen = async (
   const done = await recordedUnits(lake, run)
   const chosen = chosenOf(shared, options.choice)
   for (const { id } of chosen.filter((unit) => done.has(unit.id))) {
-    outcomes.push(outcomeOf(id, 'there'))
-    onUnit?.(outcomeOf(id, 'there'))
+    outcomes.push(outcomeOf(id, 'already-done'))
+    onUnit?.(outcomeOf(id, 'already-done'))
   }
   const open = chosen.filter(({ id }) => !done.has(id))
   const service = serviceOf(shared, options)

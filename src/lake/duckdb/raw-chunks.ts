@@ -77,8 +77,7 @@ export const checkWhole = (result: DuckDBResult): void => {
   if (result.returnType !== ResultReturnType.INVALID) return
   throw new ToolkitError(
     'ENGINE_FAILED',
-    'Cannot read all rows: DuckDB stopped before the last one, at a value that it cannot compute, out of memory, ' +
-      'with too many files open, or because it was interrupted',
+    'Cannot read all rows: conversion error, out of memory, too many open files, or interrupted',
   )
 }
 

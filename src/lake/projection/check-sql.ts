@@ -21,14 +21,14 @@ export interface Expression {
   /** Whether it has to be true or false; else its value is a column's. */
   readonly isCondition: boolean
   /** Columns that it must not read: they are left out. @default none */
-  readonly leftOut?: ReadonlySet<string> | undefined
+  readonly excluded?: ReadonlySet<string> | undefined
 }
 
 /** An expression as it stands in a statement: a comment at its end does not reach what follows. */
 export const asExpression = (sql: string): string => `(${sql}\n)`
 
 const wrong = ({ what, sql }: Expression, why: string): ToolkitError =>
-  new ToolkitError('TAKE_WRONG', `Cannot use ${what}, "${sql}": ${why}`)
+  new ToolkitError('PROJECTION_INVALID', `Cannot use ${what}, "${sql}": ${why}`)
 
 /** Kinds of nodes that an expression over the columns of one row has not. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -44,9 +44,9 @@ const statementOf = ({ table, sql }: Pick<Expression, 'table' | 'sql'>): string 
   `SELECT ${asExpression(sql)} AS given FROM ${ident(table)}`
 
 /** A name may stand with its table before it, or with fields of a struct behind it. */
-const leftOutIn = (names: unknown, { leftOut }: Expression): string | undefined =>
+const excludedIn = (names: unknown, { excluded }: Expression): string | undefined =>
   Array.isArray(names)
-    ? names.map((name) => String(name).toLowerCase()).find((name) => leftOut?.has(name) === true)
+    ? names.map((name) => String(name).toLowerCase()).find((name) => excluded?.has(name) === true)
     : undefined
 
 /** That it is one expression and nothing else. */
@@ -67,7 +67,7 @@ const checkTree = (expression: Expression, statements: readonly unknown[]): void
   for (const { class: kind, column_names: names } of nodesOf(list)) {
     const reason = typeof kind === 'string' ? REFUSED[kind] : undefined
     if (reason !== undefined) throw wrong(expression, reason)
-    const hidden = leftOutIn(names, expression)
+    const hidden = excludedIn(names, expression)
     if (hidden !== undefined) throw wrong(expression, `it reads "${hidden}", which is left out`)
   }
 }
@@ -117,7 +117,7 @@ const check = async (session: Session, expression: Expression): Promise<void> =>
     throw wrong(expression, `it gives ${type}, expected a condition that is true or false`)
 }
 
-/** @throws {ToolkitError} TAKE_WRONG with the expression and what is wrong with it */
+/** @throws {ToolkitError} PROJECTION_INVALID with the expression and what is wrong with it */
 export const checkExpressions = async (expressions: readonly Expression[]): Promise<void> => {
   if (expressions.length === 0) return
   // Few lakes have any: `status` of another does without DuckDB.

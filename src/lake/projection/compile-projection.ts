@@ -19,7 +19,7 @@ export interface CompiledTake {
   /** The rows of a table as they are taken, with all columns: `from` stands behind FROM. */
   readonly select: (table: string, from: string) => string
   /** The columns that are NULL in every row. */
-  readonly leftOut: (table: string) => readonly string[]
+  readonly excluded: (table: string) => readonly string[]
   /** Makes ready what its SQL calls, in the engine of the session. */
   readonly prepare: (session: Session) => Promise<void>
 }
@@ -59,13 +59,13 @@ const isGone = ({ instead, onlyPersons }: Hidden): boolean => instead.kind === '
 /** The expressions of a declaration, to be checked. */
 const expressionsOf = (
   { where, whereRelations, compute }: Take,
-  leftOut: CompiledTake['leftOut'],
+  excluded: CompiledTake['excluded'],
 ): readonly Expression[] => [
   ...[
     { what: 'the condition on companies', table: 'companies', sql: where ?? '', isCondition: true },
     { what: 'the condition on relations', table: 'relations', sql: whereRelations ?? '', isCondition: true },
   ].filter(({ sql }) => sql !== ''),
-  ...computedColumns(compute).map((one) => ({ ...one, leftOut: new Set(leftOut(one.table)) })),
+  ...computedColumns(compute).map((one) => ({ ...one, excluded: new Set(excluded(one.table)) })),
 ]
 
 const COUNTRY = /^[A-Z]{2}$/
@@ -74,7 +74,7 @@ const checkCountries = ({ countries = [] }: Take): void => {
   const other = countries.find((code) => !COUNTRY.test(code))
   if (other !== undefined)
     throw new ToolkitError(
-      'TAKE_WRONG',
+      'PROJECTION_INVALID',
       `Cannot take countries "${other}": expected codes of two letters, such as NO`,
     )
 }
@@ -101,7 +101,7 @@ const checkKey = ({ hash = [], keyId }: KeptTake, key: Buffer | undefined): stri
  *
  * @param given the key of hashed columns. @default that of the environment
  * @returns `undefined` where nothing is hidden
- * @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG
+ * @throws {ToolkitError} PROJECTION_INVALID, HASH_KEY_WRONG
  */
 export const compileTake = async (
   take: KeptTake,
@@ -113,9 +113,9 @@ export const compileTake = async (
   checkCountries(kept)
   const { tables, columns } = hiddenColumns(kept)
   const keyId = checkKey(kept, key)
-  const leftOut = (table: string): readonly string[] =>
+  const excluded = (table: string): readonly string[] =>
     [...(columns.get(table) ?? [])].flatMap(([column, one]) => (isGone(one) ? [column] : []))
-  await checkExpressions(expressionsOf(kept, leftOut))
+  await checkExpressions(expressionsOf(kept, excluded))
   if (hidesNothing(kept)) return undefined
   const conditions: Readonly<Record<Content, string | undefined>> = {
     companies: conditionOf(kept, kept.where),
@@ -128,7 +128,7 @@ export const compileTake = async (
     condition: (content) => conditions[content],
     // A dictionary of nothing that is there.
     takesTable: (table) => !tables.has(table === 'line_items' ? 'financials' : table),
-    leftOut,
+    excluded,
     select: (table, from) => {
       const hidden = [...(columns.get(table) ?? [])]
       const seen = leavesRecordsOut ? (SEEN_NAMES[table] ?? []) : []

@@ -22,7 +22,7 @@ const NAME = /^([a-z_]+)\.([a-z_][a-z0-9_]{0,62})$/
 
 const computedColumn = (name: string, sql: string): ComputedColumn => {
   const wrong = (why: string): ToolkitError =>
-    new ToolkitError('TAKE_WRONG', `Cannot compute "${name}": ${why}`)
+    new ToolkitError('PROJECTION_INVALID', `Cannot compute "${name}": ${why}`)
   const [, table = '', column = ''] = NAME.exec(name) ?? []
   if (table === '')
     throw wrong('expected table.column in small letters, digits and _, such as companies.is_large')
@@ -36,7 +36,7 @@ const computedColumn = (name: string, sql: string): ComputedColumn => {
 /**
  * The columns of a declaration, by `table.column`, in its order. Only their names are checked.
  *
- * @throws {ToolkitError} TAKE_WRONG
+ * @throws {ToolkitError} PROJECTION_INVALID
  */
 export const computedColumns = (compute: Readonly<Record<string, string>> = {}): readonly ComputedColumn[] =>
   Object.entries(compute).map(([name, sql]) => computedColumn(name, sql))

@@ -65,7 +65,7 @@ const STRUCTURE: ReadonlySet<string> = new Set([
 ])
 
 const wrong = (what: string, why: string): ToolkitError =>
-  new ToolkitError('TAKE_WRONG', `Cannot ${what}: ${why}`)
+  new ToolkitError('PROJECTION_INVALID', `Cannot ${what}: ${why}`)
 
 const OF_RECORDS = TABLES.filter(({ content }) => content !== undefined)
 const columnName = ({ name }: Table, column: string): string => `${name}.${column}`
@@ -169,7 +169,7 @@ const BESIDE = ['as_reported', 'masked', 'reported']
 /** Fields that the contract does not know, of all tables of a record: any of them may say the same again. */
 const OF_ALL = ['extra']
 
-/** @throws {ToolkitError} TAKE_WRONG */
+/** @throws {ToolkitError} PROJECTION_INVALID */
 export const hiddenColumns = ({ leaveOut = [], mask = {}, hash = [] }: Take): HiddenColumns => {
   const asked: (readonly [string, Instead])[] = [
     ...leaveOut.map((name) => [name, { kind: 'null' }] as const),

@@ -58,16 +58,16 @@ const valuesByName = (
     given.map((one) => {
       const [, name, value] = pattern.exec(one) ?? []
       if (name === undefined || value === undefined)
-        throw new ToolkitError('TAKE_WRONG', `Cannot ${what} "${one}": expected ${expected}`)
+        throw new ToolkitError('PROJECTION_INVALID', `Cannot ${what} "${one}": expected ${expected}`)
       return [name.trim(), value]
     }),
   )
 
-/** `companies.email=hidden`, as a person writes it. @throws {ToolkitError} TAKE_WRONG */
+/** `companies.email=hidden`, as a person writes it. @throws {ToolkitError} PROJECTION_INVALID */
 export const masksOf = (given: readonly string[]): Readonly<Record<string, string>> =>
   valuesByName('mask', given, /^([^=]+)=(.*)$/s, 'name=text, such as companies.email=hidden')
 
-/** `companies.is_large=employees > 250` by name. @throws {ToolkitError} TAKE_WRONG */
+/** `companies.is_large=employees > 250` by name. @throws {ToolkitError} PROJECTION_INVALID */
 export const computedOf = (given: readonly string[]): Readonly<Record<string, string>> =>
   valuesByName(
     'compute',

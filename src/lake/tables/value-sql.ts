@@ -42,7 +42,7 @@ export const instantsOf = (texts: string): string => `list_transform(${texts}, l
  *
  * @param names of the members, in the order of the lists `texts` and `instants`
  */
-export const unlikeInstants = (names: readonly string[], texts: string, instants: string): string => {
+export const unparsedTimestamps = (names: readonly string[], texts: string, instants: string): string => {
   const zipped = `list_zip([${names.map(literal).join(', ')}], ${texts}, ${instants})`
   const unlike = `list_filter(${zipped}, lambda d : ${isUnlike('d[2]', 'd[3]')})`
   const members = `list_transform(${unlike}, lambda d : to_json(d[1])::VARCHAR || ':' || to_json(d[2])::VARCHAR)`

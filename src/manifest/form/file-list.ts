@@ -23,7 +23,7 @@ const LIST = objectOf({ files: list(NAMED_FILE) })
 /** A file of a folder: its name there, its length and the SHA-256 of its bytes in hex. */
 export type NamedFile = FormOf<typeof NAMED_FILE>
 
-/** Writes the list of files that are on the disk already. Without a line end: every byte of it counts. */
+/** Writes the list of files that are on the disk already. No trailing newline: the hash covers every byte. */
 export const writeFileList = async (folder: string, files: readonly NamedFile[]): Promise<void> => {
   await createIfAbsent(join(folder, LIST_FILE), seal(JSON.stringify({ files }, null, 2)))
 }

@@ -34,7 +34,7 @@ export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(
  * The further columns that a lake's tables have, also of rows that were loaded before these were declared. Checked as when they
  * were: a lake may come from others, and its SQL stands in statements of this process.
  *
- * @throws {ToolkitError} TAKE_WRONG
+ * @throws {ToolkitError} PROJECTION_INVALID
  */
 export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
   const computed = computedColumns(newestTake(root).compute)

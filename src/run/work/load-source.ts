@@ -97,7 +97,7 @@ export const loadSource = (
     (outcome) => ('content' in outcome ? { content: outcome.content } : {}),
   )
 
-export type SourceOutcome = LoadedSource | { readonly leftOut: string } | { readonly bad: ToolkitError }
+export type SourceOutcome = LoadedSource | { readonly excluded: string } | { readonly bad: ToolkitError }
 
 const loadBlocks = async (
   source: Source,
@@ -124,8 +124,8 @@ const loadBlocks = async (
     else await pool.idle()
     return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
-    const leftOut = reasonToLeaveOut(source, error)
-    if (leftOut !== undefined) return { leftOut }
+    const excluded = reasonToLeaveOut(source, error)
+    if (excluded !== undefined) return { excluded }
     const bad = run.skipBadFiles ? badFile(source, error) : undefined
     if (bad !== undefined) {
       await pool.idle()

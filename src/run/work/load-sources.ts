@@ -165,8 +165,8 @@ class SourceLoader {
     const waiting = new SmallSources()
     for await (const found of this.#identified()) {
       const { source, index, bad } = found
-      if (source.leftOut !== undefined) {
-        await this.#leaveOut(source, index, source.leftOut)
+      if (source.excluded !== undefined) {
+        await this.#leaveOut(source, index, source.excluded)
         continue
       }
       if (source.notice !== undefined)
@@ -208,7 +208,7 @@ class SourceLoader {
     if (!fingerprint) await this.#pool.idle()
     this.#unkept = []
     const loaded = await loadSource(source, index, fingerprint, this.#run)
-    if ('leftOut' in loaded) return this.#leaveOut(source, index, loaded.leftOut)
+    if ('excluded' in loaded) return this.#leaveOut(source, index, loaded.excluded)
     if ('bad' in loaded) return this.#leaveBadOut(source, index, loaded.bad)
     if (fingerprint === undefined) {
       const held = await this.#known.reasonToSkip(source, loaded.fingerprint, [loaded.content])
@@ -248,9 +248,9 @@ class SourceLoader {
 
   /** Takes back what was loaded of a file before it turned out to be bad. */
   async #leaveBadOut(source: Source, index: number, bad: ToolkitError): Promise<void> {
-    const leftOut = leftOutFor(source, bad)
-    this.#results.leaveOut(index, leftOut)
-    this.#options.onEvent?.({ kind: 'left-out', ...leftOut })
+    const excluded = leftOutFor(source, bad)
+    this.#results.leaveOut(index, excluded)
+    this.#options.onEvent?.({ kind: 'left-out', ...excluded })
     this.#tell(this.#results.counts)
     await source.release?.()
   }

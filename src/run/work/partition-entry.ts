@@ -6,7 +6,7 @@ import { type Block, type LinePlace, placeOf } from '../../core/lines.ts'
 import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
-import { FRESHNESS, type LoadedPart } from '../../load/loader.ts'
+import { DATE_COLUMN, type LoadedPart } from '../../load/loader.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
 import { sha256Of } from '../../support/hash.ts'
@@ -154,7 +154,7 @@ export const partitionEntry = (
     run,
     content,
     ...originIn(origin, place, part, kept),
-    range: { field: FRESHNESS[content].field, requested, observed },
+    range: { field: DATE_COLUMN[content].field, requested, observed },
     counts: {
       ...lineCounts(part.members.length, kept.members.length, rejected),
       rows: Object.fromEntries(receipts.map(({ table, rows }) => [table, rows])),

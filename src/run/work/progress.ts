@@ -80,9 +80,9 @@ export class SourceResults {
     this.#others.set(index, { kind: 'skipped', source, reason })
   }
 
-  leaveOut(index: number, leftOut: LeftOut): void {
+  leaveOut(index: number, excluded: LeftOut): void {
     this.#loaded.delete(index)
-    this.#others.set(index, { kind: 'left-out', ...leftOut })
+    this.#others.set(index, { kind: 'left-out', ...excluded })
   }
 
   /** Counts of everything that is loaded and was not left out again. */

@@ -99,7 +99,7 @@ const together = (members: readonly SmallSource[]): Source => {
       yield block
     },
     open: async function* () {
-      // Its lines stand in the block.
+      // The block already contains its lines.
     },
   }
 }

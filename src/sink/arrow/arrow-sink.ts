@@ -12,9 +12,9 @@ import type { DeliverySink, Sink, TableRows } from '../../core/sink.ts'
 import { discard, EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { temporaryName } from '../../support/process-identity.ts'
+import { withDeliveredRuns } from '../delivered-runs.ts'
 import type { FileFormat } from '../file-format.ts'
 import { fileSink } from '../folder-sink.ts'
-import { withLoaded } from '../with-loaded.ts'
 import type { ArrowKind, WriteArrowOptions } from './write-arrow.ts'
 
 export interface ArrowFile {
@@ -175,4 +175,4 @@ export const arrowsFormat = {
  * console.log(delivered[0]?.runs.length) // 1
  */
 export const arrow = (directory: string, { kind = 'file' }: ArrowOptions = {}): DeliverySink =>
-  withLoaded(arrowFolder(directory, kind), directory)
+  withDeliveredRuns(arrowFolder(directory, kind), directory)

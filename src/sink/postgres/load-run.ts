@@ -27,7 +27,7 @@ import {
   selectNewest,
   stagedTables,
 } from '../current-rows.ts'
-import { isToMark, LAKE_TABLE } from '../with-loaded.ts'
+import { isToMark, LAKE_TABLE } from '../delivered-runs.ts'
 import type { TargetColumn } from './staged-columns.ts'
 import { addKey, hasTable, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
 

@@ -33,7 +33,7 @@ const without = (columns: readonly string[], rows: string): string =>
  * Columns are computed of the rows as they are taken, those of the lake too: a hidden value is in none of them.
  *
  * @param ofLake further columns that the lake's tables have
- * @throws {ToolkitError} TAKE_WRONG, HASH_KEY_WRONG, USAGE where nothing is left to write
+ * @throws {ToolkitError} PROJECTION_INVALID, HASH_KEY_WRONG, USAGE where nothing is left to write
  */
 export const takenExports = async (
   exports: readonly Export[],
@@ -53,7 +53,7 @@ export const takenExports = async (
     const rows = withoutComputed(ofLake, table.name, one.sql)
     const hidden = compiled ? takenRows(compiled, table, rows, records, history ? VERSION : []) : rows
     const more = withComputed(own, table.name, withComputed(kept, table.name, hidden), 'fail')
-    return [{ ...one, sql: without(compiled?.leftOut(table.name) ?? [], more) }]
+    return [{ ...one, sql: without(compiled?.excluded(table.name) ?? [], more) }]
   })
   if (taken.length > 0) return { exports: taken, take: compiled, declared: compiled?.declared ?? asked }
   throw new ToolkitError('USAGE', 'Cannot export: every table that was asked for is left out')

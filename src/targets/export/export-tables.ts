@@ -265,7 +265,7 @@ const OPTIONS: OptionTypes<ExportOptions> = {
  * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
  * until the end an older one stands. A database shows all of it or nothing.
  *
- * @throws {ToolkitError} `USAGE`, `TAKE_WRONG`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ * @throws {ToolkitError} `USAGE`, `PROJECTION_INVALID`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
  *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
  * @example
  * import { convert, exportTables } from 'firmlake'

@@ -117,8 +117,8 @@ test('consecutive small files are one unit, a large one is ranges of its blocks'
 test('of two attempts at a unit the first counts, and the other leaves nothing', async () => {
   const one = await planned({ 'a.jsonl': companyLines(100) })
   const both = await Promise.all([one.work(one.id, [0]), one.work(one.id, [0])])
-  expect(both.flatMap(({ units }) => units.map(({ kind }) => kind)).sort()).toEqual(['done', 'lost'])
-  expect(await one.work(one.id, [0])).toMatchObject({ units: [{ kind: 'there' }] })
+  expect(both.flatMap(({ units }) => units.map(({ kind }) => kind)).sort()).toEqual(['done', 'lease-lost'])
+  expect(await one.work(one.id, [0])).toMatchObject({ units: [{ kind: 'already-done' }] })
   const record = await readRecord(one.lake, one.id, 0)
   expect(await readdir(join(one.lake, 'companies', `load=${one.id}`))).toEqual(
     record?.entries.map(({ partition }) => `${partition.id}.${record.attempt}.parquet`),
@@ -216,7 +216,7 @@ test('a damaged file is left out where that was planned, and else fails its unit
     if (skipBadFiles) {
       await work
       const { summary } = { summary: undefined, ...(await one.commit(run ?? '')) }
-      expect(summary?.leftOut).toMatchObject([{ source: 'bad.jsonl.br' }])
+      expect(summary?.excluded).toMatchObject([{ source: 'bad.jsonl.br' }])
     } else await expect(work).rejects.toMatchObject({ code: /DECODE|SOURCE/ })
   }
 })

@@ -85,7 +85,7 @@ test.each<[Take, string]>([
   ],
 ])('%j is refused with what is wrong', async (take, said) => {
   const error = await compileTake(take, KEY).catch((one: unknown) => one)
-  expect(error).toMatchObject({ code: 'TAKE_WRONG' })
+  expect(error).toMatchObject({ code: 'PROJECTION_INVALID' })
   expect(String(error)).toContain(said)
 })
 
@@ -122,7 +122,7 @@ test('a computed column is a name and SQL, which may hold any character', () => 
 test('the SQL of a lake that comes from others is checked before it stands in a statement', async () => {
   const take = { compute: { 'companies.x': "1) FROM companies); COPY (SELECT 1) TO '/tmp/out'; SELECT ((1" } }
   const root = { taken: [{ run: 'r', snapshot: 1, take }] }
-  await expect(computedOfLake(root)).rejects.toMatchObject({ code: 'TAKE_WRONG' })
+  await expect(computedOfLake(root)).rejects.toMatchObject({ code: 'PROJECTION_INVALID' })
 })
 
 test('equal declarations have one form', () => {

@@ -33,7 +33,8 @@ const bench = async (): Promise<{ readonly one: Bench; readonly whole: Buffer }>
   return { one, whole }
 }
 
-const leftOut = ({ leftOut: found }: LoadSummary): unknown => found.map(({ source, code }) => [source, code])
+const excluded = ({ excluded: found }: LoadSummary): unknown =>
+  found.map(({ source, code }) => [source, code])
 const BAD = [
   ['cut.jsonl.gz', 'DECODE_TRUNCATED'],
   ['empty.jsonl.br', 'DECODE_TRUNCATED'],
@@ -43,8 +44,8 @@ const count = (one: Bench): Promise<unknown> => one.query('SELECT count(*) FROM 
 test('convert leaves bad files out, names them, and the next run takes one that is mended', async () => {
   const { one, whole } = await bench()
   const { summary, events } = await one.run(FILES, SKIP)
-  expect(leftOut(summary)).toEqual(BAD)
-  expect(summary.leftOut[0]?.reason).toContain('cut.jsonl.gz')
+  expect(excluded(summary)).toEqual(BAD)
+  expect(summary.excluded[0]?.reason).toContain('cut.jsonl.gz')
   expect(events.flatMap((event) => (event.kind === 'left-out' ? [event.source] : []))).toEqual([
     'cut.jsonl.gz',
     'empty.jsonl.br',
@@ -58,7 +59,7 @@ test('convert leaves bad files out, names them, and the next run takes one that 
 
   await one.write('cut.jsonl.gz', whole)
   const { summary: next } = await one.run(FILES, SKIP)
-  expect(leftOut(next)).toEqual(BAD.slice(1))
+  expect(excluded(next)).toEqual(BAD.slice(1))
   expect(await count(one)).toEqual([[400]])
 })
 
@@ -69,7 +70,7 @@ test('convert stops at the first bad file by default, and goes on with the run o
   const { summary, events } = await one.run(FILES, SKIP)
   expect(summary.run).toBe(run)
   expect(events[0]).toMatchObject({ kind: 'started', resumed: true })
-  expect(leftOut(summary)).toEqual(BAD)
+  expect(excluded(summary)).toEqual(BAD)
   expect(await count(one)).toEqual([[100]])
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
@@ -77,7 +78,7 @@ test('convert stops at the first bad file by default, and goes on with the run o
 test('convert of bad files alone commits nothing and names all', async () => {
   const { one } = await bench()
   const { summary } = await one.run(['cut.jsonl.gz', 'empty.jsonl.br'], SKIP)
-  expect([summary.snapshot, leftOut(summary)]).toEqual([undefined, BAD])
+  expect([summary.snapshot, excluded(summary)]).toEqual([undefined, BAD])
   await expect(one.snapshot()).rejects.toMatchObject({ code: 'SNAPSHOT_NOT_FOUND' })
   expect(await listRunIds(one.lake)).toEqual([])
 })
@@ -86,7 +87,7 @@ test('convert leaves a named file of no records out, and a failure that is not o
   const { one } = await bench()
   await one.write('notes.txt', Buffer.from('Two batches.\n'))
   const { summary } = await one.run(['a.jsonl', 'notes.txt'], SKIP)
-  expect(summary.leftOut.map(({ source }) => source)).toEqual(['notes.txt'])
+  expect(summary.excluded.map(({ source }) => source)).toEqual(['notes.txt'])
   await one.write('b.jsonl', ['{"bad"', ...companyLines(3, 9000)])
   await expect(one.run(['b.jsonl', 'empty.jsonl.br'], SKIP)).rejects.toMatchObject({
     code: 'QUARANTINE_LIMIT',
@@ -117,7 +118,7 @@ test('a batch file that is damaged each time is left out, and the others are loa
     return (await pullBatches(served.url, { kind: 'all' }, false, options)).summary
   }
   const first = await pull()
-  expect(first && leftOut(first)).toEqual([['b-1.jsonl.br', 'DOWNLOAD_DAMAGED']])
+  expect(first && excluded(first)).toEqual([['b-1.jsonl.br', 'DOWNLOAD_DAMAGED']])
   expect(first?.partitions.map(({ source }) => source.name)).toEqual(['b-2.jsonl.br', 'b-3.jsonl.br'])
   served.files[0] = bad
   const second = await pull()

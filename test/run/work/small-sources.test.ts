@@ -165,6 +165,6 @@ test('a damaged small source fails the run by its own name, or is left out alone
   })
   await bench.gc()
   const { summary } = await bench.run(['in'], { ...ANY, skipBadFiles: true })
-  expect(summary.leftOut.map(({ source }) => source)).toEqual(['in/small-04a.jsonl.gz'])
+  expect(summary.excluded.map(({ source }) => source)).toEqual(['in/small-04a.jsonl.gz'])
   expect(summary.partitions.flatMap(sourceNames)).toHaveLength(9)
 })

@@ -48,7 +48,7 @@ export const refuseLake = async (directory: string): Promise<void> => {
  * @param directory the folder of the sink's files, or `s3://bucket/prefix`
  * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, `TARGET_OF_ANOTHER_LAKE`, of the work with it
  */
-export const withLoaded = (sink: Sink, directory: string): DeliverySink => {
+export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
 
   /** A folder of another format shows runs that this one lacks. */

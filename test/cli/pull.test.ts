@@ -191,7 +191,7 @@ test('plan shows windows, requests and what no window covers, and pulls nothing'
   expect(one.fake.pages).toEqual([])
 })
 
-test('sync reports new, changed, unchanged and vanished', async () => {
+test('sync reports new, changed, unchanged companies and those that left the search', async () => {
   const one = await bench({ companies: companies(10) })
   await one.run(['pull', 'companies', '--lake', 'lake', ...SEARCH])
   one.fake.hold(companies(12).slice(1))
@@ -204,7 +204,7 @@ test('sync reports new, changed, unchanged and vanished', async () => {
     vanished: [1],
     fetched: 2,
   })
-  expect((await one.run(['sync', '--lake', 'lake', ...SEARCH])).stdout).toContain('1 vanished')
+  expect((await one.run(['sync', '--lake', 'lake', ...SEARCH])).stdout).toContain('1 left the search')
 })
 
 test('parameters prints the live search parameters and the values of one', async () => {

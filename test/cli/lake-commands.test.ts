@@ -107,7 +107,7 @@ describe('verify', () => {
     const { code, stdout } = await cliHere(['verify', '--lake', lake])
     expect([code, stdout]).toEqual([
       0,
-      expect.stringMatching(/^Verified: 2 snapshots, \d+ files, .* rows match the manifest\.$/),
+      expect.stringMatching(/^Verified: 2 snapshots, \d+ files, .* rows match the manifest\.\n$/),
     ])
   })
 

@@ -107,7 +107,7 @@ const code = await build({
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: [
-    ...[...['index', 'cli/main', 'load/check-worker'], 'server/serving-index/build/build-process'].map(
+    ...[...['index', 'cli/main', 'check/check-worker'], 'server/serving-index/build/build-process'].map(
       (path) => ({
         in: `src/${path}.ts`,
         out: path,

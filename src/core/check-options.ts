@@ -1,6 +1,7 @@
 /** Checks the options of a call of the library, and refuses a wrong call. Quotes no value: it may be a token. */
 
 import { ToolkitError } from './errors.ts'
+import { BUCKET_FORM } from './lake-address.ts'
 
 /** The type of one option. */
 export interface OptionType {
@@ -34,7 +35,7 @@ const required = (one: OptionType, expected = one.expected): OptionType => ({
 export const is = {
   text,
   required,
-  lake: required(text, 'a folder or s3://bucket/prefix'),
+  lake: required(text, `a folder or ${BUCKET_FORM}`),
   flag: type('true or false', (value) => typeof value === 'boolean'),
   amount: type('a number', (value) => typeof value === 'number' && !Number.isNaN(value)),
   count: type('a whole number', (value) => Number.isSafeInteger(value)),

@@ -57,7 +57,7 @@ export const addWorker = (program: Command): void => {
     .addOption(
       new Option(
         '--lakes <place,...>',
-        'lakes that it takes: folders or s3://bucket/prefix, and what is in them (default: all)',
+        `lakes that it takes: folders or ${BUCKET_FORM}, and what is in them (default: all)`,
       ).argParser(places),
     )
   for (const option of addressOptions()) command.addOption(option)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { BUCKET_FORM } from '../../core/lake-address.ts'
 import {
   inLake,
   oldestPath,
@@ -31,7 +32,7 @@ import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from 
 
 const OPTIONS: OptionTypes<CopyOptions> = {
   lake: is.lake,
-  to: is.required(is.text, 'a folder or s3://bucket/prefix'),
+  to: is.required(is.text, `a folder or ${BUCKET_FORM}`),
   snapshots: is.either(is.count, is.oneOf('all')),
   sameLake: is.flag,
   snapshot: is.count,

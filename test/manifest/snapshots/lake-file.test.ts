@@ -83,10 +83,9 @@ test('each commit leaves a lake.duckdb that shows the newest snapshot, compactio
   expect((await ask(lake, HISTORY)).map(({ snapshot }) => snapshot)).toEqual([3, 3])
 })
 
-test('lake.duckdb holds no table but the many facts of the rates, and views name no file', async () => {
+test('lake.duckdb holds no table, and views name no file', async () => {
   const lake = await restatedLake()
-  const tables = await ask(lake, "FROM duckdb_tables() WHERE database_name = 'lake'")
-  expect(tables.map(({ table_name: name }) => name)).toEqual(['facts_of_rates'])
+  expect(await ask(lake, "FROM duckdb_tables() WHERE database_name = 'lake'")).toEqual([])
   expect(
     await ask(
       lake,

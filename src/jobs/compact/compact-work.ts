@@ -86,14 +86,18 @@ export interface Work {
  */
 const ROOM_A_BYTE = 9
 
+/** DuckDB's database file grows by blocks of 256 KiB, and has some more while it is checkpointed. */
+const DATABASE_BYTES = 2 * 256 * 1024
+
 const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
   // The written rows, and the rest that was too little for a file.
-  const pieceBytes = Math.floor((localBytes - 2 * targetBytes) / ROOM_A_BYTE)
+  const fixedBytes = 2 * targetBytes + DATABASE_BYTES
+  const pieceBytes = Math.floor((localBytes - fixedBytes) / ROOM_A_BYTE)
   if (pieceBytes > 0) return pieceBytes
   throw new ToolkitError(
     'USAGE',
     `Cannot compact to files of ${targetBytes} bytes in ${localBytes} bytes of the local disk: expected more than ` +
-      `${2 * targetBytes} bytes (--local-bytes), or smaller files (--target-bytes)`,
+      `${fixedBytes} bytes (--local-bytes), or smaller files (--target-bytes)`,
   )
 }
 

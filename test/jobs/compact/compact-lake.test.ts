@@ -564,7 +564,9 @@ test('compact leaves the current views of random overlapping loads as they were'
       if (load < 4 && random() < 0.5) continue
       const before = [await currentHashes(one), await recordsOf(one)]
       const targetBytes = 4000 + pick(40_000)
-      const inPieces = random() < 0.5 && { localBytes: 2 * targetBytes + 9 * (2000 + pick(40_000)) }
+      const inPieces = random() < 0.5 && {
+        localBytes: 2 * targetBytes + 512 * KIB + 9 * (2000 + pick(40_000)),
+      }
       const { kind } = await compactLake({ lake: one.lake, targetBytes, ...inPieces })
       if (kind === 'compacted') compactions += 1
       const where = `FIRMLAKE_SEED=${SEED}, round ${round}, load ${load}`

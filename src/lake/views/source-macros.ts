@@ -143,7 +143,10 @@ export const loadsOf = (table: Table, listed: Listed): string => {
 export const factMacro = (name: FactName, query: string, parameters?: string): string =>
   tableMacro(factMacroName(name), query, parameters)
 
-const FACTS_AT_ONCE = 1_000
+/** Facts of a kind that stand in its macro; more of them stand in a table. */
+const MOST_IN_MACRO = 1_000
+/** Facts in one statement that fills a table. */
+const FACTS_AT_ONCE = 250
 
 const factTable = (name: FactName): string => `${HIDDEN_SCHEMA}.facts_of_${name}`
 
@@ -157,19 +160,22 @@ export async function* factStatements<Name extends FactName>(
 ): AsyncGenerator<string> {
   const table = factTable(name)
   const columns = Object.entries(FACTS[name]).map(([column, type]) => `${ident(column)} ${type}`)
-  const insert = (): string => `INSERT INTO ${table} BY NAME ${factsFrom(name, some)}`
   let some: Fact<Name>[] = []
   let isTable = false
+  const inserted = function* (): Generator<string> {
+    for (let at = 0; at < some.length; at += FACTS_AT_ONCE)
+      yield `INSERT INTO ${table} BY NAME ${factsFrom(name, some.slice(at, at + FACTS_AT_ONCE))}`
+    some = []
+  }
   yield `DROP TABLE IF EXISTS ${table}`
   for await (const fact of facts) {
-    if (some.length === FACTS_AT_ONCE) {
+    if (some.length === MOST_IN_MACRO) {
       if (!isTable) yield `CREATE TABLE ${table} (${columns.join(', ')})`
       isTable = true
-      yield insert()
-      some = []
+      yield* inserted()
     }
     some.push(fact)
   }
-  if (isTable) yield insert()
+  if (isTable) yield* inserted()
   yield factMacro(name, isTable ? `FROM ${table}` : factsFrom(name, some))
 }

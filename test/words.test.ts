@@ -32,6 +32,12 @@ test.each([
   ['a message', 'src/a.ts', `throw new Error('Cannot read: it goes on')\n`, '"goes on" (message)'],
   ['help', 'src/cli/commands/a.ts', `.summary('whoever asks')\n`, '"whoever" (help)'],
   ['a page', 'docs/query.md', '# A\n\nThe file vanishes.\n', 'docs/query.md:3: "vanish" (docs)'],
+  [
+    'a comment behind a regular expression with a quote',
+    'src/a.ts',
+    "const MARK = /[`']/\n\n/** What ends it. */\nconst a = ''\n",
+    'src/a.ts:3: "What" (comment)',
+  ],
   ['a name', 'src/a.ts', 'const wanted = 1\n', '"wanted" (identifier)'],
 ])('wrongWordsIn finds a wrong word in %s', (_where, file, text, finding) => {
   expect(wrongWordsIn(file, text)).toEqual([expect.stringContaining(finding)])

@@ -58,7 +58,7 @@ export interface CsvOptions {
   readonly neutralise?: boolean | undefined
 }
 
-/** What is written is whole records: DuckDB's own writer ends lines with LF alone. */
+/** Rows are written as whole records: DuckDB's own writer ends lines with LF alone. */
 export const CSV_FORMAT = {
   kind: 'csv',
   nullText: '',

@@ -56,8 +56,16 @@ interface Piece {
   readonly line: number
 }
 
-const CODE =
-  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_$][\w$]*/g
+/** Comments, regular expressions (which may hold quotes), texts and names, whichever begins first. */
+const CODE = new RegExp(
+  [
+    String.raw`\/\*[\s\S]*?\*\/|\/\/[^\n]*`,
+    String.raw`(?<=[=(,:;!&|?[{}>]\s*|\breturn\s+)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*`,
+    String.raw`'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|` + '`(?:[^`\\\\]|\\\\.)*`',
+    String.raw`[A-Za-z_$][\w$]*`,
+  ].join('|'),
+  'g',
+)
 
 /** Text of a comment without its marks; lines that follow each other as line comments are one comment each. */
 const commentText = (text: string): string =>
@@ -68,19 +76,28 @@ const commentText = (text: string): string =>
     .trim()
 
 const kindOf = (token: string, isHelp: boolean): Prose => {
-  if (token.startsWith('/')) return 'comment'
+  if (/^\/[/*]/.test(token)) return 'comment'
   if (/^['"`]/.test(token)) return isHelp ? 'help' : 'message'
   return 'identifier'
 }
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
+/** Comments that begin a line; whatever stands before them, they are no text. */
+const COMMENTS = /^[ \t]*(\/\*[\s\S]*?\*\/|\/\/[^\n]*)/gm
+
 const codePieces = (file: string, text: string): Piece[] => {
   const isHelp = /^src\/cli\/(?:commands|options)\//.test(file)
-  return [...text.matchAll(CODE)].map(({ 0: token, index }) => {
-    const kind = kindOf(token, isHelp)
-    return { kind, text: kind === 'comment' ? commentText(token) : token, line: lineAt(text, index) }
+  const comments: Piece[] = [...text.matchAll(COMMENTS)].map(({ 0: whole, 1: comment = '', index }) => {
+    const line = lineAt(text, index + whole.indexOf(comment))
+    return { kind: 'comment', text: commentText(comment), line }
   })
+  const code = text.replaceAll(COMMENTS, (comment) => comment.replaceAll(/[^\n]/g, ' '))
+  const others = [...code.matchAll(CODE)].map(({ 0: token, index }) => {
+    const kind = kindOf(token, isHelp)
+    return { kind, text: kind === 'comment' ? commentText(token) : token, line: lineAt(code, index) }
+  })
+  return [...comments, ...others]
 }
 
 /** Lines of a page; its blocks of code are not prose. */

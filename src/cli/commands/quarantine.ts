@@ -1,6 +1,6 @@
 /**
- * `quarantine list` and `replay`: lines that could not be loaded, listed and loaded again. Their text may hold personal data and is shown only
- * on request.
+ * `quarantine list` and `replay`: lines that could not be loaded, listed and loaded again. Their text may hold personal data
+ * and is shown only on request.
  */
 
 import { type Command, Option } from 'commander'

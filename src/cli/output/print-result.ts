@@ -68,7 +68,7 @@ const jsonText = (value: unknown, shape: ValueShape): string => {
 const csvText = (text: string, value: unknown): string =>
   /["\r\n,]/.test(text) || value === '' ? `"${text.replaceAll('"', '""')}"` : text
 
-/** What is safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
+/** Values that are safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
 const spreadsheetText = (value: unknown, column: ValueColumn): string => {
   const text = cellText(value, column)
   return column.shape.kind === 'number' ? text : neutralise(text)
@@ -169,7 +169,7 @@ export const printResult = (
   }: { readonly [Name in keyof PrintOptions]?: PrintOptions[Name] | undefined } = {},
 ): Promise<void> => PRINTERS[format](result, { limit, width, neutral })
 
-/** What begins or ends markup; a line within a word (`company_name`) is none. */
+/** Characters that begin or end markup; an underscore within a word (`company_name`) is none. */
 const MARKUP = /[\\`*[\]<>&|~$]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 
 const cell = (text: string): string =>

@@ -2,8 +2,7 @@
 
 import { Command, Option } from 'commander'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP } from './exit-codes.ts'
-import { withExamples } from './options/options.ts'
+import { EXIT_HELP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */

@@ -9,7 +9,7 @@ import { takeOfSection } from '../jobs/common/take-section.ts'
 import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
-import { exitCodeOfReports } from './exit-codes.ts'
+import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
 import {

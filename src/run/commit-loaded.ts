@@ -1,7 +1,6 @@
 /**
- * The end of a run: what it has loaded becomes visible, all at once, if not too much of it was bad. What that is stands
- * in the run's folder, and nothing else is gone by: any process may commit, whoever did the work. And what a snapshot says of a
- * run that somebody else has committed.
+ * The end of a run: its partitions become visible in one snapshot, unless too many of its lines were bad. The commit reads
+ * only the run's folder, so any process may commit, whichever did the work.
  */
 
 import { randomBytes } from 'node:crypto'

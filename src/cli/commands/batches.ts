@@ -8,6 +8,7 @@ import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
 import { servingMemory } from '../../run/memory-shares.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
@@ -19,7 +20,6 @@ import {
   type SnapshotOption,
   snapshotOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import {
   memoryOption,

@@ -7,12 +7,13 @@ import { type Command, Option } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check/check.ts'
 import type { CheckResult } from '../../jobs/check/check-loads.ts'
+import { withExamples } from '../help.ts'
 import {
   addExpectationOptions,
   type ExpectationFlags,
   expectationsOf,
 } from '../options/expectation-options.ts'
-import { type LakeOption, lakeOption, wholeNumber, withExamples } from '../options/options.ts'
+import { type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'

@@ -9,7 +9,8 @@ import type {
   CompactSummary,
 } from '../../jobs/compact/compact-work.ts'
 import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
-import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
+import { withExamples } from '../help.ts'
+import { jsonOption, lakeOption } from '../options/options.ts'
 import {
   bytesOption,
   localBytesOption,

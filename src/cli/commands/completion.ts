@@ -1,7 +1,7 @@
 /** `completion`: a script by which a shell completes commands and options. */
 
 import { Argument, type Command } from 'commander'
-import { withExamples } from '../options/options.ts'
+import { withExamples } from '../help.ts'
 import { print } from '../output/print.ts'
 
 /** @param allCommands the program with all its commands, which this one knows nothing of */

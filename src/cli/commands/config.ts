@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
-import { type JsonOption, jsonOption, withExamples } from '../options/options.ts'
+import { withExamples } from '../help.ts'
+import { type JsonOption, jsonOption } from '../options/options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 

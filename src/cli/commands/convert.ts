@@ -7,7 +7,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
 import type { ConvertedTo, ConvertToOptions } from '../../jobs/convert/convert-to.ts'
-import { exitCodeOfReports } from '../exit-codes.ts'
+import { exitCodeOfReports, withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
@@ -21,7 +21,6 @@ import {
   overwriteOption,
   tableOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import {
   bytesOption,

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -11,7 +12,6 @@ import {
   readLakeAddress,
   snapshotOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'

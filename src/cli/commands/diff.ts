@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -12,7 +13,6 @@ import {
   type UncheckedOption,
   uncheckedOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'

@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { STREAM_FORMATS, type StreamFormatName, TARGET_FORMS } from '../../sink/targets.ts'
 import type { ExportTarget } from '../../targets/export/export-tables.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type JsonOption,
@@ -15,7 +16,6 @@ import {
   type SnapshotOption,
   snapshotOption,
   tableOption,
-  withExamples,
 } from '../options/options.ts'
 import { adoptOption, memoryOption, threadsOption } from '../options/run-options.ts'
 import { exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'

@@ -4,15 +4,9 @@ import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  wholeNumber,
-  withExamples,
-} from '../options/options.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'

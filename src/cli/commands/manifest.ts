@@ -1,13 +1,13 @@
 /** `manifest`: a snapshot as one JSON document. */
 
 import type { Command } from 'commander'
+import { withExamples } from '../help.ts'
 import {
   jsonOption,
   type LakeOption,
   lakeOption,
   type SnapshotOption,
   snapshotOption,
-  withExamples,
 } from '../options/options.ts'
 import { print } from '../output/print.ts'
 

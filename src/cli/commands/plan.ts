@@ -9,8 +9,9 @@ import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/sources.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
 import { searchLabel } from '../../source/service/page-request.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
 import {
   contentArgument,
   type SearchOptions,

@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { PullReport } from '../../jobs/pull/pull.ts'
+import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
+import { jsonOption, lakeOption } from '../options/options.ts'
 import {
   contentArgument,
   type MaxGoneFlag,

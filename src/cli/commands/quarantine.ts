@@ -9,6 +9,7 @@ import { REJECT_CODES } from '../../core/lines.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import type { ReplayReport } from '../../jobs/replay/replay.ts'
+import { withExamples } from '../help.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -17,7 +18,6 @@ import {
   type SnapshotOption,
   snapshotOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import {
   bytesOption,

@@ -5,6 +5,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
 import type { ListedTable } from '../../lake/tables/tables.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
+import { withExamples } from '../help.ts'
 import {
   type CheckedFlag,
   checkedOption,
@@ -17,7 +18,6 @@ import {
   type UncheckedOption,
   uncheckedOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCounted } from '../output/format.ts'

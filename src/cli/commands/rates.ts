@@ -4,14 +4,8 @@ import type { Command } from 'commander'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import { BASE_CURRENCY, type Rates } from '../../lake/rates/rates.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  wholeNumber,
-  withExamples,
-} from '../options/options.ts'
+import { withExamples } from '../help.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 import { formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { warnOfNoViews } from '../output/run-report.ts'

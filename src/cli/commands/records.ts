@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FetchProgress } from '../../storage/storage.ts'
+import { withExamples } from '../help.ts'
 import {
   type CheckedFlag,
   checkedOption,
@@ -13,7 +14,6 @@ import {
   lakeOption,
   type SnapshotOption,
   snapshotOption,
-  withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteAccess, noteTaken } from '../output/lake-notes.ts'

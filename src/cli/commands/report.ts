@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   addExpectationOptions,
@@ -17,7 +18,6 @@ import {
   snapshotOption,
   type UncheckedOption,
   uncheckedOption,
-  withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatBytes } from '../output/format.ts'

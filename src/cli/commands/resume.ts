@@ -3,9 +3,9 @@
 import type { Command } from 'commander'
 import type { ResumedRun, Strictness } from '../../jobs/resume/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
-import { exitCodeOfReports } from '../exit-codes.ts'
+import { exitCodeOfReports, withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, withExamples } from '../options/options.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
 import { type MaxGoneFlag, maxGoneOption } from '../options/pull-options.ts'
 import {
   type LoadFlags,

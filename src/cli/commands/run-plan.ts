@@ -5,6 +5,7 @@ import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { PlanRunOptions, RunLoad } from '../../jobs/steps/run-steps.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   contentOption,
@@ -13,7 +14,6 @@ import {
   type LakeOption,
   lakeOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import {
   byOption,

@@ -4,16 +4,9 @@ import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { CommitRunReport, WorkRunOptions } from '../../jobs/steps/run-steps.ts'
 import type { SharedRunStatus } from '../../jobs/steps/shared-run.ts'
-import { exitCodeOfReports } from '../exit-codes.ts'
+import { exitCodeOfReports, withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  wholeNumber,
-  withExamples,
-} from '../options/options.ts'
+import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 import { type LoadFlags, memoryOption, partitionsOption, workOptions } from '../options/run-options.ts'
 import { plannedService, type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'

@@ -7,6 +7,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
 import { isLoopback } from '../../support/http-values.ts'
+import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
   type LakeOption,
@@ -14,7 +15,6 @@ import {
   type SnapshotOption,
   snapshotOption,
   wholeNumber,
-  withExamples,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteTaken } from '../output/lake-notes.ts'

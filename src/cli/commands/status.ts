@@ -1,6 +1,7 @@
 /** `status`: what a lake holds, and which runs are not finished. */
 
 import type { Command } from 'commander'
+import { withExamples } from '../help.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -8,7 +9,6 @@ import {
   lakeOption,
   type SnapshotOption,
   snapshotOption,
-  withExamples,
 } from '../options/options.ts'
 import { printJson, printLines } from '../output/print.ts'
 

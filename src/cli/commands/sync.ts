@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander'
 import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
+import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { jsonOption, lakeOption, withExamples } from '../options/options.ts'
+import { jsonOption, lakeOption } from '../options/options.ts'
 import {
   byOption,
   closeGapOption,

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { Verification, VerifyProgress } from '../../manifest/verify/verify-lake.ts'
+import { withExamples } from '../help.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -11,7 +12,6 @@ import {
   lakeOption,
   type SnapshotOption,
   snapshotOption,
-  withExamples,
 } from '../options/options.ts'
 import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'

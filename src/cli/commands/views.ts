@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { withExamples } from '../help.ts'
 import {
   type JsonOption,
   jsonOption,
@@ -9,7 +10,6 @@ import {
   lakeOption,
   type SnapshotOption,
   snapshotOption,
-  withExamples,
 } from '../options/options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 

@@ -88,15 +88,6 @@ export const namesOption = (): Option =>
 
 export const overwriteOption = (): Option => new Option('--overwrite', 'replace files that are there')
 
-/** Adds examples below a command's help; each is a command line and what it does. */
-export const withExamples = (
-  command: Command,
-  examples: readonly (readonly [line: string, about: string])[],
-): Command => {
-  const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
-}
-
 export interface CheckedFlag {
   readonly checked?: true
 }

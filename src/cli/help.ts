@@ -1,5 +1,6 @@
-/** The exit codes in the help of the command line, and the code of a command that loaded. */
+/** Exit codes and examples in the help of the command line, and the code of a command that loaded. */
 
+import type { Command } from 'commander'
 import { EXIT, type ExitCode } from '../core/exit-codes.ts'
 
 /** The exit code of a command that loaded something, where nothing fails after it. */
@@ -18,3 +19,12 @@ export const EXIT_HELP = `Exit codes:
        of forget: values are left that a person has to decide on
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`
+
+/** Adds examples below a command's help; each is a command line and what it does. */
+export const withExamples = (
+  command: Command,
+  examples: readonly (readonly [line: string, about: string])[],
+): Command => {
+  const lines = examples.map(([line, about]) => `  # ${about}\n  $ firmlake ${line}`)
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}

@@ -1,6 +1,6 @@
 /** Options that several commands share, and readers of option values. */
 
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
 

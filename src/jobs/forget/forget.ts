@@ -156,12 +156,10 @@ const commitIn = async (
           ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
           ids: work.ids,
           versions: (before, writer) =>
-            versionsWithout(
-              { lake, run: run.run, session: work.session },
-              before,
-              [...work.ids.companies],
-              writer,
-            ),
+            versionsWithout({ lake, run: run.run, session: work.session }, [...work.ids.companies], {
+              ...{ before, writer },
+              files: listed.files,
+            }),
           receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
           ...{ now: () => new Date(), random: randomBytes },
         }),

@@ -1,6 +1,6 @@
 /** A folder of this machine's file system, with hard links. */
 
-import { readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openFilesError, systemCode, writeError } from '../core/errors.ts'
@@ -22,6 +22,7 @@ import { damagedFile, findMisfits, isWhole } from './check-files.ts'
 import type { StagedPlacement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
+const CHUNK_BYTES = 1024 * 1024
 /** Errors of `rename` for a folder that another one stands in the way of. */
 const TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
@@ -44,19 +45,18 @@ const orNull = async <T>(path: string, promise: Promise<T>): Promise<T | null> =
   }
 }
 
-/** Whole lines, the first `most` of them, and their length with the line ends. */
-const wholeLines = (
-  bytes: Buffer,
-  most = Number.POSITIVE_INFINITY,
-): { readonly lines: readonly Buffer[]; readonly sizeBytes: number } => {
-  const lines: Buffer[] = []
-  let from = 0
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-    if (lines.length >= most) break
-    lines.push(bytes.subarray(from, end))
-    from = end + 1
+/** Whole lines of a file, which is closed then; of the file one chunk is in memory. */
+async function* wholeLines(file: FileHandle): AsyncGenerator<Buffer, void> {
+  let begun: Buffer[] = []
+  for await (const chunk of file.createReadStream({ highWaterMark: CHUNK_BYTES })) {
+    let from = 0
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
+      yield Buffer.concat([...begun, chunk.subarray(from, end)])
+      begun = []
+      from = end + 1
+    }
+    begun.push(chunk.subarray(from))
   }
-  return { lines, sizeBytes: from }
 }
 
 export const folderStorage = (folder: string): Storage => {
@@ -200,21 +200,22 @@ export const folderStorage = (folder: string): Storage => {
     },
 
     readLines: async (path) => {
-      const bytes = await orNull(path, readFile(absolute(path)))
-      return bytes && wholeLines(bytes).lines
+      const file = await orNull(path, open(absolute(path)))
+      return file && wholeLines(file)
     },
 
-    openLines: (path, keepLines) =>
+    openLines: (path, keepLines = Number.POSITIVE_INFINITY) =>
       writing(`"${path}"`, async () => {
-        const bytes = await orNull(path, readFile(absolute(path)))
-        if (bytes === null) {
+        const file = await orNull(path, open(absolute(path)))
+        if (file === null) {
           await makeFolder(dirname(absolute(path)), inside)
           await createIfAbsent(absolute(path), '')
         }
-        const lines = await LineAppender.open(
-          absolute(path),
-          bytes ? wholeLines(bytes, keepLines).sizeBytes : 0,
-        )
+        let sizeBytes = 0
+        let count = 0
+        for await (const line of file ? wholeLines(file) : [])
+          if (count++ < keepLines) sizeBytes += line.length + 1
+        const lines = await LineAppender.open(absolute(path), sizeBytes)
         return { append: (line) => lines.append(line), close: () => lines.close() }
       }),
   }

@@ -45,17 +45,25 @@ const orNull = async <T>(path: string, promise: Promise<T>): Promise<T | null> =
   }
 }
 
-/** Whole lines of a file, which is closed then; of the file one chunk is in memory. */
+/** Whole lines of a file, which is closed then. All stand in one memory: of long lines copies would be collected late. */
 async function* wholeLines(file: FileHandle): AsyncGenerator<Buffer, void> {
-  let begun: Buffer[] = []
-  for await (const chunk of file.createReadStream({ highWaterMark: CHUNK_BYTES })) {
-    let from = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      yield Buffer.concat([...begun, chunk.subarray(from, end)])
-      begun = []
-      from = end + 1
+  let memory = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let held = 0
+  try {
+    for (;;) {
+      if (held === memory.length) memory = Buffer.concat([memory], 2 * held)
+      const { bytesRead } = await file.read(memory, held)
+      if (bytesRead === 0) return
+      const read = memory.subarray(0, held + bytesRead)
+      let from = 0
+      for (let end = read.indexOf(NEWLINE, held); end !== -1; end = read.indexOf(NEWLINE, from)) {
+        yield read.subarray(from, end)
+        from = end + 1
+      }
+      held = read.copy(memory, 0, from)
     }
-    begun.push(chunk.subarray(from))
+  } finally {
+    await file.close()
   }
 }
 

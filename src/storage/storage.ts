@@ -212,7 +212,8 @@ export interface Storage {
 
   /**
    * Whole lines of a log, the torn last one left out; `null` where there is no log. An empty file of that path (as
-   * `create` and `createFolder` make it) is an empty log. They are to be read at once.
+   * `create` and `createFolder` make it) is an empty log. All are to be asked for, and each may be read
+   * until the next one is.
    */
   readonly readLines: (path: string) => Promise<AsyncIterable<Buffer> | Iterable<Buffer> | null>
   /**

@@ -184,6 +184,7 @@ export const loadIntoLake = async (
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
         ...{ signal, onEvent },
       })
+      await tools.loader.releaseMemory()
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return {
@@ -196,6 +197,6 @@ export const loadIntoLake = async (
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
     // The process that takes the run over writes the prefetched files.
-    await Promise.allSettled(sources.map((source) => source.stop?.()))
+    await Promise.allSettled(sources.flatMap((source) => (source.stop ? [source.stop()] : [])))
   }
 }

@@ -59,8 +59,6 @@ export interface Loader {
   readonly withRows: <T>(sql: string, use: (rows: TableRows) => Promise<T>) => Promise<T>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
-  /** Gives the system the memory that loads have left, when none follows. */
-  readonly releaseMemory: () => Promise<void>
   /** The projection of the rows; absent where everything is taken. */
   readonly take: CompiledTake | undefined
   readonly close: () => Promise<void>
@@ -108,7 +106,6 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
     withSession,
     withRows: (sql, use) => withSession((session) => use(session.relation(sql))),
     rows: (sql) => withSession((session) => session.rows(sql)),
-    releaseMemory: () => withSession((session) => session.releaseMemory()),
     close: async () => {
       await opened
       for (const session of idle) session.close()

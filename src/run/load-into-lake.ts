@@ -184,7 +184,6 @@ export const loadIntoLake = async (
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
         ...{ signal, onEvent },
       })
-      await tools.loader.releaseMemory()
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return {

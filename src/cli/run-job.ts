@@ -5,7 +5,6 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
-import { takeOfSection } from '../jobs/common/take-section.ts'
 import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
@@ -62,7 +61,8 @@ const showTargets =
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
   warnOfPassword(sink)
-  const sinkTake = takeOfSection(loadedConfig().file?.settings.sink_take)
+  const section = loadedConfig().file?.settings.sink_take
+  const sinkTake = section && (await import('../jobs/common/take-section.ts')).takeOfSection(section)
   const sinks = { sinks: sink, sinkTake, adopt: flags.adopt }
   if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../targets/update-targets.ts')

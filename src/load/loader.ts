@@ -11,7 +11,6 @@ import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
 import type { CompiledTake } from '../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../lake/projection/computed-columns.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
-import { readOddValues } from '../rows/odd-values.ts'
 import { isAnyFull } from '../rows/seen-sets.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { atMost, settled } from '../support/side-by-side.ts'
@@ -24,7 +23,7 @@ import {
   relationsTable,
   rolesTable,
 } from './record-tables.ts'
-import { type RowPart, SpareFields } from './row-table.ts'
+import { oddValuesOf, type RowPart, SpareFields } from './row-table.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -204,7 +203,7 @@ const writeRecords = async (
   { content, part, bytes }: PartToLoad,
   write: WriteRows,
 ): Promise<Receipt[]> => {
-  const odd = await readOddValues(engine, part.rows.objects, bytes)
+  const odd = await oddValuesOf(engine, part.rows, bytes)
   const receipts: Receipt[] = []
   const session = await engine.connect()
   try {

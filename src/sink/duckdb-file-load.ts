@@ -10,7 +10,7 @@ import type { LakeClaim, SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
-import type { Table } from '../lake/tables/tables.ts'
+import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import {
   ABOUT_TAKEN,
   commentStatements,
@@ -22,7 +22,6 @@ import {
   keyedTable,
   LOADS_TABLE,
   newestVersions,
-  SINK_TABLES,
   type StagedTable,
   selectKeys,
   selectNewest,

@@ -6,14 +6,13 @@ import type { SinkContext } from '../core/sink.ts'
 import { inLake } from '../lake/files/layout.ts'
 import { type CompiledTake, takenRows } from '../lake/projection/compile-projection.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
-import type { Table } from '../lake/tables/tables.ts'
+import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
 import { FACT_NAMES, type FactName } from '../lake/views/fact-columns.ts'
 import { layerOnTables } from '../lake/views/lake-sql.ts'
 import { fitsIntoFile } from '../manifest/snapshots/lake-file.ts'
 import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { SINK_TABLES } from '../sink/current-rows.ts'
 
 export interface RowsToDeliver {
   readonly lake: string

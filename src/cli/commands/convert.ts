@@ -31,7 +31,6 @@ import {
   workOptions,
 } from '../options/run-options.ts'
 import { lakeTakeOptions, takeOf } from '../options/take-options.ts'
-import { exportedLines, exportProgressText } from '../output/export-report.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -154,13 +153,6 @@ const refuseLakeOptions = (flags: Readonly<Record<string, unknown>>): void => {
   )
 }
 
-const resultLines = (report: ConvertedTo): string[] => [
-  ...countLines(report),
-  '',
-  ...(report.tables.length > 0 ? exportedLines(report.tables) : ['Nothing was loaded: nothing is written.']),
-  ...remarkLines(report),
-]
-
 const warn = (report: ConvertedTo): void => {
   const { quarantined, lines, quarantinedBy, warnings } = report
   if (quarantined > 0) {
@@ -179,6 +171,7 @@ const runConvertTo = async (
   { json }: JsonOption,
 ): Promise<void> => {
   const { convertTo } = await import('../../jobs/convert/convert-to.ts')
+  const { exportedLines, exportProgressText } = await import('../output/export-report.ts')
   warnOfPassword([options.to])
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0
@@ -199,7 +192,13 @@ const runConvertTo = async (
     line.clear()
     process.exitCode = exitCodeOfReports([report])
     if (json) return await printJson({ to: options.to, ...report })
-    await printLines(resultLines(report))
+    const written = report.tables.length > 0
+    await printLines([
+      ...countLines(report),
+      '',
+      ...(written ? exportedLines(report.tables) : ['Nothing was loaded: nothing is written.']),
+      ...remarkLines(report),
+    ])
     warn(report)
   } finally {
     line.clear()

@@ -3,6 +3,7 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
+import { parseDuration } from '../../support/quantities.ts'
 
 export interface LakeOption {
   readonly lake: string
@@ -22,6 +23,18 @@ export const wholeNumber =
     if (number >= least) return number
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
   }
+
+/** Reads `15m`, `90s`, `500ms`, `1.5h` as milliseconds. @throws {ToolkitError} USAGE naming the option */
+export const durationOf =
+  (option: string) =>
+  (text: string): number => {
+    const ms = parseDuration(text)
+    if (ms !== undefined) return ms
+    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
+  }
+
+/** The longest wait for a service, or for workers, where nothing is said. */
+export const DEFAULT_MAX_WAIT = '15m'
 
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 export const readLakeAddress = (text: string, name = '--lake'): string => {

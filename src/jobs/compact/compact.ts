@@ -26,7 +26,7 @@ import { failedRewrite, withRewritingSession } from '../../run/rewriting-session
 import type { CompactJob } from '../../run/run-plan.ts'
 import { watchedSink } from '../../run/run-tools.ts'
 import { withResumedRun, withRun } from '../../run/with-run.ts'
-import { parquetLake } from '../../sink/parquet.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { TOOL } from '../../support/own-package.ts'

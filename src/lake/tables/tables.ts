@@ -203,6 +203,9 @@ export const LISTINGS: RecordTable = {
   ],
 }
 
+/** The tables that sinks know: of companies that are not listed any more only where there are some. */
+export const SINK_TABLES: readonly Table[] = [...TABLES, LISTINGS]
+
 /** The declared columns of a table; none for an unknown one. */
 export const declaredColumns = (table: string): readonly Column[] =>
   TABLES.find(({ name }) => name === table)?.columns ?? []

@@ -1,7 +1,6 @@
 /** The projections of a lake, each from the first run on that was loaded with it. */
 
 import type { SnapshotHead } from '../../core/partition.ts'
-import { checkExpressions } from '../../lake/projection/check-sql.ts'
 import { type ComputedColumn, computedColumns } from '../../lake/projection/computed-columns.ts'
 import {
   hidesNothing,
@@ -38,7 +37,10 @@ export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(
  */
 export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
   const computed = computedColumns(newestTake(root).compute)
-  await checkExpressions(computed)
+  if (computed.length > 0) {
+    const { checkExpressions } = await import('../../lake/projection/check-sql.ts')
+    await checkExpressions(computed)
+  }
   return computed
 }
 

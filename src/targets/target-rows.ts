@@ -4,7 +4,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { SinkContext } from '../core/sink.ts'
 import { inLake } from '../lake/files/layout.ts'
-import { type CompiledTake, takenRows } from '../lake/projection/compile-projection.ts'
+import { type CompiledProjection, takenRows } from '../lake/projection/compile-projection.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
 import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
@@ -16,7 +16,7 @@ import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 
 export interface RowsToDeliver {
   readonly lake: string
-  readonly take: CompiledTake | undefined
+  readonly take: CompiledProjection | undefined
   /** Further columns: of the lake, and for the sinks alone. */
   readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
 }

@@ -22,6 +22,7 @@ import {
   tableOption,
   wholeNumber,
 } from '../options/options.ts'
+import { lakeProjectionOptions, projectionOf } from '../options/projection-options.ts'
 import {
   bytesOption,
   modeOption,
@@ -30,7 +31,6 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -81,7 +81,7 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-  for (const option of [...unknownOptions(), ...lakeTakeOptions(), ...fileEngineOptions()])
+  for (const option of [...unknownOptions(), ...lakeProjectionOptions(), ...fileEngineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [
@@ -137,7 +137,7 @@ const withoutLake = async (
   const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
   refuseLakeOptions({ ...flags, lake })
   const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
-  const load = { from, ...limits, take: takeOf(flags) }
+  const load = { from, ...limits, take: projectionOf(flags) }
   await runConvertTo({ ...load, to, tables, names, overwrite, adopt, threads, memoryBytes }, flags)
 }
 

@@ -16,6 +16,11 @@ import {
   wholeNumber,
 } from '../options/options.ts'
 import {
+  type LakeProjectionFlags,
+  lakeProjectionOptions,
+  projectionOf,
+} from '../options/projection-options.ts'
+import {
   byOption,
   closeGapOption,
   contentArgument,
@@ -45,11 +50,10 @@ import {
   serviceOptions,
   withService,
 } from '../options/service-options.ts'
-import { type LakeTakeFlags, lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 
-interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeTakeFlags {
+interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeProjectionFlags {
   readonly mode?: number
   readonly memory: number
   readonly threads?: number
@@ -77,7 +81,7 @@ const addCommon = (command: Command, more: readonly Option[]): void => {
     memoryOption(),
     partitionsOption(),
     ...unknownOptions(),
-    ...lakeTakeOptions(),
+    ...lakeProjectionOptions(),
   ]
   for (const option of [...common, jsonOption()]) command.addOption(option)
 }
@@ -218,7 +222,7 @@ const plan = async (flags: PlanFlags, load: RunLoad): Promise<void> => {
     const options: PlanRunOptions = {
       ...load,
       ...{ ...common, maxRequestsPerSecond, maxUnknownPerRecord, maxUnknownNames, signal },
-      ...{ take: takeOf(flags), changeTaken: flags.changeTaken },
+      ...{ take: projectionOf(flags), changeTaken: flags.changeTaken },
     }
     return planRun(options)
   }, 'no run is begun')

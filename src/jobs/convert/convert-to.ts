@@ -84,7 +84,7 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
     if (address.kind === 'database')
-      await (await chooseSink(address)).loaded({
+      await (await chooseSink(address)).deliveredRuns({
         ...{ staging: join(workshop.folder, 'staging'), signal },
         claim: { lake: null, adopt, marks: false },
       })

@@ -7,7 +7,7 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import { orInterrupted } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import type { CompiledTake } from '../../lake/projection/compile-projection.ts'
+import type { CompiledProjection } from '../../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { HASH } from '../../lake/projection/hash-key.ts'
 import type { KeptTake } from '../../lake/projection/projection.ts'
@@ -104,7 +104,7 @@ interface Exporting extends ExportOptions {
   readonly memoryBytes: number
   readonly query: LakeQuery
   readonly exports: readonly Export[]
-  readonly compiled: CompiledTake | undefined
+  readonly compiled: CompiledProjection | undefined
   readonly declared: KeptTake
   /** Further columns that the lake's tables have. */
   readonly computed: readonly ComputedColumn[]
@@ -174,7 +174,7 @@ const toDatabase = async (
   const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
   const claim = { lake: await readLakeId(lake), adopt, marks: false }
-  await sink.loaded({ ...lent, claim })
+  await sink.deliveredRuns({ ...lent, claim })
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)
   try {
     const done: ExportedTable[] = []

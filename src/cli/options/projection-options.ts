@@ -1,10 +1,10 @@
 /** Options that declare what is taken of the records, of a lake and of an export. */
 
 import { Option } from 'commander'
-import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
+import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
 
 /** Options of a lake and of an export. */
-export interface TakeFlags {
+export interface ProjectionFlags {
   readonly onlyCountries?: readonly string[]
   readonly where?: string
   readonly whereRelations?: string
@@ -14,7 +14,7 @@ export interface TakeFlags {
   readonly compute?: readonly string[]
 }
 
-export interface LakeTakeFlags extends TakeFlags {
+export interface LakeProjectionFlags extends ProjectionFlags {
   readonly keepBadLines?: boolean
   readonly changeTaken?: true
 }
@@ -57,17 +57,19 @@ const declaring = (what: string): Option[] => [
   ).argParser(several),
 ]
 
-export const exportTakeOptions = (): Option[] => declaring('write')
+export const exportProjectionOptions = (): Option[] => declaring('write')
 
 /** The options of the commands that load. */
-export const lakeTakeOptions = (): Option[] => [
+export const lakeProjectionOptions = (): Option[] => [
   ...declaring('load'),
   new Option('--keep-bad-lines', 'keep the text of bad lines also where something is left out'),
   new Option('--change-taken', 'take what is declared here, whatever earlier loads of the lake took'),
 ]
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
-export const takeOf = (flags: TakeFlags & Pick<LakeTakeFlags, 'keepBadLines'>): Take | undefined => {
+export const projectionOf = (
+  flags: ProjectionFlags & Pick<LakeProjectionFlags, 'keepBadLines'>,
+): Projection | undefined => {
   const {
     onlyCountries: countries,
     where,

@@ -6,38 +6,29 @@ import { ToolkitError } from '../core/errors.ts'
 import { BUCKET_FORM, bucketScheme } from '../core/lake-address.ts'
 import type { BucketScheme } from '../core/optional-parts.ts'
 import { folderStorage } from './folder-storage.ts'
-import type { ObjectStore, Patience, StoreAddress } from './object-store.ts'
+import type { ObjectStore, Patience } from './object-store.ts'
 import { parseS3Address } from './s3/s3-address.ts'
 import type { Storage } from './storage.ts'
 import { workFolder } from './work-folder.ts'
 
-interface BucketKind {
-  /** @throws {ToolkitError} `USAGE` for an address that names no place in a bucket */
-  readonly read: (address: string, env: NodeJS.ProcessEnv) => StoreAddress
-  readonly open: (address: string, patience?: Patience) => Promise<ObjectStore>
-}
-
 /** Another kind of bucket is an entry here, its `ObjectStore`, and its packages in `core/optional-parts.ts`. */
-const BUCKETS: Readonly<Record<BucketScheme, BucketKind>> = {
-  s3: {
-    read: parseS3Address,
-    open: async (address, patience) => (await import('./s3/s3-store.ts')).s3Store(address, patience),
-  },
-}
+const BUCKETS = {
+  s3: { read: parseS3Address, open: async () => (await import('./s3/s3-store.ts')).s3Store },
+} as const satisfies Readonly<Record<BucketScheme, object>>
 
 /** The objects at an address of a bucket; `undefined` for that of a folder. @throws {ToolkitError} `USAGE` */
 export const openStore = async (address: string, patience?: Patience): Promise<ObjectStore | undefined> => {
   const scheme = bucketScheme(address)
-  return scheme && BUCKETS[scheme].open(address, patience)
+  return scheme && (await BUCKETS[scheme].open())(address, patience)
 }
 
 /** A bucket's storage. Its code is loaded at the first call: a command that works on folders needs none of it. */
-const bucketOf = (address: string, { read, open }: BucketKind): Storage => {
+const bucketOf = (address: string, { read, open }: (typeof BUCKETS)[BucketScheme]): Storage => {
   const place = read(address, process.env)
   const local = workFolder(place, process.env)
   const load = async () => {
     const { bucketStorage } = await import('./bucket-storage.ts')
-    return bucketStorage(address, local, await open(address))
+    return bucketStorage(address, local, (await open())(address))
   }
   let loaded: ReturnType<typeof load> | undefined
   const bucket = (): ReturnType<typeof load> => {

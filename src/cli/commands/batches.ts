@@ -21,7 +21,7 @@ import {
   snapshotOption,
   wholeNumber,
 } from '../options/options.ts'
-import { lakeProjectionOptions } from '../options/projection-options.ts'
+import { projectionOptions } from '../options/projection-options.ts'
 import {
   memoryOption,
   modeOption,
@@ -222,7 +222,7 @@ const addBatchesPull = (batches: Command): void => {
   for (const option of [
     ...workOptions(),
     ...unknownOptions(),
-    ...lakeProjectionOptions(),
+    ...projectionOptions(),
     skipBadFilesOption(),
     ...engineOptions(),
   ])

@@ -22,7 +22,7 @@ import {
   tableOption,
   wholeNumber,
 } from '../options/options.ts'
-import { lakeProjectionOptions, projectionOf } from '../options/projection-options.ts'
+import { projectionOf, projectionOptions } from '../options/projection-options.ts'
 import {
   bytesOption,
   modeOption,
@@ -81,7 +81,7 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-  for (const option of [...unknownOptions(), ...lakeProjectionOptions(), ...fileEngineOptions()])
+  for (const option of [...unknownOptions(), ...projectionOptions(), ...fileEngineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [

@@ -15,11 +15,7 @@ import {
   lakeOption,
   wholeNumber,
 } from '../options/options.ts'
-import {
-  type LakeProjectionFlags,
-  lakeProjectionOptions,
-  projectionOf,
-} from '../options/projection-options.ts'
+import { type LakeProjectionFlags, projectionOf, projectionOptions } from '../options/projection-options.ts'
 import {
   byOption,
   closeGapOption,
@@ -81,7 +77,7 @@ const addCommon = (command: Command, more: readonly Option[]): void => {
     memoryOption(),
     partitionsOption(),
     ...unknownOptions(),
-    ...lakeProjectionOptions(),
+    ...projectionOptions(),
   ]
   for (const option of [...common, jsonOption()]) command.addOption(option)
 }

@@ -6,7 +6,7 @@ import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { jsonOption, lakeOption } from '../options/options.ts'
-import { lakeProjectionOptions } from '../options/projection-options.ts'
+import { projectionOptions } from '../options/projection-options.ts'
 import {
   byOption,
   closeGapOption,
@@ -57,12 +57,7 @@ export const addSync = (program: Command): void => {
     .addOption(requireOption())
     .addOption(maxGoneOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of [
-    ...workOptions(),
-    ...unknownOptions(),
-    ...lakeProjectionOptions(),
-    ...engineOptions(),
-  ])
+  for (const option of [...workOptions(), ...unknownOptions(), ...projectionOptions(), ...engineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
   withExamples(command, [

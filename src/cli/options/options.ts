@@ -36,6 +36,12 @@ export const durationOf =
 /** The longest wait for a service, or for workers, where nothing is said. */
 export const DEFAULT_MAX_WAIT = '15m'
 
+/** Collects the values of an option that may be given several times. */
+export const repeated = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+]
+
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 export const readLakeAddress = (text: string, name = '--lake'): string => {
   if (text !== '' && !text.startsWith('-') && (isBucket(text) || !/^[^/]*:\/\//.test(text))) return text
@@ -92,9 +98,7 @@ export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
 export const tableOption = (): Option =>
-  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
-    (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
-  )
+  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(repeated)
 
 export const namesOption = (): Option =>
   new Option('--names', 'names of companies, owners and persons beside their ids; for files')

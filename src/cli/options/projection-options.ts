@@ -2,6 +2,7 @@
 
 import { Option } from 'commander'
 import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
+import { repeated } from './options.ts'
 
 /** Options of a lake and of an export. */
 export interface ProjectionFlags {
@@ -19,17 +20,12 @@ export interface LakeProjectionFlags extends ProjectionFlags {
   readonly changeTaken?: true
 }
 
-const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
+const listed = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
   ...value
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== ''),
-]
-
-const several = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
-  value,
 ]
 
 /** @param what is done with what is declared */
@@ -45,7 +41,7 @@ const declaring = (what: string): Option[] => [
     `${what} all but these tables and columns (roles, companies.email; persons: all personal data)`,
   ).argParser(listed),
   new Option(`--mask <name=text>`, `${what} this text in place of a column's values (repeatable)`).argParser(
-    several,
+    repeated,
   ),
   new Option(
     `--hash <names>`,
@@ -54,13 +50,13 @@ const declaring = (what: string): Option[] => [
   new Option(
     `--compute <table.column=sql>`,
     `${what} this further column too, computed by SQL from the others (repeatable)`,
-  ).argParser(several),
+  ).argParser(repeated),
 ]
 
 export const exportProjectionOptions = (): Option[] => declaring('write')
 
 /** The options of the commands that load. */
-export const lakeProjectionOptions = (): Option[] => [
+export const projectionOptions = (): Option[] => [
   ...declaring('load'),
   new Option('--keep-bad-lines', 'keep the text of bad lines also where something is left out'),
   new Option('--change-taken', 'take what is declared here, whatever earlier loads of the lake took'),

@@ -247,7 +247,7 @@ const withQuery = async <T>(
   }
 }
 
-const OPTIONS: OptionTypes<ExportOptions> = {
+export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
   lake: is.lake,
   to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
   hashKey: is.either(is.text, is.object),
@@ -275,7 +275,7 @@ const OPTIONS: OptionTypes<ExportOptions> = {
  * console.log(tables[0]?.rows) // 3
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
-  checkOptions('exportTables', OPTIONS, options)
+  checkOptions('exportTables', EXPORT_OPTIONS, options)
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const asked = exportsOf(options)
   const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))

@@ -89,13 +89,13 @@ const viewsBefore = async (
   lake: string,
   computed: LakeContents['computed'],
 ): Promise<Omit<DatabaseParts, 'statements'>> => {
-  const { name, statements } = keptViews(computed)
+  const views = keptViews(computed)
   const record = await readRecord(lake)
   const bytes = typeof record === 'string' ? null : await storageOf(lake).read(LAKE_FILE)
   const isWhole = bytes !== null && typeof record !== 'string' && record.hashes.includes(sha256Of(bytes))
   // Those of other lakes have no columns of this one.
-  const before = isWhole ? bytes : computed.length > 0 ? undefined : await madeViews()
-  return { ...(before && { before }), ask: MADE_OF_QUERY, name, views: statements }
+  const before = isWhole ? bytes : computed.length > 0 ? undefined : await madeViews(process.env, views)
+  return { ...(before && { before }), ask: MADE_OF_QUERY, name: views.name, views: views.statements }
 }
 
 /** Whether the file was placed for a snapshot, and nobody is, or was killed, replacing it. */
@@ -225,8 +225,10 @@ const remember = async (path: string, bytes: Buffer): Promise<void> => {
 }
 
 /** The bytes of the database, in which `MADE_OF_QUERY` gives the name of its views. */
-export const madeViews = async (env: NodeJS.ProcessEnv = process.env): Promise<Buffer> => {
-  const { name, statements } = keptViews()
+export const madeViews = async (
+  env: NodeJS.ProcessEnv = process.env,
+  { name, statements } = keptViews(),
+): Promise<Buffer> => {
   const path = join(workBase(env), 'views', `${name.slice(0, 32)}.duckdb`)
   const kept = unhashed(await readCached(path))
   if (kept !== undefined) return kept

@@ -75,7 +75,8 @@ ${Object.values(DICTIONARIES)
 
 ${MADE}
 
-Views and macros over the tables of a lake, for \`firmlake query\`, \`export --sql\` and \`lake.duckdb\`: [analysis.md](../analysis.md).
+Views and macros over the tables of a lake, for \`firmlake query\`, \`export --sql\`, \`lake.ducklake\` and
+\`lake.duckdb\`: [analysis.md](../analysis.md).
 
 ${definitionsText()}`,
   'codes.md': `# Codes

@@ -1,11 +1,14 @@
 /** Loads lines into a small lake through the real stages, and reads its tables, its quarantine and its records. */
 
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkBlock, emptyPart } from '../../src/check/check-block.ts'
 import type { CheckOptions } from '../../src/check/drift/check-options.ts'
 import { RecordChecker } from '../../src/check/record/check-record.ts'
+import { PartWriter } from '../../src/commit/extend-list.ts'
+import { listVersions } from '../../src/commit/record-versions.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Block, RejectedLine } from '../../src/core/lines.ts'
 import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
@@ -104,7 +107,7 @@ export class Workbench {
     )
     await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
     await loader.close()
-    const snapshot = snapshotOf(partitions, dictionary.files)
+    const snapshot = await snapshotOf(lake, this.#session, { partitions, files: dictionary.files })
     return {
       lake,
       snapshot,
@@ -197,15 +200,22 @@ const HEAD = {
   time: '2025-01-01T00:00:00Z',
 }
 
-const snapshotOf = (partitions: readonly PartitionEntry[], files: readonly FileEntry[]): Snapshot => ({
-  ...HEAD,
-  partitions: committedBy(HEAD, partitions),
-  files: committedBy(
+const snapshotOf = async (
+  lake: string,
+  session: Session,
+  loaded: { readonly partitions: readonly PartitionEntry[]; readonly files: readonly FileEntry[] },
+): Promise<Snapshot> => {
+  const { run } = HEAD
+  const partitions = committedBy(HEAD, loaded.partitions)
+  const files = committedBy(
     HEAD,
-    files.map((file) => ({ ...file, run: 'run' })),
+    loaded.files.map((file) => ({ ...file, run })),
     partitions.length + 1,
-  ),
-})
+  )
+  const writer = new PartWriter({ lake, run }, randomBytes)
+  const versions = await listVersions({ lake, run, session })({ before: null, partitions, files, writer })
+  return { ...HEAD, partitions, files, versions }
+}
 
 const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> => {
   const rows: Row[] = []

@@ -33,13 +33,14 @@ const listLines = (name: string, entries: readonly unknown[]): string =>
     : `  "${name}": [\n${entries.map(entryLine).join(',\n')}\n  ],\n`
 
 /** The whole text of a snapshot's file. */
-export const rootToText = ({ lists, ...fields }: SnapshotRoot): string => {
+export const rootToText = ({ lists, versions, ...fields }: SnapshotRoot): string => {
   const texts = LIST_NAMES.map((name) =>
     listLines(
       name,
       lists[name].map(({ ref }) => ref),
     ),
   )
+  texts.push(listLines('versions', versions))
   const body = `{\n${fieldLines({ format: FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
   return body + ending(sha256Of(body))
 }

@@ -137,7 +137,8 @@ const measureQuestions = async (lake: string, companies: number): Promise<void> 
           `wall ${asked.wallMs.toFixed(0)} ms, peak ${asked.peakMegabytes.toFixed(0)} MiB`,
       )
     }
-    if (answers.size > 1) throw new Error(`Cannot compare ${name}: the answers differ: ${[...answers].join(', ')}`)
+    if (answers.size > 1)
+      throw new Error(`Cannot compare ${name}: the answers differ: ${[...answers].join(', ')}`)
   }
 }
 

@@ -42,12 +42,16 @@ export interface VersionsContext {
   readonly lake: string
   readonly run: string
   readonly session: Session
+  /** @default as measured */
+  readonly sizes?: typeof SIZES | undefined
 }
 
-/** Rows that are sorted in memory at once, and of a file. */
-const MOST_ROWS = 4_000_000
-/** Shorter files are put together with those that come. */
-const SMALL_ROWS = 100_000
+const SIZES = {
+  /** Rows that are sorted in memory at once, and of a file. */
+  mostRows: 4_000_000,
+  /** Shorter files are put together with those that come. */
+  smallRows: 100_000,
+}
 
 /** A file of keys, all of one version. */
 interface KeyFile {
@@ -130,15 +134,16 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
     added: { readonly sql: string; readonly rows: number },
   ): Promise<readonly VersionFile[]> {
     if (added.rows === 0) return before
+    const { mostRows, smallRows } = this.#context.sizes ?? SIZES
     let [rows, at] = [added.rows, before.length]
     for (; at > 0; at -= 1) {
       const own = before[at - 1]?.rows ?? 0
-      if (own > Math.max(rows, SMALL_ROWS) || own + rows > MOST_ROWS) break
+      if (own > Math.max(rows, smallRows) || own + rows > mostRows) break
       rows += own
     }
     const merged = before.slice(at)
     const all = merged.length === 0 ? added.sql : `(${added.sql}) UNION ALL (${this.#listed(merged)})`
-    const pieces = Math.ceil(rows / MOST_ROWS)
+    const pieces = Math.ceil(rows / mostRows)
     const written: VersionFile[] = []
     for (let piece = 0; piece < pieces; piece += 1) {
       const some = `SELECT * FROM (${all})${pieces === 1 ? '' : ` WHERE hash(${this.#keys}) % ${pieces} = ${piece}`}`
@@ -152,11 +157,11 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
   /** Makes the table of superseded versions among what came and what was the last before. @returns how many */
   async #findSuperseded(came: string, rows: number, last: string | undefined): Promise<number> {
     const { session } = this.#context
-    const pieces = Math.ceil(rows / MOST_ROWS)
+    const pieces = Math.ceil(rows / (this.#context.sizes ?? SIZES).mostRows)
     const before =
       last === undefined
         ? ''
-        : ` UNION ALL BY NAME SELECT ${this.#keys}, max(version) AS version FROM (${last}) SEMI JOIN came USING (${this.#keys}) GROUP BY ALL`
+        : ` UNION ALL SELECT ${this.#keys}, max(version), false FROM (${last}) SEMI JOIN came USING (${this.#keys}) GROUP BY ${this.#keys}`
     for (let piece = 0; piece < pieces; piece += 1) {
       const some =
         pieces === 1 ? came : `SELECT * FROM (${came}) WHERE hash(${this.#keys}) % ${pieces} = ${piece}`

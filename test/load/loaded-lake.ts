@@ -119,6 +119,11 @@ export class Workbench {
     }
   }
 
+  /** A snapshot with the lists that its partitions and files ask for. */
+  async listed(lake: string, snapshot: Snapshot): Promise<Snapshot> {
+    return { ...snapshot, versions: await versionsOf(lake, this.#session, snapshot) }
+  }
+
   async #rows(lake: string, snapshot: Snapshot, name: TableName, columns = '*'): Promise<Row[]> {
     const table = TABLES.find((one) => one.name === name)
     if (table === undefined) throw new TypeError(`No table "${name}"`)
@@ -200,6 +205,15 @@ const HEAD = {
   time: '2025-01-01T00:00:00Z',
 }
 
+const versionsOf = (
+  lake: string,
+  session: Session,
+  { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
+): Promise<Snapshot['versions']> => {
+  const writer = new PartWriter({ lake, run: HEAD.run }, randomBytes)
+  return listVersions({ lake, run: HEAD.run, session })({ before: null, partitions, files, writer })
+}
+
 const snapshotOf = async (
   lake: string,
   session: Session,
@@ -212,9 +226,10 @@ const snapshotOf = async (
     loaded.files.map((file) => ({ ...file, run })),
     partitions.length + 1,
   )
-  const writer = new PartWriter({ lake, run }, randomBytes)
-  const versions = await listVersions({ lake, run, session })({ before: null, partitions, files, writer })
-  return { ...HEAD, partitions, files, versions }
+  return {
+    ...{ ...HEAD, partitions, files },
+    versions: await versionsOf(lake, session, { partitions, files }),
+  }
 }
 
 const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> => {

@@ -115,5 +115,5 @@ export async function* documentText(lake: string, root: SnapshotRoot): AsyncGene
   for (const name of LIST_NAMES)
     if (name === 'partitions' || name === 'files' || countEntries(root.lists[name]) > 0)
       yield* listText(lake, root, name)
-  yield '\n}\n'
+  yield `,\n${listLines('versions', root.versions).slice(0, -2)}\n}\n`
 }

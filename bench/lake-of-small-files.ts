@@ -11,7 +11,7 @@ import { Engine } from '../src/lake/duckdb/engine.ts'
 import { literal } from '../src/lake/duckdb/sql.ts'
 import { inLake, loadPath } from '../src/lake/files/layout.ts'
 import { createRun, removeRun } from '../src/manifest/runs/runs.ts'
-import { readSnapshot } from '../src/manifest/snapshots/snapshots.ts'
+import { readRoot, readSnapshot } from '../src/manifest/snapshots/snapshots.ts'
 import { fromRecords } from '../src/source/from-records.ts'
 import { sha256Of } from '../src/support/hash.ts'
 import { TOOL } from '../src/support/own-package.ts'
@@ -20,6 +20,8 @@ import { inventedPartition } from './invented-lake.ts'
 /** Its eight bytes occur nowhere else in the files, so that they can be replaced. */
 const ID_OF_COPY = 0x11223344556677n
 const FIRST_ID = 10_000_000n
+/** DuckDB keeps the footers of all files that a commit lists in memory. */
+const PARTITIONS_OF_COMMIT = 1000
 
 /** The id of a company. @param number from 0 */
 export const companyId = (number: number): bigint => FIRST_ID + BigInt(number)
@@ -142,7 +144,7 @@ export interface SmallFiles {
 }
 
 /**
- * Makes a lake of about so many files in two snapshots: the second one has a tenth of the companies again.
+ * Makes a lake of about so many files, a thousand partitions a snapshot. A tenth of the companies come twice.
  *
  * @returns a function that commits one company again
  */
@@ -152,14 +154,21 @@ export const makeLakeOfSmallFiles = async (
 ): Promise<SmallFiles & { readonly commitOne: () => Promise<void> }> => {
   const own = await originals(dirname(lake))
   const each = own.filter(({ isOfCompany }) => isOfCompany).length
-  // The commits have a file of their run each.
-  const all = Math.floor((files - 3) / each) - 1
-  const companies = Math.floor(all / 1.1)
-  await commit(lake, own, { from: 0, partitions: companies, company: 0 })
-  await commit(lake, own, { from: companies, partitions: all - companies, company: 0 })
+  const partitions = Math.floor(files / (each + 1 / PARTITIONS_OF_COMMIT)) - 1
+  const companies = Math.floor(partitions / 1.1)
+  const load = async (from: number, to: number, company: number): Promise<void> => {
+    for (let at = from; at < to; at += PARTITIONS_OF_COMMIT)
+      await commit(lake, own, {
+        ...{ from: at, partitions: Math.min(PARTITIONS_OF_COMMIT, to - at) },
+        company: company + at - from,
+      })
+  }
+  await load(0, companies, 0)
+  await load(companies, partitions, 0)
   await checkCopies(lake)
+  const { totals } = await readRoot(lake)
   return {
-    ...{ files: all * each + 2, companies },
-    commitOne: () => commit(lake, own, { from: all, partitions: 1, company: companies - 1 }),
+    ...{ files: totals.tables.reduce((sum, table) => sum + table.files, 0), companies },
+    commitOne: () => commit(lake, own, { from: partitions, partitions: 1, company: companies - 1 }),
   }
 }

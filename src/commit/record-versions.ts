@@ -18,7 +18,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import type { PartWriter } from './extend-list.ts'
 
-/** What a commit adds, with the versions that it gives. */
+/** Entries that a commit adds, with the versions that it gives. */
 interface Added {
   readonly partitions: readonly CommittedPartition[]
   readonly files: readonly FileOfRun[]
@@ -176,7 +176,7 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
     const written: VersionFile[] = []
     for (let piece = 0; piece < pieces; piece += 1) {
       const some = `SELECT * FROM (${all})${pieces === 1 ? '' : ` WHERE hash(${this.#keys}) % ${pieces} = ${piece}`}`
-      // Of a key that stands in several lists the greatest version is the last.
+      // Where a key stands in several lists, the greatest version is the last.
       const last = `SELECT ${this.#keys}, max(version) AS version FROM (${some}) GROUP BY ALL`
       written.push(...(await this.#write(kind, kind === 'last' ? last : some)))
     }

@@ -186,6 +186,6 @@ export interface Snapshot extends SnapshotHead {
    * when. Of their files they keep those of the quarantine. Absent where there was no compaction.
    */
   readonly merged?: readonly CommittedPartition[]
-  /** What is superseded as of this snapshot, and the last version of each record. */
+  /** Lists of the versions that are superseded as of this snapshot, and of the last version of each record. */
   readonly versions: readonly VersionFile[]
 }

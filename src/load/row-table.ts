@@ -20,7 +20,7 @@ export interface RowPart {
   readonly spare: SpareFields
 }
 
-/** What DuckDB makes of the values of a part that are not read here; its code is loaded where there are some. */
+/** Values of a part that DuckDB has to read; its code is loaded where there are some. */
 export const oddValuesOf = async (
   engine: Engine,
   { objects }: BlockRows,

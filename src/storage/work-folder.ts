@@ -58,7 +58,7 @@ export const makeWorkFolder = async (folder: string): Promise<void> => {
 }
 
 /** Folders and files that begin so are of runs at work, and no copies. */
-const AT_WORK = /^[_.]/
+const AT_WORK = /^(?:_(?!manifest)|\.)/
 
 const removeIfDead = async ({ path }: FoundPath): Promise<void> => {
   if (temporaryLiveness(basename(path)) === 'gone') await rm(path, { force: true })

@@ -127,7 +127,7 @@ const newDrift = ({ sources, drift, knowsName }: LoadFacts): CheckResult => {
   return result('new_drift', fresh.length, fresh.length === 0, 'no name that no load had before')
 }
 
-/** What the manifest says of the loads up to a snapshot. @throws {ToolkitError} as `readFactsOf` */
+/** Facts of the manifest about the loads up to a snapshot. @throws {ToolkitError} as `readFactsOf` */
 export const loadFactsOf = async (lake: string, root: SnapshotRoot): Promise<LoadFacts> => {
   const read = readFactsOf(lake, root)
   return {

@@ -44,24 +44,31 @@ describe('a stored file that is', () => {
 
 describe('query', () => {
   /** A bench whose reads of table files hang until the test lets them go. */
-  const slowBench = async (context: TestContext): Promise<{ bench: Bench; release: () => void }> => {
+  const slowBench = async (
+    context: TestContext,
+  ): Promise<{ bench: Bench; arm: () => void; release: () => void }> => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const isTable = ({ method, url }: Passing): boolean => method === 'GET' && url.includes('.parquet')
     let reads = 0
+    let isArmed = false
+    const arm = (): void => {
+      isArmed = true
+    }
     const bench = await s3Bench(context, async (passing) => {
-      if (!isTable(passing)) return undefined
+      if (!isArmed || !isTable(passing)) return undefined
       reads += 1
       // The first file comes, so that there is something to tell; the others do not.
       if (reads > 1) await promise
       return undefined
     })
-    return { bench, release: resolve }
+    return { bench, arm, release: resolve }
   }
 
   test('is stopped while it fetches files, and leaves only whole copies', async (context) => {
-    const { bench, release } = await slowBench(context)
+    const { bench, arm, release } = await slowBench(context)
     try {
       await succeed('convert', SAMPLE_COMPANIES)
+      arm()
       const asked = bench.proxy.requests.length
       const stop = async (child: ChildProcess): Promise<void> => {
         const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null

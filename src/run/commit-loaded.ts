@@ -19,6 +19,7 @@ import { lineItemsOf } from '../load/line-items.ts'
 import type { Loader } from '../load/loader.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
+import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
 import {
   type FinishedWork,
   type JournalEntry,
@@ -26,7 +27,6 @@ import {
   type SourceResult,
 } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
-import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
 import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/own-package.ts'
@@ -220,7 +220,7 @@ const isWithoutNews = async (...came: Parameters<typeof bringsNothing>): Promise
 
 /** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
 export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
-  const noViews = await refreshLakeFile(lake)
+  const noViews = await refreshLakeFiles(lake)
   return { ...summary, ...(noViews !== undefined && { noViews }) }
 }
 

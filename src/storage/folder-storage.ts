@@ -144,10 +144,10 @@ export const folderStorage = (folder: string): Storage => {
         return true
       }),
 
-    replace: (path, data) =>
+    replace: (path, data, mode) =>
       writing(`"${path}"`, async () => {
         await makeFolder(dirname(absolute(path)), inside)
-        await replaceDurably(absolute(path), data)
+        await replaceDurably(absolute(path), data, mode)
       }),
 
     remove: (paths) =>

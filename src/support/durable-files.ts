@@ -53,11 +53,12 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
 export const discard = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => undefined)
 
-const writeTemporary = async (folder: string, data: string | Uint8Array): Promise<string> => {
+const writeTemporary = async (folder: string, data: string | Uint8Array, mode?: number): Promise<string> => {
   const path = join(folder, temporaryName())
   const handle = await openFile(path, FILE_FLAGS.new)
   try {
     await handle.writeFile(data)
+    if (mode !== undefined) await handle.chmod(mode)
     await handle.sync()
   } catch (error) {
     await discard(path)
@@ -89,9 +90,13 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
   return true
 }
 
-/** Writes a small file whole, over an older one where there is one. */
-export const replaceDurably = async (path: string, data: string | Uint8Array): Promise<void> => {
-  const temporary = await writeTemporary(dirname(path), data)
+/** Writes a file whole, over an older one where there is one. @param mode its bits. @default those of other files */
+export const replaceDurably = async (
+  path: string,
+  data: string | Uint8Array,
+  mode?: number,
+): Promise<void> => {
+  const temporary = await writeTemporary(dirname(path), data, mode)
   try {
     await rename(temporary, path)
   } catch (error) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { query } from '../../src/jobs/query/query.ts'
-import { writeLakeFile } from '../../src/manifest/snapshots/lake-file.ts'
+import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { cli } from '../cli/run-cli.ts'
 import { HTTPFS, missingHttpfs } from '../support/httpfs.ts'
@@ -66,7 +66,7 @@ test('views of a lake in a bucket, printed as SQL, give what query gives, also o
     2,
     expect.stringContaining('the lake is in a bucket; "firmlake views" prints its views'),
   ])
-  expect(await writeLakeFile(LAKE)).toMatchObject({ kind: 'skipped' })
+  expect(await writeLakeFiles(LAKE)).toMatchObject({ kind: 'skipped' })
   await compact({ lake: LAKE })
   expect(await ask(QUESTIONS.slice(0, 1))).toEqual(expected.slice(0, 1))
 })

@@ -42,10 +42,22 @@ const runViews = async ({ lake, snapshot, write, json }: ViewsOptions): Promise<
     const { viewsSql } = await import('../../jobs/views/views.ts')
     return print(await viewsSql(lake, snapshot))
   }
-  const { writeLakeFile } = await import('../../manifest/snapshots/lake-file.ts')
-  const outcome = await writeLakeFile(lake)
-  if (outcome.kind === 'skipped')
-    throw new ToolkitError('USAGE', `Cannot write lake.duckdb of lake "${lake}": ${outcome.reason}`, { lake })
-  if (json) return printJson({ lake, snapshot: outcome.snapshot })
-  await printLines([`Wrote lake.duckdb of snapshot ${outcome.snapshot}.`])
+  const { writeLakeFiles } = await import('../../manifest/lake-file/lake-file.ts')
+  const { views, catalog } = await writeLakeFiles(lake)
+  const named = [
+    ['lake.duckdb', views],
+    ['lake.ducklake', catalog],
+  ] as const
+  if (json)
+    return printJson({
+      lake,
+      ...Object.fromEntries(named.map(([name, one]) => [name, one.kind === 'written' ? one.snapshot : null])),
+    })
+  await printLines(
+    named.map(([name, one]) =>
+      one.kind === 'written'
+        ? `Wrote ${name} of snapshot ${one.snapshot}.`
+        : `Wrote no ${name}: ${one.reason}.`,
+    ),
+  )
 }

@@ -55,6 +55,10 @@ export const RATES_PATH = '_rates/rates.csv'
 export const LAKE_FILE = 'lake.duckdb'
 export const LAKE_FILE_RECORD = `${LAKE_FILE}.sha256`
 
+/** A DuckLake catalog of the kept snapshots; and its SHA-256. */
+export const CATALOG_FILE = 'lake.ducklake'
+export const CATALOG_FILE_RECORD = `${CATALOG_FILE}.sha256`
+
 /** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 

@@ -1,0 +1,282 @@
+/**
+ * The files beside the tables of a lake that other tools open, for any snapshot that is committed: `lake.duckdb`, in a lake in a
+ * folder, with views, macros and facts of the newest snapshot for any DuckDB; `lake.ducklake`, a DuckLake catalog of all kept ones.
+ */
+
+import { resolve } from 'node:path'
+import { messageOf, writeError } from '../../core/errors.ts'
+import { type MakeDatabase, withDatabases } from '../../lake/duckdb/database-files.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { CATALOG_FILE, CATALOG_FILE_RECORD, LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
+import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { fixedPart } from '../ducklake/fixed-part.ts'
+import { emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
+import { forgottenBefore } from '../form/forgotten.ts'
+import type { Findings } from '../form/problems.ts'
+import { computedOfLake } from '../form/projections.ts'
+import { readFactsOf } from '../snapshots/read-facts.ts'
+import { readWithoutSources, type SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { listManifest, newestNumber, readKnownRoot, readRoot } from '../snapshots/snapshots.ts'
+import { keptDatabase } from './kept-database.ts'
+import {
+  isKept,
+  isLeftOut,
+  isPlaced,
+  type PlacedFile,
+  placeFile,
+  readPlaced,
+  removePlaced,
+  verifyPlaced,
+} from './placed-file.ts'
+
+const VIEWS: PlacedFile = { name: LAKE_FILE, record: LAKE_FILE_RECORD }
+/** Nobody is to write it but a commit: a change of it would be gone with the next one. */
+export const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, mode: 0o444 }
+
+/** Above it a file of views takes too long to make at each commit, and its views to open. */
+const MOST_FILES = 10_000
+const MOST_ATTEMPTS = 10
+
+/** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readWithoutSources` */
+export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
+  const listed = await readWithoutSources(lake, root)
+  return {
+    // DuckDB looks for a relative path from the working folder of whoever opens the views.
+    lake: resolve(storageOf(lake).local),
+    listed,
+    facts: readFactsOf(lake, root, listed),
+    computed: await computedOfLake(root),
+  }
+}
+
+const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum, { files }) => sum + files, 0)
+
+/** Whether what the manifest says goes into a database file. */
+export const fitsIntoFile = (root: SnapshotRoot): boolean => filesOf(root) <= MOST_FILES
+
+const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
+
+/** One of the files, as it is made of a lake's newest snapshot. */
+interface FileKind {
+  readonly file: PlacedFile
+  /** Why the lake has no such file; `undefined` where it is to have one. */
+  readonly whyNot: (lake: string, root: SnapshotRoot, options: LakeFileOptions) => Promise<string | undefined>
+  /** The snapshots that it shows. */
+  readonly shows: (lake: string, root: SnapshotRoot) => Promise<string>
+  readonly make: (
+    make: MakeDatabase,
+    lake: string,
+    root: SnapshotRoot,
+    options: LakeFileOptions,
+  ) => Promise<Buffer>
+}
+
+interface LakeFileOptions {
+  /** Files above which there is no `lake.duckdb`. */
+  readonly mostFiles?: number
+  /** Takes nothing of the files that are there. @default false */
+  readonly anew?: boolean
+}
+
+const viewsKind: FileKind = {
+  file: VIEWS,
+  whyNot: async (lake, root, { mostFiles = MOST_FILES }) => {
+    if (!isInFolder(lake)) return 'the lake is in a bucket; "firmlake views" prints its views'
+    const files = filesOf(root)
+    return files > mostFiles
+      ? `the lake has ${files} files, more than ${mostFiles}; "firmlake compact" puts them together`
+      : undefined
+  },
+  shows: async (_, { snapshot }) => String(snapshot),
+  make: async (make, lake, root) => {
+    const contents = await readContents(lake, root)
+    const before = await viewsBefore(make, lake, contents.computed)
+    return make({ before, fill: (session) => fillViews(session, contents) })
+  },
+}
+
+/** The first snapshot that may be shown: of those before a forget nothing may be read. */
+const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
+  Math.max((await listManifest(lake)).oldest, forgottenBefore(root))
+
+const catalogKind: FileKind = {
+  file: CATALOG,
+  whyNot: async (lake) => ((await isLeftOut(lake, CATALOG)) ? LEFT_OUT : undefined),
+  shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
+  make: async (make, lake, root, { anew = false }) => {
+    const { bytes } = await makeCatalog(make, {
+      ...{ lake, newest: root, first: await firstShown(lake, root) },
+      before: anew ? undefined : await readPlaced(lake, CATALOG),
+      empty: () => madeCatalog(make),
+    })
+    return bytes
+  },
+}
+const LEFT_OUT = 'it is left out; "firmlake views --write --ducklake" makes it'
+
+const KINDS = [viewsKind, catalogKind]
+
+/** The views of the file that is there, which cost more to make than all the rest, else those of other lakes. */
+const viewsBefore = async (
+  make: MakeDatabase,
+  lake: string,
+  computed: LakeContents['computed'],
+): Promise<Buffer | undefined> =>
+  // Those of other lakes have no columns of this one.
+  (await readPlaced(lake, VIEWS)) ?? (computed.length > 0 ? undefined : madeViews(make))
+
+const fillViews = async (session: Session, contents: LakeContents): Promise<void> => {
+  await makeViews(session, contents.computed)
+  for await (const sql of keptSources(contents)) await session.run(sql)
+}
+
+/** Makes the views where the database has others. */
+const makeViews = async (session: Session, computed?: LakeContents['computed']): Promise<void> => {
+  const { name, statements } = keptViews(computed)
+  const [found] = await session.rows(MADE_OF_QUERY).catch(() => [])
+  if (found?.made_of === name) return
+  for (const sql of statements) await session.run(sql)
+}
+
+/** The bytes of the database with the views of lakes without further columns. */
+export const madeViews = (make: MakeDatabase, env?: NodeJS.ProcessEnv): Promise<Buffer> =>
+  keptDatabase({ name: keptViews().name, ending: '.duckdb' }, () => make({ fill: makeViews }), env)
+
+/** The same of the catalog. */
+const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
+  keptDatabase({ name: fixedPart().madeOf, ending: '.ducklake' }, () => emptyCatalog(make))
+
+/** Outcome for one file. `skipped`: the lake is to have none. */
+type FileOutcome =
+  | { readonly kind: 'written'; readonly snapshot: number }
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/**
+ * Writes one file for the newest snapshot, whole or not at all. Of several at once the newest snapshot's stays: whoever
+ * writes looks afterwards whether it is still the newest.
+ */
+const writeFile = async (
+  make: MakeDatabase,
+  { file, ...kind }: FileKind,
+  lake: string,
+  options: LakeFileOptions,
+): Promise<FileOutcome> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const root = await readRoot(lake)
+    const reason = await kind.whyNot(lake, root, options)
+    if (reason !== undefined) {
+      // What shows an older snapshot would be taken for the lake.
+      await removePlaced(lake, file)
+      return { kind: 'skipped', reason }
+    }
+    try {
+      const shows = await kind.shows(lake, root)
+      await placeFile(lake, file, await kind.make(make, lake, root, options), shows)
+      const isNewest = (await newestNumber(lake)) === root.snapshot
+      if ((isNewest && (await isPlaced(lake, file, shows))) || attempt >= MOST_ATTEMPTS)
+        return { kind: 'written', snapshot: root.snapshot }
+    } catch (error) {
+      throw writeError(`Cannot write "${file.name}" of lake "${lake}"`, error)
+    }
+  }
+}
+
+/** Outcomes for both files. */
+interface LakeFilesOutcome {
+  readonly views: FileOutcome
+  readonly catalog: FileOutcome
+}
+
+/**
+ * Writes both files for the newest snapshot, taking nothing of those that are there.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `RATES_UNREADABLE`, `DISK_FULL`,
+ *   `WRITE_FAILED`
+ */
+export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Promise<LakeFilesOutcome> =>
+  withDatabases(async (make) => ({
+    views: await writeFile(make, viewsKind, lake, { anew: true, ...options }),
+    catalog: await writeFile(make, catalogKind, lake, { anew: true, ...options }),
+  }))
+
+const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<string | undefined> => {
+  const reasons: string[] = []
+  const write = async (make: MakeDatabase): Promise<void> => {
+    for (const kind of kinds)
+      try {
+        const outcome = await writeFile(make, kind, lake, {})
+        if (outcome.kind === 'skipped') reasons.push(outcome.reason)
+      } catch (error) {
+        reasons.push(messageOf(error))
+      }
+  }
+  try {
+    if (kinds.length > 0) await withDatabases(write)
+  } catch (error) {
+    reasons.push(messageOf(error))
+  }
+  return reasons.length > 0 ? reasons.join('; ') : undefined
+}
+
+/** The files that a lake is to have by where it stands and what was said of it. */
+const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
+  const isWithout = new Set<FileKind>()
+  if (!isInFolder(lake)) isWithout.add(viewsKind)
+  if (await isLeftOut(lake, CATALOG)) isWithout.add(catalogKind)
+  return KINDS.filter((kind) => !isWithout.has(kind))
+}
+
+/**
+ * Writes the files after a commit, which stands whatever becomes of them.
+ *
+ * @returns why there is one missing; `undefined` where all that the lake is to have were written
+ */
+export const updateLakeFiles = async (lake: string): Promise<string | undefined> => {
+  try {
+    return await writeSome(lake, await kindsOf(lake))
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/**
+ * Writes the files that are not of the newest snapshot: whoever committed that one may have been killed, or had no room.
+ *
+ * @param whereKept only those that the lake has had: not every command that finds none makes one
+ * @returns as `updateLakeFiles`
+ */
+export const refreshLakeFiles = async (
+  lake: string,
+  { whereKept = false } = {},
+): Promise<string | undefined> => {
+  try {
+    const newest = await newestNumber(lake)
+    if (newest === 0) return undefined
+    const root = await readKnownRoot(lake, newest)
+    const outdated: FileKind[] = []
+    for (const kind of await kindsOf(lake)) {
+      if (whereKept && !(await isKept(lake, kind.file))) continue
+      const shows = await kind.shows(lake, root)
+      if (!(await isPlaced(lake, kind.file, shows).catch(() => false))) outdated.push(kind)
+    }
+    return await writeSome(lake, outdated)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** Removes both: their pages may still hold what they have named. */
+export const removeLakeFiles = async (lake: string): Promise<void> => {
+  for (const { file } of KINDS) await removePlaced(lake, file)
+}
+
+/** Checks both files. @param root the newest snapshot, which they should show */
+export const verifyLakeFiles = async (
+  lake: string,
+  root: SnapshotRoot,
+  findings: Findings,
+): Promise<void> => {
+  await verifyPlaced(lake, VIEWS, await viewsKind.shows(lake, root), findings)
+  await verifyPlaced(lake, CATALOG, await catalogKind.shows(lake, root), findings)
+}

@@ -82,6 +82,7 @@ export const makeInventedLake = async (lake: string, partitions: number): Promis
     time: new Date(FIRST_MS).toISOString(),
     totals,
     lists,
+    versions: [],
     nextVersion: partitions + 5,
   })
   await ensureRecord(lake, 1)

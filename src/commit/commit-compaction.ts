@@ -15,11 +15,12 @@ import { ensureRecord, findCommit } from '../manifest/snapshots/snapshots.ts'
 import { checkPartitions, commitWithRetries, createNext, refuseForgotten } from './commit-attempts.ts'
 import type { CommitRequest } from './commit-run.ts'
 import { extendLists, type PartWriter } from './extend-list.ts'
+import type { ListVersions } from './record-versions.ts'
 
 export interface CompactCommitRequest
   extends Pick<
     CommitRequest,
-    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxAttempts' | 'signal'
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'versions' | 'now' | 'random' | 'maxAttempts' | 'signal'
   > {
   /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
   readonly base: Snapshot
@@ -51,7 +52,7 @@ const conflict = (run: string, lost: string): ToolkitError =>
 const compactedSnapshot = (
   request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
   newest: Snapshot & WithVersions,
-): Snapshot & WithVersions => {
+): Omit<Snapshot, 'versions'> & WithVersions => {
   const { lease, tool, partitions, runFiles, now, base } = request
   const standing = new Set(newest.partitions.map(nameOfPartition))
   const lost = base.partitions.find((one) => !standing.has(nameOfPartition(one)))
@@ -92,8 +93,9 @@ const compactedSnapshot = (
 const writeNext = async (
   writer: PartWriter,
   { lists, ...fields }: SnapshotRoot,
-  next: Snapshot & WithVersions,
+  next: Omit<Snapshot, 'versions'> & WithVersions,
   before: number,
+  versions: ListVersions,
 ): Promise<SnapshotRoot> => ({
   ...fields,
   ...headOf(next),
@@ -104,6 +106,8 @@ const writeNext = async (
     { ...lists, partitions: [], files: [] },
     { partitions: next.partitions, files: next.files, merged: next.merged?.slice(before) },
   ),
+  // Only what came meanwhile supersedes what it has put together.
+  versions: await versions({ before: null, partitions: next.partitions, files: next.files, writer }),
 })
 
 /** One attempt on a snapshot; `null` when another run was first. */
@@ -127,7 +131,7 @@ const commitOnto = async (
   const next = await createNext({
     ...{ lease, random, newest: root },
     files: [...partitions.flatMap(({ files }) => files), ...runFiles],
-    write: (writer) => writeNext(writer, root, snapshot, newest.merged?.length ?? 0),
+    write: (writer) => writeNext(writer, root, snapshot, newest.merged?.length ?? 0, request.versions),
   })
   return next && headOf(next)
 }

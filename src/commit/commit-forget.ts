@@ -4,7 +4,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { FileEntry, Snapshot, SnapshotHead } from '../core/partition.ts'
+import type { FileEntry, Snapshot, SnapshotHead, VersionFile } from '../core/partition.ts'
 import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from '../manifest/form/forgotten.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
@@ -25,6 +25,8 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
   /** The new files among them, which are in place. */
   readonly written: readonly FileEntry[]
   readonly ids: ForgottenIds
+  /** The lists of record versions without the forgotten companies. */
+  readonly versions: (before: SnapshotRoot, writer: PartWriter) => Promise<readonly VersionFile[]>
   /** Names of the drift that was dropped, as `nameKey`. */
   readonly names: readonly string[]
   readonly receipt: Omit<ForgetReceipt, 'snapshot' | 'time' | 'run'>
@@ -33,7 +35,7 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
 
 /** All parts are written anew: what they say of names and sources may have been about the forgotten. */
 const writeNext = async (
-  { lease, tool, listed, ids, names, receipt, now, random }: ForgetCommitRequest,
+  { lease, tool, listed, ids, names, receipt, now, random, versions }: ForgetCommitRequest,
   newest: SnapshotRoot,
   writer: PartWriter,
 ): Promise<SnapshotRoot> => {
@@ -49,6 +51,7 @@ const writeNext = async (
     ...(refusals && { refusals }),
     ...knownWith(knownNames, names, random),
     lists: await extendLists(writer, NO_LISTS, listed),
+    versions: await versions(newest, writer),
   }
 }
 

@@ -31,6 +31,7 @@ import {
 } from './commit-attempts.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
+import type { ListVersions } from './record-versions.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
@@ -54,6 +55,8 @@ export interface CommitRequest extends CommitAttempts {
   readonly beforeTry?: (newest: SnapshotRoot | null) => Promise<void>
   /** Partitions of the run that depend on the snapshot it builds on, behind the others; their files are in place. */
   readonly behind?: (newest: SnapshotRoot | null) => Promise<readonly PartitionEntry[]>
+  /** Lists which versions of records are superseded then. */
+  readonly versions: ListVersions
   readonly now: () => Date
 }
 
@@ -114,7 +117,7 @@ interface Addition {
 
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
-  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {} }: CommitRequest,
+  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions }: CommitRequest,
   newest: SnapshotRoot | null,
   { kept, runFiles, held }: Addition,
   writer: PartWriter,
@@ -138,6 +141,7 @@ const writeNext = async (
     nextVersion,
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
     lists: await extendLists(writer, lists, { partitions, files, pulls }),
+    versions: await versions({ before: newest, partitions, files, writer }),
   }
 }
 

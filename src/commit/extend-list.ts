@@ -50,14 +50,26 @@ export class PartWriter {
   /** @throws {ToolkitError} `WRITE_FAILED`, `DISK_FULL`, and those of the storage */
   async write(level: number, lines: readonly object[], summary: PartSummary): Promise<PartRef> {
     const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    const name = partName(this.#run, this.#random)
+    return { ...(await this.#create(bytes, 'jsonl')), level, ...summary }
+  }
+
+  /** Places the bytes of a Parquet file. @throws as `write` */
+  place(bytes: Buffer): Promise<Pick<PartRef, 'name' | 'bytes' | 'sha256'>> {
+    return this.#create(bytes, 'parquet')
+  }
+
+  async #create(
+    bytes: Buffer,
+    ending: 'jsonl' | 'parquet',
+  ): Promise<Pick<PartRef, 'name' | 'bytes' | 'sha256'>> {
+    const name = partName(this.#run, this.#random, ending)
     const path = partPath(name)
     const storage = storageOf(this.lake)
     this.#written.push(path)
     // A bucket may have created it although its answer was lost.
     if (!(await storage.create(path, bytes)) && !(await storage.read(path))?.equals(bytes))
       throw new ToolkitError('WRITE_FAILED', `Cannot write "${path}": another file has its name`, { path })
-    return { name, level, bytes: bytes.length, sha256: sha256Of(bytes), ...summary }
+    return { name, bytes: bytes.length, sha256: sha256Of(bytes) }
   }
 
   /** Removes what was written, where it is certain that no snapshot lists it. What cannot be removed is gc's. */

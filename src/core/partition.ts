@@ -143,6 +143,22 @@ export interface FileOfRun extends FileEntry, CommitFacts {
   readonly run: string
 }
 
+/**
+ * A Parquet file beside the manifest that says which version of each record is the `last`, or which versions others have
+ * `superseded`. Columns: the key of the main table, `version`; of superseded ones also `next`, the version that came after, and
+ * `is_gone`, whether that is a listing which lacks the company.
+ */
+export interface VersionFile {
+  readonly kind: 'last' | 'superseded'
+  /** The main table of a content, or the dictionary. */
+  readonly table: string
+  /** Its name among the parts of snapshots. */
+  readonly name: string
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
 /** The fields of a snapshot besides its entries. */
 export interface SnapshotHead {
   readonly snapshot: number
@@ -170,4 +186,6 @@ export interface Snapshot extends SnapshotHead {
    * when. Of their files they keep those of the quarantine. Absent where there was no compaction.
    */
   readonly merged?: readonly CommittedPartition[]
+  /** What is superseded as of this snapshot, and the last version of each record. */
+  readonly versions: readonly VersionFile[]
 }

@@ -53,6 +53,8 @@ export interface Loader {
    * @throws {ToolkitError} ENGINE_FAILED, DISK_FULL
    */
   readonly load: (request: PartToLoad, write: WriteRows) => Promise<LoadedPart>
+  /** Lends a session of the loader's engine. */
+  readonly withSession: <T>(use: (session: Session) => Promise<T>) => Promise<T>
   /** Hands over the rows of a query. */
   readonly withRows: <T>(sql: string, use: (rows: TableRows) => Promise<T>) => Promise<T>
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
@@ -101,6 +103,7 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
         )
       return request.content === 'companies' && isAnyFull(request.part.rows.names) ? oneAtATime(load) : load()
     },
+    withSession,
     withRows: (sql, use) => withSession((session) => use(session.relation(sql))),
     rows: (sql) => withSession((session) => session.rows(sql)),
     close: async () => {

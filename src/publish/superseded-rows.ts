@@ -10,22 +10,16 @@ import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
 import { mainTables, type Table } from '../lake/tables/tables.ts'
+import { recordKey, versionFacts } from '../lake/views/current-versions.ts'
 import type { FileChanges, ShownSnapshot, TableFile, TableInSnapshot } from './table-files.ts'
 
 /** The table whose rows say which of a table are current. */
 export const mainOf = (table: Table): Table =>
   mainTables().find(({ content }) => content === table.content) ?? table
 
-/** Columns that identify a record in its rows: its owner, of a dictionary the key. */
-const recordKey = ({ owner, key }: Table): readonly string[] => (owner === undefined ? key : [owner])
-
-const typeOf = ({ columns }: Table, name: string): string =>
-  columns.find((column) => column.name === name)?.type ?? 'BIGINT'
-
 /** Files whose superseded rows are held at once. */
 const FILES_AT_ONCE = 64
 
-const VERSIONS = 'record_versions'
 const SUPERSEDED = 'superseded_versions'
 const POSITIONS = 'superseded_positions'
 
@@ -89,28 +83,23 @@ export class SupersededRows {
   }
 
   /** Versions of records that others have superseded: key, `version`, and the `next` one. */
-  async #make(table: Table, snapshot: TableInSnapshot): Promise<void> {
-    const { session } = this.#context
+  async #make(table: Table, { snapshot, superseded }: TableInSnapshot): Promise<void> {
+    const { lake, session, scratch, signal } = this.#context
     const main = mainOf(table)
-    const known = `${snapshot.snapshot} ${main.name}`
+    const known = `${snapshot} ${main.name}`
     if (this.#known === known) return
-    const files = await snapshot.main.files()
-    const listings = await snapshot.listings.files()
     const keys = recordKey(main).map((name, at) => `${ident(name)} AS k${at}`)
-    const key = keys.map((_, at) => `k${at}`).join(', ')
-    const typed = recordKey(main).map((name, at) => `NULL::${typeOf(main, name)} AS k${at}`)
-    await session.run(
-      `CREATE OR REPLACE TEMP TABLE ${VERSIONS} AS SELECT ${typed.join(', ')}, 0 AS version LIMIT 0`,
-    )
-    // A single partition holds no record twice.
-    if (new Set([...files, ...listings].map(({ version }) => version)).size > 1)
-      await this.#reading([...files, ...listings], (some, placeOf) =>
-        session.run(`INSERT INTO ${VERSIONS} ${versioned(some, placeOf, keys)}`),
+    const listed = versionFacts(superseded)
+    await withFiles(lake, listed, join(scratch, 'versions'), { signal }, (placeOf) => {
+      const paths = listed.map(({ path }) => literal(placeOf(path))).join(', ')
+      const rows = `SELECT ${keys.join(', ')}, version, next FROM read_parquet([${paths}])`
+      const none = recordKey(main).map((_, at) => `NULL::VARCHAR AS k${at}`)
+      return session.run(
+        `CREATE OR REPLACE TEMP TABLE ${SUPERSEDED} AS ${
+          listed.length > 0 ? rows : `SELECT ${none.join(', ')}, 0 AS version, 0 AS next LIMIT 0`
+        }`,
       )
-    await session.run(`CREATE OR REPLACE TEMP TABLE ${SUPERSEDED} AS
-SELECT * FROM (SELECT *, lead(version) OVER (PARTITION BY ${key} ORDER BY version) AS next FROM ${VERSIONS})
-WHERE next IS NOT NULL`)
-    await session.run(`DROP TABLE ${VERSIONS}`)
+    })
     this.#known = known
   }
 

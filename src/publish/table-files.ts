@@ -3,7 +3,14 @@
  * differ from what is published.
  */
 
-import type { Commit, CommitFacts, CommittedPartition, FileEntry, FileOfRun } from '../core/partition.ts'
+import type {
+  Commit,
+  CommitFacts,
+  CommittedPartition,
+  FileEntry,
+  FileOfRun,
+  VersionFile,
+} from '../core/partition.ts'
 import type { Column } from '../lake/tables/columns.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 import { HISTORY_COLUMNS } from '../lake/views/base-views.ts'
@@ -97,6 +104,8 @@ export interface TableInSnapshot extends FilesOfTable {
   readonly snapshot: number
   /** The table whose rows say which of this one are current; itself where it says so of its own. */
   readonly main: FilesOfTable
+  /** The files that list which versions of its records are superseded. */
+  readonly superseded: readonly VersionFile[]
   /** Which companies are not listed any more; no files where the table is none of theirs. */
   readonly listings: FilesOfTable
 }

@@ -5,20 +5,24 @@ import type { Content } from '../contract/objects.ts'
 import type { CommittedPartition, PartitionEntry, Snapshot } from '../core/partition.ts'
 import { isCompaction } from '../core/source-kinds.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident } from '../lake/duckdb/sql.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
 import { type FetchTablesOptions, filesOfTables } from '../lake/files/fetch-tables.ts'
 import { copiesOfLake, type FileAccess } from '../lake/files/file-access.ts'
-import { LISTINGS, mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
+import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
 import {
   currentOfVersion,
   filesOf,
   HIDDEN_SCHEMA,
   makeSuperseded,
+  pathList,
   readTable,
   supersededVersions,
   type VersionedFile,
+  versionFacts,
+  versionFilesOf,
   versionsHolding,
 } from '../lake/views/current-versions.ts'
+import type { FetchOptions } from '../storage/storage.ts'
 import {
   type CutTable,
   type Slice,
@@ -60,22 +64,17 @@ export const prepareRestore = async (request: SessionRequest, content?: Content)
   await session.run(`CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`)
   for (const main of mainTables()) {
     if (content === undefined || main.content === content) {
-      const listings = main.content === LISTINGS.content ? [LISTINGS.name] : []
-      await makeReadable(request, snapshot, [main.name, ...listings])
+      const facts = versionFacts(versionFilesOf(snapshot, 'superseded', main))
+      await accessOf(request).makeReadable(facts, fetching(request))
       await session.run(makeSuperseded(snapshot, access.placeOf, main))
     }
   }
 }
 
-const makeReadable = (
-  request: SessionRequest,
-  listed: Pick<Snapshot, 'partitions' | 'files'>,
-  tables: readonly string[],
-): Promise<void> =>
-  accessOf(request).makeReadable(filesOfTables(listed, tables), {
-    signal: request.signal,
-    onProgress: request.onFetch,
-  })
+const fetching = ({ signal, onFetch }: SessionRequest): Omit<FetchOptions, 'known'> => ({
+  signal,
+  onProgress: onFetch,
+})
 
 /** The name of the view of a table's rows in the current slice; `line_items` is that of the run that loaded them. */
 export const sliceView = (table: TableName): string => ident(`part_${table}`)
@@ -146,8 +145,11 @@ const versionsOfIds = async (
   const { session, snapshot, ids } = request
   const main = mainTables().find((table) => table.content === content)
   if (ids === undefined || main === undefined) return undefined
-  const held = readTable(main, filesOf(snapshot, accessOf(request).placeOf, main.name), 'with-version')
-  const rows = await session.rows(versionsHolding(content, held, ids))
+  const facts = versionFacts(snapshot.versions.filter(({ table }) => table === main.name))
+  await accessOf(request).makeReadable(facts, fetching(request))
+  if (facts.length === 0) return new Set()
+  const listed = pathList(facts, (path) => literal(accessOf(request).placeOf(path)))
+  const rows = await session.rows(versionsHolding(main, listed, ids))
   return new Set(rows.map(({ version }) => Number(version)))
 }
 
@@ -176,7 +178,8 @@ const slicesOfPartition = async (
 const fetchOf = (request: SessionRequest, partition: CommittedPartition, content: Content): Promise<void> => {
   const files = filesOfRun(request.snapshot, partition)
   const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
-  return makeReadable(request, { partitions: [partition], files }, tables)
+  const needed = filesOfTables({ partitions: [partition], files }, tables)
+  return accessOf(request).makeReadable(needed, fetching(request))
 }
 
 const tablesToCut = (

@@ -10,6 +10,7 @@ import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find-gone.ts'
 import type { GoneInRun } from '../commit/mark-gone.ts'
 import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
+import { listVersions } from '../commit/record-versions.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
@@ -186,6 +187,7 @@ const commitPlanned = async (
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     take: plan.take,
+    versions: (request) => loader.withSession((session) => listVersions({ lake, run, session })(request)),
     beforeTry: async (newest) => {
       checkTake(lake, newest, plan)
       await guard.check(newest)

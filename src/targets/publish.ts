@@ -8,6 +8,7 @@ import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/err
 import type { SnapshotHead } from '../core/partition.ts'
 import type { TableFormatName } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
+import { versionFilesOf } from '../lake/views/current-versions.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
@@ -178,7 +179,9 @@ const toPublish = ({ lake, kept, rootOf }: Reading, step: Step, root: SnapshotRo
     },
   })
   const listings = step.table.content === LISTINGS.content ? listed(LISTINGS) : NO_FILES
-  return { ...headOf(root), ...listed(step.table), main: listed(mainOf(step.table)), listings }
+  const main = mainOf(step.table)
+  const superseded = versionFilesOf(root, 'superseded', main)
+  return { ...headOf(root), ...listed(step.table), main: listed(main), superseded, listings }
 }
 
 const countChange = (step: Step, change: TableChange | null): void => {

@@ -9,7 +9,7 @@ import { factStatements } from '../../src/lake/views/source-macros.ts'
 
 const EMPTY = {
   lake: '/none',
-  listed: { partitions: [], files: [] },
+  listed: { partitions: [], files: [], versions: [] },
   facts: async function* () {},
   computed: [],
 }

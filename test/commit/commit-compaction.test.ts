@@ -37,6 +37,7 @@ const requestOf = ({ lease, entries, runFiles }: Staged, base: Snapshot): Compac
   base,
   partitions: entries.map(({ partition }) => partition),
   runFiles,
+  versions: async () => [],
   now: () => NOW,
   random: randomBytes,
 })

@@ -25,6 +25,7 @@ const requestOf = async (
   return {
     ...{ lease, tool: 'firmlake 0.1.0', base, written: [], names: [], random: randomBytes, now: () => NOW },
     listed: { partitions, files, pulls, merged },
+    versions: async ({ versions }) => versions,
     ids: { companies: new Set([7n]), persons: new Set([8n]) },
     receipt: { companies: 1, persons: 1, files: [], linesCleared: 0, later },
   }

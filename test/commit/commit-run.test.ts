@@ -100,7 +100,7 @@ test('commitPartitions gives up with COMMIT_CONFLICT when others are always firs
     const parent = others === 1 ? null : others - 1
     const other = { snapshot: others, parent, run: 'another', pipeline: '', tool: '', time: '' }
     const lists = { partitions: [], files: [], pulls: [], merged: [] }
-    const text = rootToText({ ...other, totals: NO_TOTALS, nextVersion: 1, lists })
+    const text = rootToText({ ...other, totals: NO_TOTALS, nextVersion: 1, lists, versions: [] })
     writeFileSync(inLake(lake, snapshotPath(others)), text)
     return NOW
   }

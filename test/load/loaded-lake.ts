@@ -1,11 +1,14 @@
 /** Loads lines into a small lake through the real stages, and reads its tables, its quarantine and its records. */
 
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkBlock, emptyPart } from '../../src/check/check-block.ts'
 import type { CheckOptions } from '../../src/check/drift/check-options.ts'
 import { RecordChecker } from '../../src/check/record/check-record.ts'
+import { PartWriter } from '../../src/commit/extend-list.ts'
+import { listVersions } from '../../src/commit/record-versions.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Block, RejectedLine } from '../../src/core/lines.ts'
 import type { Drift, FileEntry, PartitionEntry, Snapshot } from '../../src/core/partition.ts'
@@ -104,7 +107,7 @@ export class Workbench {
     )
     await sink.commit([...partitions.flatMap(({ files }) => files), ...dictionary.files])
     await loader.close()
-    const snapshot = snapshotOf(partitions, dictionary.files)
+    const snapshot = await snapshotOf(lake, this.#session, { partitions, files: dictionary.files })
     return {
       lake,
       snapshot,
@@ -114,6 +117,11 @@ export class Workbench {
       rows: (table, columns) => this.#rows(lake, snapshot, table, columns),
       givenBack: (content = onlyContent(batches)) => givenBackOf(lake, snapshot, content),
     }
+  }
+
+  /** A snapshot with the lists that its partitions and files ask for. */
+  async listed(lake: string, snapshot: Snapshot): Promise<Snapshot> {
+    return { ...snapshot, versions: await versionsOf(lake, this.#session, snapshot) }
   }
 
   async #rows(lake: string, snapshot: Snapshot, name: TableName, columns = '*'): Promise<Row[]> {
@@ -197,15 +205,32 @@ const HEAD = {
   time: '2025-01-01T00:00:00Z',
 }
 
-const snapshotOf = (partitions: readonly PartitionEntry[], files: readonly FileEntry[]): Snapshot => ({
-  ...HEAD,
-  partitions: committedBy(HEAD, partitions),
-  files: committedBy(
+const versionsOf = (
+  lake: string,
+  session: Session,
+  { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
+): Promise<Snapshot['versions']> => {
+  const writer = new PartWriter({ lake, run: HEAD.run }, randomBytes)
+  return listVersions({ lake, run: HEAD.run, session })({ before: null, partitions, files, writer })
+}
+
+const snapshotOf = async (
+  lake: string,
+  session: Session,
+  loaded: { readonly partitions: readonly PartitionEntry[]; readonly files: readonly FileEntry[] },
+): Promise<Snapshot> => {
+  const { run } = HEAD
+  const partitions = committedBy(HEAD, loaded.partitions)
+  const files = committedBy(
     HEAD,
-    files.map((file) => ({ ...file, run: 'run' })),
+    loaded.files.map((file) => ({ ...file, run })),
     partitions.length + 1,
-  ),
-})
+  )
+  return {
+    ...{ ...HEAD, partitions, files },
+    versions: await versionsOf(lake, session, { partitions, files }),
+  }
+}
 
 const quarantineOf = async (lake: string, snapshot: Snapshot): Promise<Row[]> => {
   const rows: Row[] = []

@@ -16,7 +16,10 @@ import { rootToText } from '../../src/manifest/snapshots/snapshot-text.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { newRunId } from '../../src/support/run-ids.ts'
 
-export interface ToList extends SnapshotHead, Pick<Snapshot, 'pulls' | 'merged'> {
+export interface ToList
+  extends SnapshotHead,
+    Pick<Snapshot, 'pulls' | 'merged'>,
+    Partial<Pick<Snapshot, 'versions'>> {
   readonly partitions: readonly (PartitionEntry & Partial<CommitFacts>)[]
   readonly files: readonly (FileEntry & { readonly run: string } & Partial<CommitFacts>)[]
 }
@@ -40,6 +43,7 @@ export const rootOf = async (lake: string, listed: ToList): Promise<SnapshotRoot
   return {
     ...headOf(listed),
     totals: totalsOf({ partitions, files, pulls, merged }),
+    versions: listed.versions ?? [],
     nextVersion: Math.max(0, ...versions) + 5,
     lists: {
       partitions: await extendList(writer, 'partitions', [], partitions),

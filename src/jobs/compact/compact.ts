@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commitCompaction } from '../../commit/commit-compaction.ts'
 import { discardLoaded } from '../../commit/files-of-run.ts'
+import { listVersions } from '../../commit/record-versions.ts'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
@@ -152,6 +153,10 @@ const work = async (
     () =>
       commitCompaction({
         ...{ lease, tool: TOOL, base: snapshot, partitions, runFiles },
+        versions: (request) =>
+          withRewritingSession(options, spill, (session) =>
+            listVersions({ lake, run: lease.run, session })(request),
+          ),
         ...{ now: () => new Date(), random: randomBytes, signal },
       }),
     (head) => ({ committed: { snapshot: head, partitions } }),

@@ -98,10 +98,7 @@ export const cutPieces = async (
 
 const COUNTRY = 'country_code'
 
-/** The record of each row of a content's main table: `owner`, `version`. */
-export const ownersTable = (content: Content): string => `${HIDDEN_SCHEMA}.owners_${content}`
-
-/** Some of them by which ranges are cut: `owner`, `country`. */
+/** Some records of a content by which ranges are cut: `owner`, `country`. */
 export const sampleTable = (content: Content): string => `${HIDDEN_SCHEMA}.sample_${content}`
 
 const SAMPLED = 200_000

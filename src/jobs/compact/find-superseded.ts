@@ -1,15 +1,22 @@
 /** Which records of a content are superseded, by the ids of its main table, a group of files after the other. */
 
-import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { join } from 'node:path'
+import { cutByBytes, withFiles } from '../../lake/files/fetch-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
 import { mainTables, type Table } from '../../lake/tables/tables.ts'
-import { makeSupersededOf } from '../../lake/views/current-versions.ts'
+import {
+  makeSuperseded,
+  versionFacts,
+  versionFilesOf,
+  withAllCompanies,
+} from '../../lake/views/current-versions.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
-import { ownersTable, sampleOwners, sampleTable } from './cut-pieces.ts'
+import { sampleOwners, sampleTable } from './cut-pieces.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
 
-const readOwners = async (
+/** Samples the records, by which tables are cut into pieces. */
+const sampleRecords = async (
   work: Work,
   { content }: CompactContent,
   main: Table,
@@ -17,8 +24,6 @@ const readOwners = async (
 ): Promise<void> => {
   const { session, pieceBytes, signal, report } = work
   const of = sizesOf(files).rows
-  const owners = ownersTable(content)
-  await session.run(`CREATE TABLE ${owners} (owner BIGINT, version INTEGER)`)
   await session.run(`CREATE TABLE ${sampleTable(content)} (owner BIGINT, country VARCHAR)`)
   let done = 0
   for (const group of cutByBytes(files, pieceBytes, filesAtOnce(main))) {
@@ -32,10 +37,8 @@ const readOwners = async (
         rows: Math.round(done + share * rows),
         of,
       })
-    const insert = async ({ versioned, rows: unversioned }: GroupRows): Promise<void> => {
-      await session.run(`INSERT INTO ${owners} SELECT internal_id, version FROM (${versioned})`)
-      await session.run(sampleOwners(main, content, unversioned, of))
-    }
+    const insert = ({ rows: unversioned }: GroupRows): Promise<void> =>
+      session.run(sampleOwners(main, content, unversioned, of))
     await readGroup(work, main, group, (read) => watchStatement(session, onShare, () => insert(read)))
     done += rows
   }
@@ -43,15 +46,17 @@ const readOwners = async (
 
 /** Makes the table of what is superseded; without a record there is nothing to make it of. */
 export const findSuperseded = async (work: Work, content: CompactContent): Promise<boolean> => {
-  const { session, snapshot } = work
+  const { lake, session, snapshot, spill, signal } = work
   const main = mainTables().find((table) => table.content === content.content)
   const files = main ? inputsOf(snapshot, main) : []
   if (main === undefined || sizesOf(files).rows === 0) return false
   try {
-    await readOwners(work, content, main, files)
-    const owners = ownersTable(content.content)
-    await session.run(makeSupersededOf(content.content, `SELECT owner, version FROM ${owners}`, files))
-    await session.run(`DROP TABLE ${owners}`)
+    await sampleRecords(work, content, main, files)
+    const listed = versionFacts(versionFilesOf(snapshot, 'superseded', main))
+    await withFiles(lake, listed, join(spill, 'versions'), { signal }, (placeOf) =>
+      // The last row of a company that is not listed any more stays.
+      session.run(makeSuperseded(withAllCompanies(snapshot), placeOf, main)),
+    )
   } catch (error) {
     throw diskError(`Cannot find what is superseded in "${content.content}"`, error)
   }

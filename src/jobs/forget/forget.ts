@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { commitForget } from '../../commit/commit-forget.ts'
+import { versionsWithout } from '../../commit/record-versions.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -154,6 +155,13 @@ const commitIn = async (
         commitForget({
           ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
           ids: work.ids,
+          versions: (before, writer) =>
+            versionsWithout(
+              { lake, run: run.run, session: work.session },
+              before,
+              [...work.ids.companies],
+              writer,
+            ),
           receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
           ...{ now: () => new Date(), random: randomBytes },
         }),

@@ -30,7 +30,7 @@ const STAMPS = Object.keys(MINIFIED_INFO.fields).filter(
 
 const EMPTY: Snapshot = {
   ...{ snapshot: 0, parent: null, run: '', pipeline: '', tool: TOOL, time: '' },
-  ...{ partitions: [], files: [] },
+  ...{ partitions: [], files: [], versions: [] },
 }
 
 const listedSql = (files: readonly string[]): string => {

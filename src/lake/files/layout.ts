@@ -24,10 +24,10 @@ export const recordPath = (number: number): string => `${MANIFEST_FOLDER}/${numb
 const PARTS_NAME = 'parts'
 export const PARTS_FOLDER = `${MANIFEST_FOLDER}/${PARTS_NAME}`
 export const partPath = (name: string): string => `${PARTS_FOLDER}/${name}`
-const PART_NAME = /^(\d{8}T\d{9}Z-[0-9a-f]{6})-[0-9a-f]{16}\.jsonl$/
-/** `<run>-<64 random bits>.jsonl`: a name that nobody else has. */
-export const partName = (run: string, random: RandomBytes): string =>
-  `${run}-${Buffer.from(random(8)).toString('hex')}.jsonl`
+const PART_NAME = /^(\d{8}T\d{9}Z-[0-9a-f]{6})-[0-9a-f]{16}\.(?:jsonl|parquet)$/
+/** `<run>-<64 random bits>.jsonl`, of record versions `.parquet`: a name that nobody else has. */
+export const partName = (run: string, random: RandomBytes, ending: 'jsonl' | 'parquet' = 'jsonl'): string =>
+  `${run}-${Buffer.from(random(8)).toString('hex')}.${ending}`
 /** The run that wrote a part by its name; `null` for any other name. */
 export const runOfPart = (name: string): string | null => PART_NAME.exec(name)?.[1] ?? null
 

@@ -18,9 +18,9 @@ import {
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
+import type { Listed } from '../views/current-versions.ts'
 import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
-import type { Listed } from '../views/source-macros.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** A folder, or `s3://bucket/prefix`. */

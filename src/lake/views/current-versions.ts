@@ -4,11 +4,18 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { PartitionEntry, Snapshot, VersionFile } from '../../core/partition.ts'
+import type { FileFacts } from '../../storage/storage.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
-import { inLake } from '../files/layout.ts'
+import { inLake, partPath } from '../files/layout.ts'
 import { LISTINGS, QUARANTINE, type RecordTable, type Table } from '../tables/tables.ts'
+
+/** The part of a snapshot that lists files. */
+export interface Listed extends Pick<Snapshot, 'partitions' | 'files' | 'merged' | 'versions'> {
+  /** Whether companies that are not listed any more are shown. @default false */
+  readonly showsGone?: boolean | undefined
+}
 
 /** A file of a table and the version of its rows. */
 export interface VersionedFile {
@@ -24,6 +31,8 @@ const mergedFiles = ({ merged = [] }: Pick<Snapshot, 'merged'>, placeOf: PlaceOf
     partition.files.map(({ path, bytes }) => ({ path: placeOf(path), bytes, version: 0, partition })),
   )
 
+const placeIn = (at: string | PlaceOf): PlaceOf => (typeof at === 'string' ? (path) => inLake(at, path) : at)
+
 /**
  * The files of a table in the order of their versions.
  *
@@ -34,7 +43,7 @@ export const filesOf = (
   at: string | PlaceOf,
   table: string,
 ): readonly VersionedFile[] => {
-  const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
+  const placeOf = placeIn(at)
   return [
     ...(table === QUARANTINE.name ? mergedFiles(snapshot, placeOf) : []),
     ...snapshot.partitions.flatMap((partition) =>
@@ -89,74 +98,68 @@ export const goneFiles = (
   content: Content | undefined,
 ): readonly VersionedFile[] => (content === LISTINGS.content ? filesOf(snapshot, at, LISTINGS.name) : [])
 
+/** Columns that identify a record in the rows of a table: its owner, of a dictionary the key. */
+export const recordKey = ({ owner, key }: Table): readonly string[] => (owner === undefined ? key : [owner])
+
+/** The files that list versions of the records of a main table. */
+export const versionFilesOf = (
+  { versions }: Pick<Snapshot, 'versions'>,
+  kind: VersionFile['kind'],
+  { name }: Pick<Table, 'name'>,
+): readonly VersionFile[] => versions.filter((file) => file.kind === kind && file.table === name)
+
+/** The same as files of the lake. */
+export const versionFacts = (files: readonly VersionFile[]): readonly FileFacts[] =>
+  files.map(({ name, bytes, sha256 }) => ({ path: partPath(name), bytes, sha256 }))
+
 /**
- * The table that lists the versions that are not shown: `owner`, `version` of superseded rows, and, where companies are
- * not listed any more (`is_gone`), of their last ones.
+ * The table that lists the versions that are not shown: `owner`, `version` of superseded rows, and whether a company is not
+ * listed any more (`is_gone`), of its last ones.
  */
 export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
 
 /** A snapshot that also shows the companies that are not listed any more. */
-export const withAllCompanies = <Some extends Pick<Snapshot, 'partitions'>>(snapshot: Some): Some => ({
+export const withAllCompanies = <Some extends Listed>(snapshot: Some): Some => ({
   ...snapshot,
-  partitions: snapshot.partitions.map((partition) => ({
-    ...partition,
-    files: partition.files.filter(({ table }) => table !== LISTINGS.name),
-  })),
+  showsGone: true,
 })
 
-/** Whether no record of a content can have several versions, by the files of its main table. */
-export const isOneVersion = (files: readonly Pick<VersionedFile, 'version'>[]): boolean =>
-  new Set(files.map(({ version }) => version)).size < 2
-
-/** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
-export const makeSuperseded = (
-  snapshot: Pick<Snapshot, 'partitions' | 'files' | 'merged'>,
-  at: string | PlaceOf,
-  table: RecordTable,
-): string => {
-  const files = filesOf(snapshot, at, table.name)
-  const gone = goneFiles(snapshot, at, table.content)
-  const owners = `SELECT internal_id AS owner, version FROM (${readTable(table, files, 'with-version')})`
-  return gone.length === 0
-    ? makeSupersededOf(table.content, owners, files)
-    : makeHidden(table.content, owners, files, gone)
-}
-
-/** The same where companies are not listed any more: a listing behind all rows of a company hides these. */
-const makeHidden = (
-  content: Content,
-  owners: string,
-  files: readonly Pick<VersionedFile, 'version'>[],
-  gone: readonly VersionedFile[],
-): string => {
-  const listings = `SELECT internal_id AS owner, version FROM (${readTable(LISTINGS, gone, 'with-version')})`
-  // A single partition holds no record twice: only rows of what is named in a listing can be old.
-  const rows = isOneVersion(files) ? `${owners} WHERE owner IN (SELECT owner FROM (${listings}))` : owners
-  return `CREATE TABLE ${supersededTable(content)} AS
-SELECT owner, version, version = last AS is_gone FROM (
-  SELECT owner, version, is_row, max(version) OVER of_owner AS newest, max(version) FILTER (is_row) OVER of_owner AS last
-  FROM (SELECT *, true AS is_row FROM (${rows}) UNION ALL SELECT *, false FROM (${listings}))
-  WINDOW of_owner AS (PARTITION BY owner)
-) WHERE is_row AND version < newest`
-}
+/** Whether no record of a content has several versions, and none is gone. */
+export const isOneVersion = (listed: Pick<Snapshot, 'versions'>, table: Table): boolean =>
+  versionFilesOf(listed, 'superseded', table).length === 0
 
 /**
- * The same by the owners themselves.
+ * `owner`, `version` and `is_gone` of the versions that are not shown.
  *
- * @param owners SQL that gives `owner` and `version` of each record
- * @param files those of the content's main table
+ * @param listSql the list of the paths of their files in SQL
  */
-export const makeSupersededOf = (
-  content: Content,
-  owners: string,
-  files: readonly Pick<VersionedFile, 'version'>[],
+export const supersededRows = (
+  { content, owner = '' }: Table,
+  { showsGone = false }: Pick<Listed, 'showsGone'>,
+  listSql: string,
 ): string => {
-  // A single partition holds no record twice; after a compaction it has many files.
-  const none = isOneVersion(files) ? ' LIMIT 0' : ''
-  return `CREATE TABLE ${supersededTable(content)} AS
-SELECT owner, version FROM (
-  SELECT owner, version, max(version) OVER (PARTITION BY owner) AS newest FROM (${owners})
-) WHERE version < newest${none}`
+  const rows = `SELECT ${ident(owner)} AS owner, version, is_gone FROM read_parquet(${listSql})`
+  if (content !== LISTINGS.content) return rows
+  // A company that a listing lacks is back with its next row.
+  return `SELECT s.owner, s.version, s.is_gone AND s.version >= coalesce(b.version, 0) AS is_gone FROM (${rows}) AS s
+LEFT JOIN (SELECT owner, max(version) AS version FROM (${rows})
+  WHERE NOT is_gone AND owner IN (SELECT owner FROM (${rows}) WHERE is_gone) GROUP BY owner) AS b ON b.owner = s.owner${
+    showsGone ? '\nWHERE NOT (s.is_gone AND s.version >= coalesce(b.version, 0))' : ''
+  }`
+}
+
+/** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
+export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: RecordTable): string => {
+  const files = versionFacts(versionFilesOf(listed, 'superseded', table))
+  const rows =
+    files.length === 0
+      ? 'SELECT NULL::BIGINT AS owner, NULL::BIGINT AS version, false AS is_gone LIMIT 0'
+      : supersededRows(
+          table,
+          listed,
+          pathList(files, (path) => literal(placeIn(at)(path))),
+        )
+  return `CREATE TABLE ${supersededTable(table.content)} AS ${rows}`
 }
 
 /** The versions that have superseded records of a content, and how many: those of all others are current. */
@@ -166,12 +169,17 @@ export const supersededVersions = (content: Content): string =>
 /**
  * The versions that hold the current records of some ids.
  *
- * @param versioned rows of the content's main table with their `version`
+ * @param listed paths of the files that list last and superseded versions, in SQL
  */
-export const versionsHolding = (content: Content, versioned: string, ids: readonly bigint[]): string =>
-  `SELECT DISTINCT h.version::INTEGER AS version FROM (${versioned}) AS h
-ANTI JOIN ${supersededTable(content)} AS s ON s.owner = h.internal_id AND s.version = h.version
-WHERE h.internal_id IN (SELECT unnest([${ids.join(', ')}]::BIGINT[]))`
+export const versionsHolding = (
+  { content, owner = '' }: RecordTable,
+  listed: string,
+  ids: readonly bigint[],
+): string =>
+  `SELECT DISTINCT h.version::INTEGER AS version
+FROM (SELECT ${ident(owner)} AS owner, version FROM read_parquet(${listed}, union_by_name = true)) AS h
+ANTI JOIN ${supersededTable(content)} AS s ON s.owner = h.owner AND s.version = h.version
+WHERE h.owner IN (${ids.join(', ')})`
 
 /** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
 export const currentOfVersion = (

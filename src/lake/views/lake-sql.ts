@@ -9,15 +9,14 @@ import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { baseViews } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
-import { HIDDEN_SCHEMA } from './current-versions.ts'
+import { HIDDEN_SCHEMA, type Listed } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
   factMacro,
   factStatements,
   groupTables,
-  type Listed,
   loadsOf,
-  oldOfRows,
+  oldOfList,
   rowsOfTable,
   unreadableMacros,
   unreadableRows,
@@ -52,8 +51,11 @@ const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => 
   [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
 
 /** Without the snapshots, of which there may be any number: a lake in a folder reads them itself. */
-async function* macrosBesideRows({ listed, facts }: LakeContents): AsyncGenerator<string> {
-  for (const table of mainTables()) yield oldOfRows(table, listed)
+async function* macrosBesideRows(
+  { lake, listed, facts }: LakeContents,
+  pathSql?: (path: string) => string,
+): AsyncGenerator<string> {
+  for (const table of mainTables()) yield oldOfList(table, listed, lake, pathSql)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
@@ -131,7 +133,7 @@ export const printedStatements = async (
       `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
       SCHEMA,
       ...rowsMacros(contents, inVariable),
-      ...(await Array.fromAsync(macrosBesideRows(contents))),
+      ...(await Array.fromAsync(macrosBesideRows(contents, inVariable))),
       ...(await Array.fromAsync(factStatements('snapshots', contents.facts('snapshots')))),
       ...viewStatements(contents.computed),
     ].map((sql) => `${sql};`),

@@ -16,18 +16,18 @@ import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/
 import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import {
-  filesOf,
-  goneFiles,
   HIDDEN_SCHEMA,
   isOneVersion,
+  type Listed,
   makeSuperseded,
   supersededTable,
+  versionFacts,
+  versionFilesOf,
 } from './current-versions.ts'
 import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
   factMacroName,
   factStatements,
-  type Listed,
   loadsOf,
   noneOld,
   oldFrom,
@@ -201,18 +201,20 @@ export class LakeViews {
     const main = mainTables().filter(
       ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),
     )
-    const tables = new Set([...views.map(({ table }) => table), ...main])
-    if (contents.has(LISTINGS.content)) tables.add(LISTINGS)
-    const files = await Promise.all(
-      [...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
-    )
+    const tables = new Set(views.map(({ table }) => table))
+    const files = await Promise.all([
+      ...[...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
+      ...main.map(async (table) =>
+        versionFacts(versionFilesOf(await this.#listedFor(table), 'superseded', table)),
+      ),
+    ])
     // Again for those that are readable: copies that were not used for a long time may be gone.
     await this.#aroundFetch((options) => this.#access.makeReadable(files.flat(), options))
     for (const table of main) {
       const made = supersededTable(table.content)
       const listed = await this.#listedFor(table)
       await this.#session.run(makeSuperseded(listed, this.#access.placeOf, table))
-      await this.#session.run(this.#oldVersions(listed, table, made))
+      await this.#session.run(isOneVersion(listed, table) ? noneOld(table) : oldFrom(table, made))
       this.#made.add(made)
     }
     for (const { name, table } of views) {
@@ -224,13 +226,6 @@ export class LakeViews {
       if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rows)
     }
-  }
-
-  #oldVersions(listed: Listed, table: Table, made: string): string {
-    if (goneFiles(listed, this.#access.placeOf, table.content).length > 0)
-      return oldFrom(table, made, 'is_gone')
-    const isSingle = isOneVersion(filesOf(listed, this.#access.placeOf, table.name))
-    return isSingle ? noneOld(table) : oldFrom(table, made, 'false')
   }
 
   /** The listing of a table, read once for all tables of its content. */

@@ -1,15 +1,23 @@
 /** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
 
-import type { CommitFacts, Snapshot } from '../../core/partition.ts'
+import type { CommitFacts } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
+import { inLake } from '../files/layout.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
-import { filesOf, goneFiles, HIDDEN_SCHEMA, pathList, readQuarantine, readTable } from './current-versions.ts'
+import {
+  filesOf,
+  HIDDEN_SCHEMA,
+  type Listed,
+  pathList,
+  readQuarantine,
+  readTable,
+  supersededRows,
+  versionFacts,
+  versionFilesOf,
+} from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './fact-columns.ts'
-
-/** The part of a snapshot that lists files. */
-export type Listed = Pick<Snapshot, 'partitions' | 'files' | 'merged'>
 
 /** A macro that gives a table. */
 const tableMacro = (name: string, query: string, parameters = ''): string =>
@@ -84,37 +92,31 @@ export const rowsOfTable = (
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
-/**
- * Old versions of a content's records, from a table that a session has made.
- *
- * @param isGone the column of it, or SQL, that says whether a version is hidden because its company is not listed any more
- */
-export const oldFrom = (table: Table, hidden: string, isGone: 'is_gone' | 'false'): string =>
-  tableMacro(oldMacro(table), `SELECT owner, version::BIGINT AS version, ${isGone} AS is_gone FROM ${hidden}`)
+/** Old versions of a content's records, from the table that a session has made of the list. */
+export const oldFrom = (table: Table, hidden: string): string =>
+  tableMacro(oldMacro(table), `SELECT owner, version, is_gone FROM ${hidden}`)
 
 /** Where nothing is old: of no rows the filters of a query reach the files. */
 export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
 
-/** The same from the rows of the content's main table themselves, each time it is asked for. */
-export const oldOfRows = (table: Table, listed: Listed): string => {
-  const id = ident(table.owner ?? '')
-  if (goneFiles(listed, '', table.content).length > 0)
-    return tableMacro(
-      oldMacro(table),
-      `SELECT r.${id} AS owner, r.version, r.version = n.last AS is_gone FROM ${rowsMacro(table)}() AS r
-JOIN (SELECT owner, max(version) AS newest, max(version) FILTER (is_row) AS last FROM (
-    SELECT ${id} AS owner, version, true AS is_row FROM ${rowsMacro(table)}()
-    UNION ALL SELECT internal_id, version, false FROM ${rowsMacro(LISTINGS)}()) GROUP BY ALL HAVING count(*) > 1) AS n
-  ON n.owner = r.${id} AND r.version < n.newest`,
-    )
-  const holding = listed.partitions.filter(({ files }) => files.some((file) => file.table === table.name))
-  // A single partition holds no record twice.
-  if (holding.length < 2) return noneOld(table)
+/**
+ * The same from the list itself.
+ *
+ * @param pathSql a file's path in SQL
+ */
+export const oldOfList = (
+  table: Table,
+  listed: Listed,
+  lake: string,
+  pathSql?: (path: string) => string,
+): string => {
+  const files = versionFacts(versionFilesOf(listed, 'superseded', table))
+  if (files.length === 0) return noneOld(table)
+  const paths = files.map(({ path }) => ({ path: inLake(lake, path) }))
   return tableMacro(
     oldMacro(table),
-    `SELECT r.${id} AS owner, r.version, false AS is_gone FROM ${rowsMacro(table)}() AS r
-JOIN (SELECT ${id} AS owner, max(version) AS newest FROM ${rowsMacro(table)}() GROUP BY ALL HAVING count(*) > 1) AS n
-  ON n.owner = r.${id} AND r.version < n.newest`,
+    supersededRows(table, listed, 'paths'),
+    `paths := ${pathList(paths, pathSql)}`,
   )
 }
 

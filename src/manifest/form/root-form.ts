@@ -1,6 +1,6 @@
 /** Forms of what a snapshot in parts consists of: its root, what it says of parts, and their lines. */
 
-import type { CommittedPartition, SnapshotHead } from '../../core/partition.ts'
+import type { CommittedPartition, SnapshotHead, VersionFile } from '../../core/partition.ts'
 import { runOfPart } from '../../lake/files/layout.ts'
 import {
   anyText,
@@ -62,8 +62,12 @@ export const lineToPartition = (value: unknown): CommittedPartition => {
 }
 
 /** Facts of a part that are known without opening it; a part of level 0 holds entries, of level 1 such parts, and so on. */
+const PART_NAME = form(
+  (value): value is string => typeof value === 'string' && runOfPart(value) !== null,
+  'a part',
+)
 export const PART_REF = objectOf({
-  name: form((value): value is string => typeof value === 'string' && runOfPart(value) !== null, 'a part'),
+  name: PART_NAME,
   level: count,
   bytes: count,
   sha256,
@@ -91,7 +95,7 @@ const TOTALS = shapeOf<Totals>({
 })
 
 /** The format that is written and read. A commit drops no field of the root before. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /**
  * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
@@ -104,6 +108,7 @@ export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVe
   readonly files: readonly PartRef[]
   readonly pulls: readonly PartRef[]
   readonly merged: readonly PartRef[]
+  readonly versions: readonly VersionFile[]
   readonly sha256: string
 }
 
@@ -116,6 +121,16 @@ const ROOT = shapeOf<RootDocument>({
   files: list(PART_REF),
   pulls: list(PART_REF),
   merged: list(PART_REF),
+  versions: list(
+    shapeOf<VersionFile>({
+      kind: oneOf(['last', 'superseded']),
+      table: anyText,
+      name: PART_NAME,
+      rows: count,
+      bytes: count,
+      sha256,
+    }),
+  ),
   taken: optional(TAKEN),
   nextVersion: count,
   sha256,

@@ -33,9 +33,10 @@ async function* unseenBelow<Name extends ListName>(
 /** All that a snapshot lists in parts that `seen` has not. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export async function* unseenEntries(
   lake: string,
-  { lists }: SnapshotRoot,
+  { lists, versions }: SnapshotRoot,
   seen: Set<string>,
 ): AsyncGenerator<ListedEntries> {
+  for (const { name } of versions) seen.add(name)
   for (const list of ['merged', 'partitions'] as const)
     for await (const entries of unseenBelow(lake, list, lists[list], seen)) yield { list, entries }
   for await (const entries of unseenBelow(lake, 'files', lists.files, seen)) yield { list: 'files', entries }

@@ -81,7 +81,10 @@ type PartRead =
     }
 
 /** The bytes of a part, compared with what is known of it. */
-export const readPart = async (lake: string, { name, bytes, sha256 }: PartRef): Promise<PartRead> => {
+export const readPart = async (
+  lake: string,
+  { name, bytes, sha256 }: Pick<PartRef, 'name' | 'bytes' | 'sha256'>,
+): Promise<PartRead> => {
   let found: Buffer | null
   try {
     found = await storageOf(lake).read(partPath(name))

@@ -3,7 +3,13 @@
  * needs.
  */
 
-import type { CommittedPartition, PullEntry, Snapshot, SnapshotHead } from '../../core/partition.ts'
+import type {
+  CommittedPartition,
+  PullEntry,
+  Snapshot,
+  SnapshotHead,
+  VersionFile,
+} from '../../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import type { Forgotten } from '../form/forgotten.ts'
 import type { WithTaken } from '../form/projections.ts'
@@ -14,6 +20,7 @@ import { countEntries, entriesOf, type ListName, type Lists, type Part, type Par
 export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part[] }
+  readonly versions: readonly VersionFile[]
 }
 
 /** The fields of a snapshot without its entries. */
@@ -45,9 +52,10 @@ export const readAllListed = async (
   root: SnapshotRoot,
   filter?: PartFilter,
 ): Promise<Snapshot> => {
-  const { lists } = root
+  const { lists, versions } = root
   return {
     ...headOf(root),
+    versions,
     partitions: await listOf(lake, root, 'partitions', filter),
     files: await listOf(lake, root, 'files'),
     ...(countEntries(lists.pulls) > 0 && { pulls: await listOf(lake, root, 'pulls') }),
@@ -58,13 +66,13 @@ export const readAllListed = async (
 /** All that a snapshot lists of files and versions. Sources are left out: very many may share a partition. @throws as `listOf` */
 export const readWithoutSources = async (
   lake: string,
-  { lists }: SnapshotRoot,
-): Promise<Required<Pick<Snapshot, 'partitions' | 'files' | 'merged'>>> => {
+  { lists, versions }: SnapshotRoot,
+): Promise<Required<Pick<Snapshot, 'partitions' | 'files' | 'merged' | 'versions'>>> => {
   const found = { partitions: [] as CommittedPartition[], merged: [] as CommittedPartition[] }
   for (const name of ['partitions', 'merged'] as const)
     for await (const { entries } of entriesOf(lake, name, lists[name]))
       for (const { sources: _, ...one } of entries) found[name].push(one)
-  return { ...found, files: await listOf(lake, { lists }, 'files') }
+  return { ...found, files: await listOf(lake, { lists }, 'files'), versions }
 }
 
 /**
@@ -75,11 +83,12 @@ export const readTableListed = async (
   lake: string,
   root: SnapshotRoot,
   { name, content }: Pick<Table, 'name' | 'content'>,
-): Promise<Pick<Snapshot, 'partitions' | 'files' | 'merged'>> => {
+): Promise<Pick<Snapshot, 'partitions' | 'files' | 'merged' | 'versions'>> => {
+  const { versions } = root
   if (name === QUARANTINE.name) return readAllListed(lake, root, ({ quarantine = 0 }) => quarantine > 0)
-  if (content === undefined) return { partitions: [], files: await listOf(lake, root, 'files') }
+  if (content === undefined) return { partitions: [], files: await listOf(lake, root, 'files'), versions }
   const some = await listOf(lake, root, 'partitions', ({ contents }) => contents?.includes(content) ?? false)
-  return { partitions: some.filter((one) => one.content === content), files: [] }
+  return { partitions: some.filter((one) => one.content === content), files: [], versions }
 }
 
 /** Whether no two partitions, or files of runs, have rows of a table, and all its companies are listed. @throws as `listOf` */

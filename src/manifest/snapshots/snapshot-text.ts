@@ -33,13 +33,14 @@ const listLines = (name: string, entries: readonly unknown[]): string =>
     : `  "${name}": [\n${entries.map(entryLine).join(',\n')}\n  ],\n`
 
 /** The whole text of a snapshot's file. */
-export const rootToText = ({ lists, ...fields }: SnapshotRoot): string => {
+export const rootToText = ({ lists, versions, ...fields }: SnapshotRoot): string => {
   const texts = LIST_NAMES.map((name) =>
     listLines(
       name,
       lists[name].map(({ ref }) => ref),
     ),
   )
+  texts.push(listLines('versions', versions))
   const body = `{\n${fieldLines({ format: FORMAT, ...headOf(fields), ...fields })}${texts.join('')}`
   return body + ending(sha256Of(body))
 }
@@ -114,5 +115,5 @@ export async function* documentText(lake: string, root: SnapshotRoot): AsyncGene
   for (const name of LIST_NAMES)
     if (name === 'partitions' || name === 'files' || countEntries(root.lists[name]) > 0)
       yield* listText(lake, root, name)
-  yield '\n}\n'
+  yield `,\n${listLines('versions', root.versions).slice(0, -2)}\n}\n`
 }

@@ -100,6 +100,14 @@ export class PartChecker {
 
   /** @throws {ToolkitError} `LAKE_NEWER` */
   async check(root: SnapshotRoot): Promise<void> {
+    for (const file of root.versions) {
+      if (this.listed.has(file.name)) continue
+      this.listed.add(file.name)
+      const read = await readPart(this.#lake, file)
+      if (read.kind === 'whole') continue
+      this.damaged.add(file.name)
+      this.#report(partPath(file.name), read.kind, read.detail)
+    }
     let totals: Totals | null = NO_TOTALS
     for (const list of LIST_NAMES)
       for (const part of root.lists[list]) {

@@ -86,6 +86,7 @@ test('clearDeadCompactions keeps the files of one that had committed', async () 
     tool: 'firmlake 0.1.0',
     partitions,
     runFiles: [],
+    versions: async () => [],
     now: () => NOW,
     random: randomBytes,
   })

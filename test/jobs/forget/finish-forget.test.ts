@@ -23,6 +23,7 @@ const deadForget = async (isCommitted: boolean) => {
     await commitForget({
       ...{ lease, tool: 'firmlake 0.1.0', base, written: [], names: [], random: randomBytes, now: () => NOW },
       listed: { partitions, files, pulls, merged },
+      versions: async ({ versions }) => versions,
       ids: { companies: new Set([7n]), persons: new Set() },
       receipt: { companies: 1, persons: 0, files: [], linesCleared: 0, later: 'refused' },
     })

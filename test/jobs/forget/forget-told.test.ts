@@ -215,6 +215,7 @@ test('forget says what one before it has left that was killed before it could, a
       now: () => new Date(),
     },
     listed: { partitions, files, pulls, merged },
+    versions: async ({ versions }) => versions,
     ids: { companies: new Set(), persons: new Set() },
     receipt: { companies: 0, persons: 1, files: [], linesCleared: 0, left: undecided, later: 'allowed' },
   })

@@ -107,7 +107,11 @@ describe('LakeQuery shows', () => {
   })
 
   test('an older snapshot as it was', async () => {
-    const past = await opened({ ...lake.snapshot, partitions: lake.snapshot.partitions.slice(0, 1) })
+    const past = await opened({
+      ...lake.snapshot,
+      partitions: lake.snapshot.partitions.slice(0, 1),
+      versions: [],
+    })
     expect(await rowsOf('SELECT internal_id, company_name FROM companies ORDER BY 1', past)).toEqual([
       [1, 'old'],
       [2, 'only'],
@@ -153,15 +157,17 @@ describe('LakeQuery shows', () => {
       '2026-01-04T00:00:00.000Z',
       '2026-01-05T00:00:00.000Z',
     ]
-    const told = await opened({
-      ...lake.snapshot,
-      partitions: lake.snapshot.partitions.map((partition, at) => ({
-        ...partition,
-        // Numbers are left out between commits.
-        version: 3 + 5 * at,
-        ...{ run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } },
-      })),
-    })
+    const told = await opened(
+      await bench.listed(lake.lake, {
+        ...lake.snapshot,
+        partitions: lake.snapshot.partitions.map((partition, at) => ({
+          ...partition,
+          // Numbers are left out between commits.
+          version: 3 + 5 * at,
+          ...{ run: `run-${at}`, committed: { snapshot: at + 4, time: times[at] ?? '' } },
+        })),
+      }),
+    )
     const columns = 'snapshot, run, loaded_at, version, is_current'
     expect(
       await rowsOf(`SELECT internal_id, company_name, ${columns} FROM companies_history ORDER BY ALL`, told),

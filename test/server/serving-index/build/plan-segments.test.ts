@@ -28,6 +28,7 @@ const snapshotOf = (partitions: readonly CommittedPartition[]): Snapshot => ({
   time: '2025-01-01T00:00:00Z',
   partitions,
   files: [],
+  versions: [],
 })
 
 /** The index of a snapshot that has these numbers of partitions in its segments. @param current records that count */

@@ -1,0 +1,263 @@
+/**
+ * The list of superseded keys: which versions of records others have superseded, and which version of each record is the last.
+ * Made at each commit from the keys of what it adds and the lists before, so that nobody has to find it out from all rows.
+ */
+
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeError } from '../core/errors.ts'
+import type { CommittedPartition, FileOfRun, VersionFile } from '../core/partition.ts'
+import type { Session } from '../lake/duckdb/engine.ts'
+import { ident, literal } from '../lake/duckdb/sql.ts'
+import { fetchFiles } from '../lake/files/fetch-tables.ts'
+import { inLake, partPath, runPath } from '../lake/files/layout.ts'
+import { LISTINGS, mainTables, TABLES, type Table } from '../lake/tables/tables.ts'
+import { recordKey, versionFilesOf } from '../lake/views/current-versions.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { makeFolder } from '../support/durable-files.ts'
+import type { PartWriter } from './extend-list.ts'
+import { CHECK } from './staged-files.ts'
+
+/** What a commit adds, with the versions that it gives. */
+interface Added {
+  readonly partitions: readonly CommittedPartition[]
+  readonly files: readonly FileOfRun[]
+}
+
+interface ListRequest extends Added {
+  /** The lists before; none where the commit lists all that there is. */
+  readonly before: Pick<SnapshotRoot, 'versions'> | null
+  readonly writer: PartWriter
+}
+
+/**
+ * Makes the lists of the next snapshot.
+ *
+ * @throws {ToolkitError} `LAKE_DAMAGED`, `DISK_FULL`, `WRITE_FAILED`
+ */
+export type ListVersions = (request: ListRequest) => Promise<readonly VersionFile[]>
+
+/** Session and run of the work. */
+export interface VersionsContext {
+  readonly lake: string
+  readonly run: string
+  readonly session: Session
+  /** @default as measured */
+  readonly sizes?: typeof SIZES | undefined
+}
+
+const SIZES = {
+  /** Rows that are sorted in memory at once, and of a file. */
+  mostRows: 4_000_000,
+  /** Shorter files are put together with those that come. */
+  smallRows: 100_000,
+}
+
+/** A file of keys, all of one version. */
+interface KeyFile {
+  readonly path: string
+  readonly rows: number
+  readonly bytes: number
+  readonly sha256: string
+  readonly version: number
+}
+
+const filesOf = ({ partitions, files }: Added, name: string): readonly KeyFile[] => [
+  ...partitions.flatMap((one) =>
+    one.files.filter(({ table }) => table === name).map((file) => ({ ...file, version: one.version })),
+  ),
+  ...files.filter(({ table }) => table === name),
+]
+
+const rowsOf = (files: readonly { readonly rows: number }[]): number =>
+  files.reduce((sum, { rows }) => sum + rows, 0)
+
+/** The tables whose records have versions: main tables, and the dictionary. */
+const versionedTables = (): readonly Table[] => [
+  ...mainTables(),
+  ...TABLES.filter(({ content }) => content === undefined),
+]
+
+class TableVersions {
+  readonly #context: VersionsContext
+  readonly #table: Table
+  readonly #writer: PartWriter
+  readonly #keys: string
+
+  constructor(context: VersionsContext, table: Table, writer: PartWriter) {
+    this.#context = context
+    this.#table = table
+    this.#writer = writer
+    this.#keys = recordKey(table).map(ident).join(', ')
+  }
+
+  /** Keys of files with their version. */
+  #keysIn(files: readonly KeyFile[], more = ''): string {
+    const paths = files.map(({ path }) => literal(inLake(this.#context.lake, path)))
+    return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version${more}
+FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
+  }
+
+  /** Rows of lists of one kind. */
+  #listed(files: readonly VersionFile[]): string {
+    return `FROM read_parquet([${files.map(({ name }) => literal(inLake(this.#context.lake, partPath(name)))).join(', ')}])`
+  }
+
+  /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
+  async #write(kind: VersionFile['kind'], rows: string): Promise<readonly VersionFile[]> {
+    const { lake, run, session } = this.#context
+    const folder = inLake(lake, runPath(run))
+    await makeFolder(folder, { within: inLake(lake, '') })
+    const local = join(folder, `versions-${this.#table.name}-${kind}.parquet`)
+    try {
+      const { rows: count } = await session.copy(
+        `SELECT * FROM (${rows}) ORDER BY ${this.#keys}, version`,
+        local,
+        {
+          kind: 'parquet',
+        },
+      )
+      if (count === 0) return []
+      const ref = await this.#writer.place(await readFile(local))
+      return [{ kind, table: this.#table.name, ...ref, rows: count }]
+    } catch (error) {
+      throw writeError(`Cannot list the versions of table "${this.#table.name}"`, error)
+    } finally {
+      await rm(local, { force: true })
+    }
+  }
+
+  /** Adds rows to the lists of a kind; the short ones at their end become one with them. */
+  async #extend(
+    kind: VersionFile['kind'],
+    before: readonly VersionFile[],
+    added: { readonly sql: string; readonly rows: number },
+  ): Promise<readonly VersionFile[]> {
+    if (added.rows === 0) return before
+    const { mostRows, smallRows } = this.#context.sizes ?? SIZES
+    let [rows, at] = [added.rows, before.length]
+    for (; at > 0; at -= 1) {
+      const own = before[at - 1]?.rows ?? 0
+      if (own > Math.max(rows, smallRows) || own + rows > mostRows) break
+      rows += own
+    }
+    const merged = before.slice(at)
+    const all = merged.length === 0 ? added.sql : `(${added.sql}) UNION ALL (${this.#listed(merged)})`
+    const pieces = Math.ceil(rows / mostRows)
+    const written: VersionFile[] = []
+    for (let piece = 0; piece < pieces; piece += 1) {
+      const some = `SELECT * FROM (${all})${pieces === 1 ? '' : ` WHERE hash(${this.#keys}) % ${pieces} = ${piece}`}`
+      // Of a key that stands in several lists the greatest version is the last.
+      const last = `SELECT ${this.#keys}, max(version) AS version FROM (${some}) GROUP BY ALL`
+      written.push(...(await this.#write(kind, kind === 'last' ? last : some)))
+    }
+    return [...before.slice(0, at), ...written]
+  }
+
+  /** Makes the table of superseded versions among what came and what was the last before. @returns how many */
+  async #findSuperseded(came: string, rows: number, last: string | undefined): Promise<number> {
+    const { session } = this.#context
+    const pieces = Math.ceil(rows / (this.#context.sizes ?? SIZES).mostRows)
+    const before =
+      last === undefined
+        ? ''
+        : ` UNION ALL SELECT ${this.#keys}, max(version), false FROM (${last}) SEMI JOIN came USING (${this.#keys}) GROUP BY ${this.#keys}`
+    for (let piece = 0; piece < pieces; piece += 1) {
+      const some =
+        pieces === 1 ? came : `SELECT * FROM (${came}) WHERE hash(${this.#keys}) % ${pieces} = ${piece}`
+      const found = `WITH came AS MATERIALIZED (${some})
+SELECT * FROM (
+  SELECT ${this.#keys}, version, lead(version) OVER of_key AS next, lead(is_gone) OVER of_key AS is_gone
+  FROM (FROM came${before}) WINDOW of_key AS (PARTITION BY ${this.#keys} ORDER BY version)
+) WHERE next IS NOT NULL`
+      await session.run(
+        piece === 0
+          ? `CREATE OR REPLACE TEMP TABLE newly_superseded AS ${found}`
+          : `INSERT INTO newly_superseded ${found}`,
+      )
+    }
+    const [counted] = await session.rows('SELECT count(*)::INTEGER AS n FROM newly_superseded')
+    return Number(counted?.n)
+  }
+
+  /** @param before the lists of all tables */
+  async extend(before: readonly VersionFile[], added: Added): Promise<readonly VersionFile[]> {
+    const { lake, session } = this.#context
+    const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
+      versionFilesOf({ versions: before }, kind, this.#table),
+    ) as [readonly VersionFile[], readonly VersionFile[]]
+    const records = filesOf(added, this.#table.name)
+    const listings = this.#table.content === LISTINGS.content ? filesOf(added, LISTINGS.name) : []
+    if (records.length + listings.length === 0) return [...last, ...superseded]
+    const facts = [...last, ...superseded].map((one) => ({ ...one, path: partPath(one.name) }))
+    await fetchFiles(lake, [...records, ...listings, ...facts], CHECK)
+    // No partition has a record twice: without a list before, the greatest one stands in for it.
+    const sizes = Map.groupBy(records, ({ version }) => version)
+    const [greatest] = [...sizes].sort(([, a], [, b]) => rowsOf(b) - rowsOf(a))
+    const base = last.length === 0 && greatest ? greatest[1] : []
+    const others = records.filter((file) => !base.includes(file))
+    const came = [
+      ...(others.length > 0 ? [this.#keysIn(others, ', false AS is_gone')] : []),
+      ...(listings.length > 0 ? [this.#keysIn(listings, ', true AS is_gone')] : []),
+    ].join('\nUNION ALL ')
+    const known = base.length > 0 ? this.#keysIn(base) : last.length > 0 ? this.#listed(last) : undefined
+    const rows = rowsOf([...others, ...listings])
+    const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
+    const all = [
+      ...(base.length > 0 ? [this.#keysIn(base)] : []),
+      ...(rows > 0 ? [`SELECT ${this.#keys}, version FROM (${came})`] : []),
+    ]
+    const extended = [
+      ...(await this.#extend('last', last, {
+        sql: all.join('\nUNION ALL '),
+        rows: rowsOf([...records, ...listings]),
+      })),
+      ...(await this.#extend('superseded', superseded, { sql: 'FROM newly_superseded', rows: count })),
+    ]
+    await session.run('DROP TABLE IF EXISTS newly_superseded')
+    return extended
+  }
+
+  /** The lists without the rows of some companies. */
+  async without(
+    before: readonly VersionFile[],
+    companies: readonly bigint[],
+  ): Promise<readonly VersionFile[]> {
+    const own = before.filter(({ table }) => table === this.#table.name)
+    if (this.#table.owner === undefined || own.length === 0) return own
+    const { lake } = this.#context
+    await fetchFiles(
+      lake,
+      own.map((one) => ({ ...one, path: partPath(one.name) })),
+      CHECK,
+    )
+    const left = `${ident(this.#table.owner)} NOT IN (SELECT unnest([${companies.join(', ')}]::BIGINT[]))`
+    const written: VersionFile[] = []
+    for (const file of own)
+      written.push(...(await this.#write(file.kind, `SELECT * FROM (${this.#listed([file])}) WHERE ${left}`)))
+    return written
+  }
+}
+
+/** Lists the versions of a commit in a session. */
+export const listVersions =
+  (context: VersionsContext): ListVersions =>
+  async ({ before, writer, ...added }) => {
+    const lists: VersionFile[] = []
+    for (const table of versionedTables())
+      lists.push(...(await new TableVersions(context, table, writer).extend(before?.versions ?? [], added)))
+    return lists
+  }
+
+/** The lists without some companies. @throws as `ListVersions` */
+export const versionsWithout = async (
+  context: VersionsContext,
+  before: Pick<SnapshotRoot, 'versions'>,
+  companies: readonly bigint[],
+  writer: PartWriter,
+): Promise<readonly VersionFile[]> => {
+  const lists: VersionFile[] = []
+  for (const table of versionedTables())
+    lists.push(...(await new TableVersions(context, table, writer).without(before.versions, companies)))
+  return lists
+}

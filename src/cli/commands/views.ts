@@ -1,7 +1,6 @@
 /** `views`: what `query` knows as SQL, for any DuckDB. */
 
 import { type Command, Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
 import { withExamples } from '../help.ts'
 import {
   type JsonOption,

@@ -23,8 +23,8 @@ export interface DatabaseParts {
   readonly before?: Buffer | undefined
   /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
   readonly blockBytes?: number | undefined
-  /** Runs the statements, in a transaction. */
-  readonly fill: (session: Session) => Promise<void>
+  /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
+  readonly fill: (session: Session, folder: string) => Promise<void>
 }
 
 /** Makes a database. @returns the bytes of its file */
@@ -72,7 +72,7 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
             await run(...withBlocks(smaller, file, blockBytes))
           }
           await run('USE made', 'BEGIN')
-          await fill(session)
+          await fill(session, folder.path)
           await run('COMMIT', 'USE memory', 'DETACH made')
           return await readFile(file)
         } catch (error) {

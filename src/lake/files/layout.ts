@@ -116,6 +116,10 @@ export const PUBLISHED_IN_TABLE = TABLE_FORMAT_NAMES.map((name) => TABLE_FORMATS
 export const PUBLISHED_FOLDER = 'published'
 export const currentFolder = (format: TableFormatName): string => `${PUBLISHED_FOLDER}/${format}`
 
+/** Files of superseded rows that a DuckLake catalog names. */
+export const DELETES_FOLDER = `${PUBLISHED_FOLDER}/ducklake`
+export const deleteFilePath = (sha256: string): string => `${DELETES_FOLDER}/${sha256}.parquet`
+
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
 export const HASHES_FOLDER = '_hashes'
 const ENDING = '.hash'

@@ -8,6 +8,7 @@ import { readKnownRoot } from '../snapshots/snapshots.ts'
 import { deletesOf, FACT_TABLES, FILE_TABLES, INLINED_TABLES, LOADS } from './catalog-layout.ts'
 import { insertRows } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
+import { insertDeletes, type WorkFolders } from './delete-rows.ts'
 import { FactRows } from './fact-rows.ts'
 import { FileRows, insertStatistics } from './file-rows.ts'
 import { NEXT_CATALOG_ID, SCHEMA_VERSION } from './fixed-part.ts'
@@ -19,8 +20,7 @@ export interface Span {
   /** The first snapshot that the lake keeps and may show, and its newest. */
   readonly first: number
   readonly newest: SnapshotRoot
-  /** Folder of this machine for copies of files of a bucket. */
-  readonly scratch: string
+  readonly folders: WorkFolders
 }
 
 /** The snapshots that a catalog shows, `null` where it shows none. */
@@ -36,7 +36,10 @@ const shownBy = async (
 }
 
 /** Whether what a catalog shows is the past of the lake, from its first snapshot on. */
-export const canContinue = async (session: Session, { lake, first, newest }: Span): Promise<boolean> => {
+export const canContinue = async (
+  session: Session,
+  { lake, first, newest }: Omit<Span, 'folders'>,
+): Promise<boolean> => {
   const shown = await shownBy(session)
   if (shown === null || shown.first > first || shown.last < first || shown.last > newest.snapshot)
     return false
@@ -52,7 +55,7 @@ export const bringForward = async (session: Session, span: Span): Promise<void> 
   let before = shown === null ? null : await readKnownRoot(lake, shown.last)
   for (let number = (before?.snapshot ?? first - 1) + 1; number <= newest.snapshot; number += 1) {
     const after = number === newest.snapshot ? newest : await readKnownRoot(lake, number)
-    await addSnapshot(session, { lake, before, after }, span.scratch)
+    await addSnapshot(session, { lake, before, after }, span.folders)
     before = after
   }
   await replaceRates(session, lake)
@@ -80,11 +83,11 @@ const removeBefore = async (session: Session, first: number): Promise<void> => {
   for (const sql of statements) await session.run(sql)
 }
 
-const addSnapshot = async (session: Session, step: Step, scratch: string): Promise<void> => {
+const addSnapshot = async (session: Session, step: Step, folders: WorkFolders): Promise<void> => {
   const { after } = step
   const pending = new PendingRows(session)
   const files = await FileRows.open(session, pending)
-  const facts = new FactRows(session, pending, step, scratch)
+  const facts = new FactRows(session, pending, step, folders.scratch)
   const [partitions, merged, ofRuns] = [
     await listDifference(step, 'partitions'),
     await listDifference(step, 'merged'),
@@ -112,7 +115,8 @@ const addSnapshot = async (session: Session, step: Step, scratch: string): Promi
   await facts.end(merged.gone, merged.gone, true)
   await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
   await files.insert()
-  await insertStatistics(session, step.lake, scratch)
+  await insertStatistics(session, step.lake, folders.scratch)
+  await insertDeletes(session, step, folders)
   await insertSnapshot(session, after)
 }
 
@@ -123,8 +127,17 @@ const insertSnapshot = async (
   session: Session,
   { snapshot, time, run, pipeline }: SnapshotRoot,
 ): Promise<void> => {
-  const changes = await session.rows(`SELECT DISTINCT 'inserted_into_table:' || table_id AS change, table_id
-FROM ducklake_data_file WHERE begin_snapshot = ${snapshot} ORDER BY table_id`)
+  const deleted = FILE_TABLES.flatMap(({ current }) =>
+    current === undefined
+      ? []
+      : [`SELECT ${current} FROM ${deletesOf(current)} WHERE begin_snapshot = ${snapshot}`],
+  )
+  const changes = await session.rows(`SELECT 'inserted_into_table:' || table_id AS change FROM (
+  SELECT DISTINCT table_id FROM ducklake_data_file WHERE begin_snapshot = ${snapshot} ORDER BY ALL)
+UNION ALL SELECT 'deleted_from_table:' || table_id FROM (
+  SELECT table_id FROM ducklake_data_file WHERE end_snapshot = ${snapshot}
+  UNION SELECT table_id FROM ducklake_delete_file WHERE ${snapshot} BETWEEN begin_snapshot AND partial_max
+  UNION ${deleted.join('\n  UNION ')})`)
   const [last] = await session.rows('SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file')
   await session.run(
     insertRows('snapshot', [
@@ -171,7 +184,7 @@ const replaceTableStatistics = async (session: Session, { nextVersion }: Snapsho
     'DELETE FROM ducklake_table_stats',
     'DELETE FROM ducklake_table_column_stats',
     `INSERT INTO ducklake_table_stats
-SELECT table_id, sum(record_count)::BIGINT, ${nextVersion} << ${VERSION_BITS}, sum(file_size_bytes)::BIGINT
+SELECT table_id, sum(record_count)::BIGINT, ${nextVersion}::BIGINT << ${VERSION_BITS}, sum(file_size_bytes)::BIGINT
 FROM ducklake_data_file WHERE end_snapshot IS NULL GROUP BY table_id`,
     `INSERT INTO ducklake_table_column_stats BY NAME
 SELECT table_id, column_id, true AS contains_null, CASE WHEN column_type = 'float64' THEN false END AS contains_nan

@@ -103,7 +103,7 @@ export class FactRows {
     await withFiles(lake, own, join(this.#scratch, 'quarantine'), { known: 'all' }, (placeOf) => {
       const rows = readQuarantine(own.map((file) => ({ path: placeOf(file.path), bytes: file.bytes })))
       return this.#session.run(`INSERT INTO ${QUARANTINED.rows}
-SELECT (${version} << ${VERSION_BITS}) + row_number() OVER () - 1, ${after.snapshot}, NULL, ${columns} FROM (${rows})`)
+SELECT (${version}::BIGINT << ${VERSION_BITS}) + row_number() OVER () - 1, ${after.snapshot}, NULL, ${columns} FROM (${rows})`)
     })
   }
 
@@ -113,7 +113,7 @@ SELECT (${version} << ${VERSION_BITS}) + row_number() OVER () - 1, ${after.snaps
       const { row_high, row_low } = pullId(String(text))
       await this.#session.run(
         `UPDATE ${FACT_TABLES.pulls.rows} SET end_snapshot = ${this.#step.after.snapshot}
-WHERE end_snapshot IS NULL AND row_id = (${row_high} << ${VERSION_BITS}) + ${row_low}`,
+WHERE end_snapshot IS NULL AND row_id = (${row_high}::BIGINT << ${VERSION_BITS}) + ${row_low}`,
       )
     }
     for await (const pull of added())

@@ -13,7 +13,7 @@ import { VERSION_BITS } from './catalog-views.ts'
 import type { PendingRows, RowTarget } from './pending-rows.ts'
 
 /** Files that a step has added, with the ids that they got. */
-const NEW_FILES = 'temp.new_files'
+export const NEW_FILES = 'temp.new_files'
 
 const NEW_FILE_TYPES = {
   ...{ id: 'BIGINT', all_table: 'BIGINT', current_table: 'BIGINT', path: 'VARCHAR', rows: 'BIGINT' },

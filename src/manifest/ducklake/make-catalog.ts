@@ -67,21 +67,21 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
   const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  const span = { lake, first, newest, scratch }
-  const fill = async (session: Session): Promise<void> => {
+  const span = { lake, first, newest }
+  const fill = async (session: Session, folder: string): Promise<void> => {
     await setDataPath(session, dataPath(lake))
-    await bringForward(session, span)
+    await bringForward(session, { ...span, folders: { scratch, folder } })
   }
   try {
     if (before !== undefined) {
       let isUsable = false
       const bytes = await make({
         ...{ before, blockBytes },
-        fill: async (session) => {
+        fill: async (session, folder) => {
           isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
           if (!isUsable) return
           await refreshFixed(session, fixed)
-          await fill(session)
+          await fill(session, folder)
         },
       })
       if (isUsable) return { bytes, isNew: false }

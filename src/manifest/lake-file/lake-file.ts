@@ -141,7 +141,7 @@ const makeViews = async (session: Session, computed?: LakeContents['computed']):
 
 /** The bytes of the database with the views of lakes without further columns. */
 export const madeViews = (make: MakeDatabase, env?: NodeJS.ProcessEnv): Promise<Buffer> =>
-  keptDatabase({ name: keptViews().name, ending: '.duckdb' }, () => make({ fill: makeViews }), env)
+  keptDatabase({ name: keptViews().name, ending: '.duckdb' }, () => make({ fill: (session) => makeViews(session) }), env)
 
 /** The same of the catalog. */
 const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>

@@ -73,9 +73,14 @@ WHERE end_snapshot IS NULL AND row_id_start >> ${VERSION_BITS} IN (SELECT unnest
     )
   }
 
+  /** Puts all into `NEW_FILES`. */
+  flush(): Promise<void> {
+    return this.#pending.flush()
+  }
+
   /** Puts the files that it took note of into the catalog. */
   async insert(): Promise<void> {
-    await this.#pending.flush()
+    await this.flush()
     for (const [id, table] of [
       ['id', 'all_table'],
       ['id + 1', 'current_table'],

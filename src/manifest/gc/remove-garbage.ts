@@ -23,8 +23,8 @@ import type { StoredFile } from '../../storage/storage.ts'
 import { refuseLinks } from '../../support/file-modes.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import { refreshLakeFiles } from '../lake-file/lake-file.ts'
-import type { LivenessRule } from '../runs/run-lease.ts'
+import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
+import { DAY_MS, type LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
 import { oldTraces } from '../runs/shared-commits.ts'
 import { oldestText } from '../snapshots/snapshot-text.ts'
@@ -167,7 +167,10 @@ const sweep = async (
     return run !== null && !kept.parts.has(name) && goes({ run })
   })
   const traces = await oldTraces(lake, request)
-  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces]
+  const deletes = (await unnamedDeletes(lake)).filter(
+    ({ changedMs }) => request.now.getTime() - changedMs > DAY_MS,
+  )
+  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces, ...deletes]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
@@ -229,8 +232,9 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     // Leftovers on this machine of runs that have ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
-    // Where the disk was full, there is room now.
-    if (noViews !== undefined) await refreshLakeFiles(lake, { whereKept: true })
+    // Where the disk was full, there is room now; a catalog shows the snapshots that were removed.
+    if (!dryRun && (noViews !== undefined || garbage.snapshots.length > 0))
+      await refreshLakeFiles(lake, { whereKept: true })
     return garbage
   } catch (error) {
     await releaseDeadRuns(runs.dead)

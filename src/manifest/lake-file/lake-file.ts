@@ -7,11 +7,19 @@ import { resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
 import { type MakeDatabase, withDatabases } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { CATALOG_FILE, CATALOG_FILE_RECORD, LAKE_FILE, LAKE_FILE_RECORD } from '../../lake/files/layout.ts'
+import {
+  CATALOG_FILE,
+  CATALOG_FILE_RECORD,
+  DELETES_FOLDER,
+  LAKE_FILE,
+  LAKE_FILE_RECORD,
+} from '../../lake/files/layout.ts'
 import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import type { StoredFile } from '../../storage/storage.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
 import { emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
+import { deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
 import { forgottenBefore } from '../form/forgotten.ts'
 import type { Findings } from '../form/problems.ts'
 import { computedOfLake } from '../form/projections.ts'
@@ -21,8 +29,8 @@ import { listManifest, newestNumber, readKnownRoot, readRoot } from '../snapshot
 import { keptDatabase } from './kept-database.ts'
 import {
   isKept,
-  isLeftOut,
   isPlaced,
+  MADE_AGAIN,
   type PlacedFile,
   placeFile,
   readPlaced,
@@ -100,9 +108,12 @@ const viewsKind: FileKind = {
 const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
   Math.max((await listManifest(lake)).oldest, forgottenBefore(root))
 
+/** Whether a person wants no catalog: firmlake.toml sets this variable. */
+const isLeftOut = (): boolean => process.env.FIRMLAKE_DUCKLAKE === 'false'
+
 const catalogKind: FileKind = {
   file: CATALOG,
-  whyNot: async (lake) => ((await isLeftOut(lake, CATALOG)) ? LEFT_OUT : undefined),
+  whyNot: async () => (isLeftOut() ? '"ducklake = false" leaves it out' : undefined),
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
   make: async (make, lake, root, { anew = false }) => {
     const { bytes } = await makeCatalog(make, {
@@ -113,7 +124,6 @@ const catalogKind: FileKind = {
     return bytes
   },
 }
-const LEFT_OUT = 'it is left out; "firmlake views --write --ducklake" makes it'
 
 const KINDS = [viewsKind, catalogKind]
 
@@ -141,7 +151,11 @@ const makeViews = async (session: Session, computed?: LakeContents['computed']):
 
 /** The bytes of the database with the views of lakes without further columns. */
 export const madeViews = (make: MakeDatabase, env?: NodeJS.ProcessEnv): Promise<Buffer> =>
-  keptDatabase({ name: keptViews().name, ending: '.duckdb' }, () => make({ fill: (session) => makeViews(session) }), env)
+  keptDatabase(
+    { name: keptViews().name, ending: '.duckdb' },
+    () => make({ fill: (session) => makeViews(session) }),
+    env,
+  )
 
 /** The same of the catalog. */
 const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
@@ -206,7 +220,7 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
     for (const kind of kinds)
       try {
         const outcome = await writeFile(make, kind, lake, {})
-        if (outcome.kind === 'skipped') reasons.push(outcome.reason)
+        if (outcome.kind === 'skipped') reasons.push(`"${kind.file.name}" was not written: ${outcome.reason}`)
       } catch (error) {
         reasons.push(messageOf(error))
       }
@@ -219,12 +233,10 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
   return reasons.length > 0 ? reasons.join('; ') : undefined
 }
 
-/** The files that a lake is to have by where it stands and what was said of it. */
+/** The files that a lake is to have by where it stands; one that is left out would soon be of an older snapshot. */
 const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
-  const isWithout = new Set<FileKind>()
-  if (!isInFolder(lake)) isWithout.add(viewsKind)
-  if (await isLeftOut(lake, CATALOG)) isWithout.add(catalogKind)
-  return KINDS.filter((kind) => !isWithout.has(kind))
+  if (isLeftOut()) await removePlaced(lake, CATALOG)
+  return KINDS.filter((kind) => (kind === viewsKind ? isInFolder(lake) : !isLeftOut()))
 }
 
 /**
@@ -278,5 +290,21 @@ export const verifyLakeFiles = async (
   findings: Findings,
 ): Promise<void> => {
   await verifyPlaced(lake, VIEWS, await viewsKind.shows(lake, root), findings)
-  await verifyPlaced(lake, CATALOG, await catalogKind.shows(lake, root), findings)
+  const bytes = await verifyPlaced(lake, CATALOG, await catalogKind.shows(lake, root), findings)
+  if (bytes === undefined) return
+  const first = await firstShown(lake, root)
+  await verifyCatalog({ lake, first, newest: root, bytes }, (path, problem, detail) =>
+    findings.add(path, problem, `${detail}; ${MADE_AGAIN}`),
+  )
+}
+
+/** Files of superseded rows that no catalog of the lake names. */
+export const unnamedDeletes = async (lake: string): Promise<readonly StoredFile[]> => {
+  const files = await storageOf(lake).list(DELETES_FOLDER)
+  if (files.length === 0) return []
+  const bytes = await readPlaced(lake, CATALOG)
+  // A catalog that cannot be read may name them.
+  if (bytes === undefined && (await isKept(lake, CATALOG))) return []
+  const named = new Set(bytes === undefined ? [] : await deleteFilesOf(bytes))
+  return files.filter(({ path }) => !named.has(path))
 }

@@ -20,13 +20,11 @@ export interface PlacedFile {
 const NO_FILE = '0'.repeat(64)
 
 interface FileRecord {
-  /** The hashes that the file may have: while it is replaced there are two, the new one first. None: there is to be no file. */
+  /** The hashes that the file may have: while it is replaced there are two, the new one first. */
   readonly hashes: readonly string[]
   /** The snapshots that it shows: `7`, or `3 to 7`. */
   readonly shows: string
 }
-
-const LEFT_OUT: FileRecord = { hashes: [], shows: 'none: the file is left out' }
 
 /** Lines as `sha256sum` writes them, and comments: the snapshots, the hash of the lines above. */
 const recordText = ({ name }: PlacedFile, { hashes, shows }: FileRecord): string => {
@@ -41,19 +39,12 @@ const readRecord = async (lake: string, file: PlacedFile): Promise<FileRecord | 
   const text = bytes.toString('latin1')
   const hashes = [...text.matchAll(/^([0-9a-f]{64}) {2}/gm)].map(([, sha256 = '']) => sha256)
   const record = { hashes, shows: /^# snapshot (.+)$/m.exec(text)?.[1] ?? '' }
-  const isKnown = hashes.length > 0 || record.shows === LEFT_OUT.shows
-  return isKnown && text === recordText(file, record) ? record : 'damaged'
+  return hashes.length > 0 && text === recordText(file, record) ? record : 'damaged'
 }
 
 /** Whether the lake has, or had, such a file. */
 export const isKept = async (lake: string, file: PlacedFile): Promise<boolean> =>
   (await readRecord(lake, file)) !== 'none'
-
-/** Whether a person has said that the lake is to have no such file. */
-export const isLeftOut = async (lake: string, file: PlacedFile): Promise<boolean> => {
-  const record = await readRecord(lake, file)
-  return typeof record !== 'string' && record.hashes.length === 0
-}
 
 /** Puts the file into its place. @param shows the snapshots that it shows */
 export const placeFile = async (
@@ -89,24 +80,10 @@ export const isPlaced = async (lake: string, file: PlacedFile, shows: string): P
   return older.length === 0 && sha256 === sha256Of(bytes) && record.shows === shows
 }
 
-/** Removes the file; a word that it is left out stays. */
-export const removePlaced = async (lake: string, file: PlacedFile): Promise<void> => {
-  const names = (await isLeftOut(lake, file)) ? [file.name] : [file.name, file.record]
-  await storageOf(lake).remove(names)
-}
+export const removePlaced = (lake: string, { name, record }: PlacedFile): Promise<void> =>
+  storageOf(lake).remove([name, record])
 
-/** From now on the lake has no such file. */
-export const leaveOut = async (lake: string, file: PlacedFile): Promise<void> => {
-  await storageOf(lake).replace(file.record, recordText(file, LEFT_OUT))
-  await storageOf(lake).remove([file.name])
-}
-
-/** From now on the lake has such a file again. */
-export const takeIn = async (lake: string, file: PlacedFile): Promise<void> => {
-  if (await isLeftOut(lake, file)) await storageOf(lake).remove([file.record])
-}
-
-const MADE_AGAIN = '"firmlake views --write" makes it again'
+export const MADE_AGAIN = '"firmlake views --write" makes it again'
 
 /**
  * Checks the file and its record, which a lake need not have.
@@ -129,7 +106,6 @@ export const verifyPlaced = async (
   const bytes = await storageOf(lake).read(name)
   if (record === 'damaged') return add(file.record, 'changed', 'it is not what was written')
   if (record === 'none') return bytes ? add(file.record, 'missing', 'the file is missing') : undefined
-  if (record.hashes.length === 0) return
   const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
   const isWhole = record.hashes.includes(sha256)
   if (!isWhole) {

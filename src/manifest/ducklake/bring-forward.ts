@@ -5,7 +5,7 @@ import { literal } from '../../lake/duckdb/sql.ts'
 import { rateFacts } from '../snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { readKnownRoot } from '../snapshots/snapshots.ts'
-import { deletesOf, FACT_TABLES, FILE_TABLES, INLINED_TABLES, LOADS } from './catalog-layout.ts'
+import { inlinedDeletes, FACT_TABLES, FILE_TABLES, INLINED_TABLES, LOADS } from './catalog-layout.ts'
 import { insertRows } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { insertDeletes, type WorkFolders } from './delete-rows.ts'
@@ -21,6 +21,7 @@ export interface Span {
   readonly first: number
   readonly newest: SnapshotRoot
   readonly folders: WorkFolders
+  readonly mostInlined?: number | undefined
 }
 
 /** The snapshots that a catalog shows, `null` where it shows none. */
@@ -38,7 +39,7 @@ const shownBy = async (
 /** Whether what a catalog shows is the past of the lake, from its first snapshot on. */
 export const canContinue = async (
   session: Session,
-  { lake, first, newest }: Omit<Span, 'folders'>,
+  { lake, first, newest }: Pick<Span, 'lake' | 'first' | 'newest'>,
 ): Promise<boolean> => {
   const shown = await shownBy(session)
   if (shown === null || shown.first > first || shown.last < first || shown.last > newest.snapshot)
@@ -55,7 +56,7 @@ export const bringForward = async (session: Session, span: Span): Promise<void> 
   let before = shown === null ? null : await readKnownRoot(lake, shown.last)
   for (let number = (before?.snapshot ?? first - 1) + 1; number <= newest.snapshot; number += 1) {
     const after = number === newest.snapshot ? newest : await readKnownRoot(lake, number)
-    await addSnapshot(session, { lake, before, after }, span.folders)
+    await addSnapshot(session, { lake, before, after }, span)
     before = after
   }
   await replaceRates(session, lake)
@@ -74,7 +75,7 @@ const removeBefore = async (session: Session, first: number): Promise<void> => {
       (table) => `DELETE FROM ${table} WHERE data_file_id ${withoutFile}`,
     ),
     ...FILE_TABLES.flatMap(({ current }) =>
-      current === undefined ? [] : [`DELETE FROM ${deletesOf(current)} WHERE file_id ${withoutFile}`],
+      current === undefined ? [] : [`DELETE FROM ${inlinedDeletes(current)} WHERE file_id ${withoutFile}`],
     ),
     ...INLINED_TABLES.map(({ rows }) => `DELETE FROM ${rows} WHERE end_snapshot <= ${first}`),
     `DELETE FROM ${FACT_TABLES.snapshots.rows} WHERE snapshot < ${first}`,
@@ -83,7 +84,7 @@ const removeBefore = async (session: Session, first: number): Promise<void> => {
   for (const sql of statements) await session.run(sql)
 }
 
-const addSnapshot = async (session: Session, step: Step, folders: WorkFolders): Promise<void> => {
+const addSnapshot = async (session: Session, step: Step, { folders, mostInlined }: Span): Promise<void> => {
   const { after } = step
   const pending = new PendingRows(session)
   const files = await FileRows.open(session, pending)
@@ -116,7 +117,7 @@ const addSnapshot = async (session: Session, step: Step, folders: WorkFolders): 
   await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
   await files.insert()
   await insertStatistics(session, step.lake, folders.scratch)
-  await insertDeletes(session, step, folders)
+  await insertDeletes(session, step, folders, mostInlined)
   await insertSnapshot(session, after)
 }
 
@@ -130,7 +131,7 @@ const insertSnapshot = async (
   const deleted = FILE_TABLES.flatMap(({ current }) =>
     current === undefined
       ? []
-      : [`SELECT ${current} FROM ${deletesOf(current)} WHERE begin_snapshot = ${snapshot}`],
+      : [`SELECT ${current} FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot}`],
   )
   const changes = await session.rows(`SELECT 'inserted_into_table:' || table_id AS change FROM (
   SELECT DISTINCT table_id FROM ducklake_data_file WHERE begin_snapshot = ${snapshot} ORDER BY ALL)

@@ -155,6 +155,6 @@ export const inlinedTableSql = ({ rows, types }: InlinedTable): string => {
 }
 
 /** The table of the catalog with the positions of a table's superseded rows. */
-export const deletesOf = (tableId: number): string => `ducklake_inlined_delete_${tableId}`
-export const deletesSql = (tableId: number): string =>
-  `CREATE TABLE ${deletesOf(tableId)} (file_id BIGINT, row_id BIGINT, begin_snapshot BIGINT)`
+export const inlinedDeletes = (tableId: number): string => `ducklake_inlined_delete_${tableId}`
+export const inlinedDeletesSql = (tableId: number): string =>
+  `CREATE TABLE ${inlinedDeletes(tableId)} (file_id BIGINT, row_id BIGINT, begin_snapshot BIGINT)`

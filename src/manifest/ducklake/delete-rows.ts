@@ -12,7 +12,7 @@ import { deleteFilePath } from '../../lake/files/layout.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../../lake/views/current-versions.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { deletesOf, FILE_TABLES, type FileTable } from './catalog-layout.ts'
+import { inlinedDeletes, FILE_TABLES, type FileTable } from './catalog-layout.ts'
 import { insertRows } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { NEW_FILES } from './file-rows.ts'
@@ -94,7 +94,7 @@ WHERE table_id = ${current} AND end_snapshot IS NULL
   await eachPlaced(step.lake, files, FILES_AT_ONCE, (some, placeOf) => {
     const of = (value: 'id' | 'version'): string =>
       `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
-    return session.run(`INSERT INTO ${deletesOf(current)} SELECT r.id, r.pos, ${snapshot} FROM (
+    return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${snapshot} FROM (
   SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
   FROM read_parquet([${some.map(({ path }) => literal(placeOf(path))).join(', ')}], union_by_name = true, file_row_number = true)
 ) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
@@ -107,14 +107,14 @@ const endEmptied = async (session: Session, { before, after }: Step, current: nu
   const { snapshot } = after
   await session.run(`CREATE OR REPLACE TEMP TABLE emptied AS
 SELECT d.data_file_id AS id FROM ducklake_data_file AS d
-JOIN (SELECT file_id, count(*) AS n FROM ${deletesOf(current)} GROUP BY file_id) AS i ON i.file_id = d.data_file_id
+JOIN (SELECT file_id, count(*) AS n FROM ${inlinedDeletes(current)} GROUP BY file_id) AS i ON i.file_id = d.data_file_id
 LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id
 WHERE d.table_id = ${current} AND d.end_snapshot IS NULL AND d.record_count = i.n + coalesce(f.delete_count, 0)`)
   const isOne = 'IN (SELECT id FROM temp.emptied)'
   // One that no snapshot shows would be an insert and a delete for nothing.
   const isNeverShown = before === null ? 'true' : `begin_snapshot >= ${snapshot}`
   for (const sql of [
-    `DELETE FROM ${deletesOf(current)} WHERE begin_snapshot = ${snapshot} AND file_id ${isOne}`,
+    `DELETE FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot} AND file_id ${isOne}`,
     `DELETE FROM ducklake_data_file WHERE data_file_id ${isOne} AND ${isNeverShown}`,
     `UPDATE ducklake_data_file SET end_snapshot = ${snapshot} WHERE data_file_id ${isOne}`,
   ])
@@ -129,15 +129,15 @@ const moveIntoFiles = async (
   folders: WorkFolders,
   mostInlined: number,
 ): Promise<void> => {
-  const [found] = await session.rows(`SELECT count(*) AS n FROM ${deletesOf(current)}`)
+  const [found] = await session.rows(`SELECT count(*) AS n FROM ${inlinedDeletes(current)}`)
   if (Number(found?.n) <= mostInlined) return
   const files = await session.rows(
     `SELECT d.data_file_id AS id, any_value(d.path) AS path, any_value(d.end_snapshot) AS end_snapshot, any_value(f.path) AS older
-FROM ${deletesOf(current)} AS i JOIN ducklake_data_file AS d ON d.data_file_id = i.file_id
+FROM ${inlinedDeletes(current)} AS i JOIN ducklake_data_file AS d ON d.data_file_id = i.file_id
 LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY d.data_file_id ORDER BY id`,
   )
   for (const { id, path, end_snapshot, older } of files) {
-    const own = `SELECT row_id AS pos, begin_snapshot AS since FROM ${deletesOf(current)} WHERE file_id = ${id}`
+    const own = `SELECT row_id AS pos, begin_snapshot AS since FROM ${inlinedDeletes(current)} WHERE file_id = ${id}`
     const write = (rows: string): Promise<object> =>
       writeDeleteFile(session, lake, String(path), rows, folders)
     const facts =
@@ -159,7 +159,7 @@ FROM read_parquet(${literal(placeOf(String(older)))})`),
       ),
     )
   }
-  await session.run(`DELETE FROM ${deletesOf(current)}`)
+  await session.run(`DELETE FROM ${inlinedDeletes(current)}`)
 }
 
 /** Writes a file of deletes, which is named after its bytes. */

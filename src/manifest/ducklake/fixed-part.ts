@@ -8,7 +8,7 @@ import { TOOL } from '../../support/own-package.ts'
 import {
   type CatalogTable,
   declared,
-  deletesSql,
+  inlinedDeletesSql,
   FILE_TABLES,
   fileTables,
   INLINED_TABLES,
@@ -157,7 +157,7 @@ export const fixedPart = (computed: readonly ComputedColumn[] = []): FixedPart =
   const tables = [
     ...catalogTables(),
     ...INLINED_TABLES.map(inlinedTableSql),
-    ...FILE_TABLES.flatMap(({ current }) => (current === undefined ? [] : [deletesSql(current)])),
+    ...FILE_TABLES.flatMap(({ current }) => (current === undefined ? [] : [inlinedDeletesSql(current)])),
   ]
   const rows = [
     insertRows(

@@ -20,6 +20,8 @@ export interface CatalogRequest {
   readonly lake: string
   readonly first: number
   readonly newest: SnapshotRoot
+  /** Superseded rows of a table above which they move into files. @default as measured */
+  readonly mostInlined?: number | undefined
   /** The catalog before, whole. */
   readonly before: Buffer | undefined
   /** The bytes of an empty catalog, as `emptyCatalog` makes it. */
@@ -61,7 +63,7 @@ const refreshFixed = async (session: Session, { ask, madeOf, rows }: FixedPart):
 }
 
 export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): Promise<MadeCatalog> => {
-  const { lake, first, newest, before } = request
+  const { lake, first, newest, before, mostInlined } = request
   const computed = await computedOfLake(newest)
   const fixed = fixedPart(computed)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
@@ -70,7 +72,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const span = { lake, first, newest }
   const fill = async (session: Session, folder: string): Promise<void> => {
     await setDataPath(session, dataPath(lake))
-    await bringForward(session, { ...span, folders: { scratch, folder } })
+    await bringForward(session, { ...span, folders: { scratch, folder }, mostInlined })
   }
   try {
     if (before !== undefined) {

@@ -83,6 +83,8 @@ interface FileKind {
 interface LakeFileOptions {
   /** Files above which there is no `lake.duckdb`. */
   readonly mostFiles?: number
+  /** Superseded rows of a table above which the catalog has them in files. */
+  readonly mostInlined?: number
   /** Takes nothing of the files that are there. @default false */
   readonly anew?: boolean
 }
@@ -115,9 +117,9 @@ const catalogKind: FileKind = {
   file: CATALOG,
   whyNot: async () => (isLeftOut() ? '"ducklake = false" leaves it out' : undefined),
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
-  make: async (make, lake, root, { anew = false }) => {
+  make: async (make, lake, root, { anew = false, mostInlined }) => {
     const { bytes } = await makeCatalog(make, {
-      ...{ lake, newest: root, first: await firstShown(lake, root) },
+      ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined },
       before: anew ? undefined : await readPlaced(lake, CATALOG),
       empty: () => madeCatalog(make),
     })
@@ -209,10 +211,15 @@ interface LakeFilesOutcome {
  *   `WRITE_FAILED`
  */
 export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Promise<LakeFilesOutcome> =>
-  withDatabases(async (make) => ({
-    views: await writeFile(make, viewsKind, lake, { anew: true, ...options }),
-    catalog: await writeFile(make, catalogKind, lake, { anew: true, ...options }),
-  }))
+  withDatabases(async (make) => {
+    const write = (kind: FileKind): Promise<FileOutcome> =>
+      writeFile(make, kind, lake, { anew: true, ...options })
+    // One that fails does not keep the other from being written.
+    const views = await write(viewsKind).catch((error: unknown) => ({ kind: 'failed' as const, error }))
+    const catalog = await write(catalogKind)
+    if (views.kind === 'failed') throw views.error
+    return { views, catalog }
+  })
 
 const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<string | undefined> => {
   const reasons: string[] = []
@@ -283,15 +290,22 @@ export const removeLakeFiles = async (lake: string): Promise<void> => {
   for (const { file } of KINDS) await removePlaced(lake, file)
 }
 
-/** Checks both files. @param root the newest snapshot, which they should show */
+/**
+ * Checks both files.
+ *
+ * @param newest number of the newest snapshot, which they should show
+ * @param isWhole whether the manifest is, so that the catalog can be compared with it
+ */
 export const verifyLakeFiles = async (
   lake: string,
-  root: SnapshotRoot,
+  newest: number,
+  isWhole: boolean,
   findings: Findings,
 ): Promise<void> => {
-  await verifyPlaced(lake, VIEWS, await viewsKind.shows(lake, root), findings)
-  const bytes = await verifyPlaced(lake, CATALOG, await catalogKind.shows(lake, root), findings)
-  if (bytes === undefined) return
+  await verifyPlaced(lake, VIEWS, String(newest), findings)
+  const root = isWhole ? await readKnownRoot(lake, newest) : undefined
+  const bytes = await verifyPlaced(lake, CATALOG, root && (await catalogKind.shows(lake, root)), findings)
+  if (bytes === undefined || root === undefined) return
   const first = await firstShown(lake, root)
   await verifyCatalog({ lake, first, newest: root, bytes }, (path, problem, detail) =>
     findings.add(path, problem, `${detail}; ${MADE_AGAIN}`),

@@ -88,13 +88,13 @@ export const MADE_AGAIN = '"firmlake views --write" makes it again'
 /**
  * Checks the file and its record, which a lake need not have.
  *
- * @param shows the snapshots that it should show
+ * @param shows the snapshots that it should show; `undefined` where that is not known
  * @returns its bytes where they are what was written, and show just that
  */
 export const verifyPlaced = async (
   lake: string,
   file: PlacedFile,
-  shows: string,
+  shows: string | undefined,
   findings: Findings,
 ): Promise<Buffer | undefined> => {
   const { name } = file
@@ -112,9 +112,9 @@ export const verifyPlaced = async (
     if (bytes === null) add(name, 'missing', 'the file is missing')
     else add(name, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
   }
-  const newest = shows.replace(/^.* /, '')
+  const newest = shows?.replace(/^.* /, '')
   if (record.hashes.length > 1) note('was not replaced to the end')
-  else if (record.shows !== shows) note(`shows snapshot ${record.shows}, the newest is ${newest}`)
+  else if (shows !== undefined && record.shows !== shows) note(`shows snapshot ${record.shows}, the newest is ${newest}`)
   else if (isWhole && bytes !== null) return bytes
   return
 }

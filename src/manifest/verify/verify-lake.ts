@@ -226,8 +226,9 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
-    const newest = listing.snapshots.at(-1)
-    if (newest !== undefined) await verifyLakeFiles(lake, await readKnownRoot(lake, newest), findings)
+    const newest = listing.snapshots.at(-1) ?? 0
+    const isWhole = manifest.damaged.size === 0 && manifest.roots.length === listing.snapshots.length
+    await verifyLakeFiles(lake, newest, isWhole && newest > 0, findings)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

@@ -19,8 +19,9 @@ const stayOutside = {
   name: 'stay-outside',
   setup: ({ onResolve }) => {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      // What a bundled package requires is bundled with it, though users may have it as well.
-      if (kind === 'entry-point' || kind === 'require-call' || !outside.has(packageOf(path))) return undefined
+      // What a bundled package requires is bundled with it where users may have it, but need not.
+      const apart = kind === 'require-call' ? outside.installed : outside.all
+      if (kind === 'entry-point' || !apart.has(packageOf(path))) return undefined
       return { path, external: true }
     })
   },

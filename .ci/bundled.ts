@@ -17,7 +17,17 @@ interface Manifest {
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 
 /** Named by imports in `src/`. */
-const BUNDLED = ['avsc', 'commander', 'echarts', 'fastify', 'hucre', 'prom-client', 'toml-eslint-parser']
+const BUNDLED = [
+  '@duckdb/node-api',
+  'avsc',
+  'commander',
+  'echarts',
+  'fastify',
+  'hucre',
+  'p-limit',
+  'prom-client',
+  'toml-eslint-parser',
+]
 
 /** Where the lock file has what a package at `from` asks for: as Node looks for it. */
 const placeOf = ({ packages }: Lock, from: string, name: string): string => {
@@ -41,8 +51,12 @@ export const bundledPaths = (): ReadonlySet<string> => {
   return paths
 }
 
-/** Packages that stay outside: whoever installs firmlake has them, or installs them for a part. */
-export const outsidePackages = (): ReadonlySet<string> => {
+/**
+ * Packages that stay outside: whoever installs firmlake has them (`installed`), or installs them for a part. Of one that is
+ * installed for the sake of its types the code is bundled.
+ */
+export const outsidePackages = (): Readonly<Record<'installed' | 'all', ReadonlySet<string>>> => {
   const { dependencies, peerDependencies }: Manifest = JSON.parse(read('package.json'))
-  return new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
+  const installed = Object.keys(dependencies).filter((name) => !BUNDLED.includes(name))
+  return { installed: new Set(installed), all: new Set([...installed, ...Object.keys(peerDependencies)]) }
 }

@@ -58,7 +58,7 @@ export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-sha
 export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
 export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
-export type { Take } from './lake/projection/projection.ts'
+export type { Projection } from './lake/projection/projection.ts'
 export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
 export type { Garbage } from './manifest/gc/remove-garbage.ts'

@@ -62,14 +62,15 @@ export const parseDefinition = (name: string, text: string): Definition => {
     throw new TypeError(
       `Cannot use "${name}${SUFFIX}": expected a head comment and one definition of "${name}"`,
     )
+  const code = sql.replace(NOT_CODE, '')
   return {
     name,
     kind: what === 'VIEW' ? 'view' : table === undefined ? 'macro' : 'table macro',
     signature: `${name}${parameters}`,
     sql,
     head: lines.slice(0, first).map((line) => line.replace(/^-- ?/, '')),
-    uses: [...namesIn(sql.replace(NOT_CODE, ''))].filter((one) => one !== name),
-    words: new Set(sql.replace(NOT_CODE, '').match(/\w+/g)),
+    uses: [...namesIn(code)].filter((one) => one !== name),
+    words: new Set(code.match(/\w+/g)),
   }
 }
 

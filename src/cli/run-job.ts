@@ -5,13 +5,13 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
-import { takeOfSection } from '../jobs/common/take-section.ts'
 import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
 import type { JsonOption, LakeOption } from './options/options.ts'
+import { type LakeProjectionFlags, projectionOf } from './options/projection-options.ts'
 import {
   checkMode,
   type LoadFlags,
@@ -19,7 +19,6 @@ import {
   type TargetFlags,
   type UnknownOptions,
 } from './options/run-options.ts'
-import { type LakeTakeFlags, takeOf } from './options/take-options.ts'
 import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
@@ -62,7 +61,9 @@ const showTargets =
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
   warnOfPassword(sink)
-  const sinkTake = takeOfSection(loadedConfig().file?.settings.sink_take)
+  const section = loadedConfig().file?.settings.sink_take
+  const sinkTake =
+    section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
   const sinks = { sinks: sink, sinkTake, adopt: flags.adopt }
   if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../targets/update-targets.ts')
@@ -118,7 +119,7 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
   await checkTargets(await targetsOf(flags))
 }
 
-export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeTakeFlags {}
+export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
@@ -130,7 +131,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   await checkMode(flags)
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
-  const load = { ...strictness, take: takeOf(flags), changeTaken }
+  const load = { ...strictness, take: projectionOf(flags), changeTaken }
   await runJob<Done>(
     flags,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),

@@ -62,12 +62,12 @@ interface KeyFile {
   readonly version: number
 }
 
-const filesOf = ({ partitions, files }: Added, name: string): readonly KeyFile[] => [
-  ...partitions.flatMap((one) =>
-    one.files.filter(({ table }) => table === name).map((file) => ({ ...file, version: one.version })),
-  ),
-  ...files.filter(({ table }) => table === name),
-]
+/** Files of a table; those of a sink that writes no Parquet are of a lake that is not queried. */
+const filesOf = ({ partitions, files }: Added, name: string): readonly KeyFile[] =>
+  [
+    ...partitions.flatMap((one) => one.files.map((file) => ({ ...file, version: one.version }))),
+    ...files,
+  ].filter(({ table, path }) => table === name && path.endsWith('.parquet'))
 
 const rowsOf = (files: readonly { readonly rows: number }[]): number =>
   files.reduce((sum, { rows }) => sum + rows, 0)
@@ -224,14 +224,13 @@ SELECT * FROM (
     companies: readonly bigint[],
   ): Promise<readonly VersionFile[]> {
     const own = before.filter(({ table }) => table === this.#table.name)
-    if (this.#table.owner === undefined || own.length === 0) return own
     const { lake } = this.#context
     await fetchFiles(
       lake,
       own.map((one) => ({ ...one, path: partPath(one.name) })),
       CHECK,
     )
-    const left = `${ident(this.#table.owner)} NOT IN (SELECT unnest([${companies.join(', ')}]::BIGINT[]))`
+    const left = `${this.#keys} NOT IN (SELECT unnest([${companies.join(', ')}]::BIGINT[]))`
     const written: VersionFile[] = []
     for (const file of own)
       written.push(...(await this.#write(file.kind, `SELECT * FROM (${this.#listed([file])}) WHERE ${left}`)))
@@ -249,15 +248,29 @@ export const listVersions =
     return lists
   }
 
-/** The lists without some companies. @throws as `ListVersions` */
+/**
+ * The lists without some companies, and without what only their records had in dictionaries.
+ *
+ * @param files the dictionaries that are left
+ * @throws as `ListVersions`
+ */
 export const versionsWithout = async (
   context: VersionsContext,
-  before: Pick<SnapshotRoot, 'versions'>,
   companies: readonly bigint[],
-  writer: PartWriter,
+  {
+    before,
+    files,
+    writer,
+  }: Pick<ListRequest, 'files' | 'writer'> & { readonly before: Pick<SnapshotRoot, 'versions'> },
 ): Promise<readonly VersionFile[]> => {
   const lists: VersionFile[] = []
-  for (const table of versionedTables())
-    lists.push(...(await new TableVersions(context, table, writer).without(before.versions, companies)))
+  for (const table of versionedTables()) {
+    const own = new TableVersions(context, table, writer)
+    lists.push(
+      ...(table.content === undefined
+        ? await own.extend([], { partitions: [], files })
+        : await own.without(before.versions, companies)),
+    )
+  }
   return lists
 }

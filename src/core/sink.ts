@@ -70,7 +70,7 @@ export interface SinkContext {
   readonly what?: string | undefined
   /** The projection of the rows in words, noted with the run. @default none */
   readonly taken?: string | undefined
-  /** The lake of the rows: `loaded` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
+  /** The lake of the rows: `deliveredRuns` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
   readonly claim?: LakeClaim | undefined
   /** Statements that make views and macros over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<readonly string[]>) | undefined
@@ -82,12 +82,12 @@ export interface Sink {
   /** Prepares for a run; a run id seen before is a resumed run. */
   open(run: string, context?: SinkContext): Promise<SinkRun>
   /** The runs that the target shows already; a sink without it takes no deliveries. */
-  loaded?(context?: SinkContext): Promise<ReadonlySet<string>>
+  deliveredRuns?(context?: SinkContext): Promise<ReadonlySet<string>>
 }
 
 /** A sink that runs can be delivered to: it knows which of them its target shows. */
 export interface DeliverySink extends Sink {
-  loaded(context?: SinkContext): Promise<ReadonlySet<string>>
+  deliveredRuns(context?: SinkContext): Promise<ReadonlySet<string>>
 }
 
 /** A file that the engine writes by itself. */

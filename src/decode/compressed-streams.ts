@@ -13,7 +13,13 @@ import { crc32, createBrotliDecompress, createInflateRaw, createZstdDecompress }
 import { systemCode } from '../core/errors.ts'
 import { freeChunk } from '../support/buffers.ts'
 import { type ByteFeed, StreamFault, trailingAt, truncatedAt } from './byte-feed.ts'
-import { CHUNK_BYTES, MAX_EMPTY_STREAMS, PIECE_BYTES } from './decode-limits.ts'
+import {
+  CHUNK_BYTES,
+  DETECT_HEAD_BYTES,
+  MAX_EMPTY_STREAMS,
+  PIECE_BYTES,
+  SMALL_CHUNK_BYTES,
+} from './decode-limits.ts'
 
 /** A decoder of node:zlib: a transform that counts the bytes it used. */
 interface Decoder extends Transform {
@@ -27,6 +33,10 @@ const faultOf = (error: Error, offset: number): StreamFault => {
   return new StreamFault(kind, offset, `the data is damaged (${error.message})`, error)
 }
 
+/** Size of the decoded chunks of what follows in the feed. */
+const chunkBytesOf = async (feed: ByteFeed): Promise<number> =>
+  (await feed.peek(DETECT_HEAD_BYTES)).length < DETECT_HEAD_BYTES ? SMALL_CHUNK_BYTES : CHUNK_BYTES
+
 /**
  * Decodes from where the feed stands to the end of the decoder's stream, and returns what it did not use.
  *
@@ -37,9 +47,11 @@ const faultOf = (error: Error, offset: number): StreamFault => {
  * @throws {StreamFault} `truncated`, `damaged` or `window`
  */
 async function* runDecoder(
-  decoder: Decoder,
+  create: (options: { readonly chunkSize: number }) => Decoder,
+  chunkSize: number,
   feed: Pick<ByteFeed, 'next' | 'unread' | 'position'>,
 ): AsyncGenerator<Buffer, void> {
+  const decoder = create({ chunkSize })
   let failure: Error | undefined
   let wake = () => {}
   const onChange = () => wake()
@@ -66,7 +78,7 @@ async function* runDecoder(
         const chunk: Buffer | null = decoder.read()
         if (chunk !== null) {
           yield chunk
-          freeChunk(chunk, CHUNK_BYTES)
+          freeChunk(chunk, chunkSize)
         } else if (settled()) break
         else {
           await new Promise<void>((resolve) => {
@@ -111,7 +123,7 @@ async function* decodeOne(feed: ByteFeed): AsyncGenerator<Buffer, void> {
   const start = feed.position()
   let given = false
   try {
-    for await (const chunk of runDecoder(createBrotliDecompress({ chunkSize: CHUNK_BYTES }), feed)) {
+    for await (const chunk of runDecoder(createBrotliDecompress, await chunkBytesOf(feed), feed)) {
       given = true
       yield chunk
     }
@@ -164,7 +176,7 @@ async function* decodeMember(feed: ByteFeed): AsyncGenerator<Buffer, void> {
   await skipHeader(feed)
   let checksum = 0
   let size = 0
-  for await (const chunk of runDecoder(createInflateRaw({ chunkSize: CHUNK_BYTES }), feed)) {
+  for await (const chunk of runDecoder(createInflateRaw, await chunkBytesOf(feed), feed)) {
     checksum = crc32(chunk, checksum)
     size += chunk.length
     yield chunk
@@ -275,10 +287,11 @@ async function* contentFrames(feed: ByteFeed): AsyncGenerator<Buffer, void> {
  * @throws {StreamFault} `truncated`, `damaged`, `trailing`, or `window` above 128 MiB
  */
 export async function* decodeZstd(feed: ByteFeed): AsyncGenerator<Buffer, void> {
+  const chunkSize = await chunkBytesOf(feed)
   const frames = contentFrames(feed)
   let first = await frames.next()
   if (first.done) return
-  yield* runDecoder(createZstdDecompress({ chunkSize: CHUNK_BYTES }), {
+  yield* runDecoder(createZstdDecompress, chunkSize, {
     position: feed.position,
     next: async () => {
       const { value } = first.done ? await frames.next() : first

@@ -32,6 +32,12 @@ export const PIECE_BYTES = MIB
 /** Size of one decoded chunk in bytes. 1 MiB: at Node's 16 KiB half of the time goes into the stream. */
 export const CHUNK_BYTES = MIB
 
+/**
+ * The same of a source that ends within its head. 64 KiB: V8 collects what decoders leave when their last chunks have
+ * come to some 50 MiB; at 1 MiB that is every fifty files.
+ */
+export const SMALL_CHUNK_BYTES = 64 * KIB
+
 /** Most compressed streams without content in a row. 1,000: real ones have one, a crafted file a billion. */
 export const MAX_EMPTY_STREAMS = 1000
 

@@ -8,10 +8,9 @@ import type { DateRange } from '../core/partition.ts'
 import type { Receipt, TableRows } from '../core/sink.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine, Row, Session } from '../lake/duckdb/engine.ts'
-import type { CompiledTake } from '../lake/projection/compile-projection.ts'
+import type { CompiledProjection } from '../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../lake/projection/computed-columns.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
-import { readOddValues } from '../rows/odd-values.ts'
 import { isAnyFull } from '../rows/seen-sets.ts'
 import { makeFolders } from '../support/file-modes.ts'
 import { atMost, settled } from '../support/side-by-side.ts'
@@ -24,7 +23,7 @@ import {
   relationsTable,
   rolesTable,
 } from './record-tables.ts'
-import { type RowPart, SpareFields } from './row-table.ts'
+import { oddValuesOf, type RowPart, SpareFields } from './row-table.ts'
 
 export interface PartToLoad {
   readonly partition: string
@@ -60,7 +59,7 @@ export interface Loader {
   /** Queries the loader's engine, such as for what the files hold that it has written. For small results. */
   readonly rows: (sql: string) => Promise<readonly Row[]>
   /** The projection of the rows; absent where everything is taken. */
-  readonly take: CompiledTake | undefined
+  readonly take: CompiledProjection | undefined
   readonly close: () => Promise<void>
 }
 
@@ -70,7 +69,7 @@ export interface LoaderOptions {
   /** Each leaves records out, which count as filtered; one after the other. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
   /** The projection of the rows. @default everything is taken */
-  readonly take?: CompiledTake | undefined
+  readonly take?: CompiledProjection | undefined
   /** Expressions that have to be computable of each row. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
 }
@@ -117,7 +116,7 @@ export const openLoader = (opening: () => Promise<Engine>, options: LoaderOption
 const openFirst = async (
   opening: () => Promise<Engine>,
   spoolFolder: string,
-  take: CompiledTake | undefined,
+  take: CompiledProjection | undefined,
   idle: Session[],
 ): Promise<Engine> => {
   const engine = await opening()
@@ -139,7 +138,7 @@ interface LoadTools {
   readonly spare: SpareFields
   readonly spoolFolder: string
   readonly filters: readonly RecordFilter[]
-  readonly take: CompiledTake | undefined
+  readonly take: CompiledProjection | undefined
   readonly computed: readonly ComputedColumn[]
 }
 
@@ -207,7 +206,7 @@ const writeRecords = async (
   { content, part, bytes }: PartToLoad,
   write: WriteRows,
 ): Promise<Receipt[]> => {
-  const odd = await readOddValues(engine, part.rows.objects, bytes)
+  const odd = await oddValuesOf(engine, part.rows, bytes)
   const receipts: Receipt[] = []
   const session = await engine.connect()
   try {

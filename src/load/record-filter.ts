@@ -8,9 +8,8 @@ import type { Content } from '../contract/objects.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { isFailedValue } from '../lake/projection/computed-columns.ts'
-import { readOddValues } from '../rows/odd-values.ts'
 import { companiesTable, relationsTable } from './record-tables.ts'
-import { SpareFields } from './row-table.ts'
+import { oddValuesOf, SpareFields } from './row-table.ts'
 
 export interface PartToFilter {
   readonly engine: Engine
@@ -38,7 +37,7 @@ export const filterBySql = (conditionOf: (content: Content) => string | undefine
   return async ({ engine, content, part, bytes }) => {
     const condition = conditionOf(content)
     if (condition === undefined) return part.members
-    const odd = await readOddValues(engine, part.rows.objects, bytes)
+    const odd = await oddValuesOf(engine, part.rows, bytes)
     const table = content === 'companies' ? companiesTable : relationsTable
     const { from, remove } = await engine.addTable(table({ part, bytes, odd, spare }))
     const session = await engine.connect()

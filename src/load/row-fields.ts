@@ -41,7 +41,7 @@ export class RowFields {
   readonly #words: readonly (WordsColumn | undefined)[]
   readonly #texts: readonly (TextsColumn | undefined)[]
   #block: Buffer = Buffer.alloc(0)
-  #odd: UncommonValues = { instants: new Map(), jsons: new Map() }
+  #odd: UncommonValues | undefined
   readonly #text = new TextReader()
   /** Date-times whose text the instant does not restore. */
   readonly reported: MembersColumn
@@ -63,7 +63,7 @@ export class RowFields {
   }
 
   /** Reads cells of this part from now on. */
-  begin(block: Buffer, odd: UncommonValues): void {
+  begin(block: Buffer, odd: UncommonValues | undefined): void {
     this.#block = block
     this.#odd = odd
   }
@@ -95,12 +95,12 @@ export class RowFields {
     } else if (form === REPORTED) this.reported.add(at, place, name, this.#block, from, to)
     else if (form === ODD) {
       this.#text.read(this.#block, from, to)
-      const found = this.#odd.instants.get(this.#text.text())
+      const found = this.#odd?.instants.get(this.#text.text())
       if (found?.micros !== undefined) this.#words[place]?.setBig(at, found.micros)
       if (found?.reported !== undefined) this.reported.add(at, place, name, Buffer.from(found.reported))
     } else {
       const json = this.#block.toString('utf8', from, to)
-      this.masked.add(at, place, name, Buffer.from(this.#odd.jsons.get(json) ?? json))
+      this.masked.add(at, place, name, Buffer.from(this.#odd?.jsons.get(json) ?? json))
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import type { CheckedPart } from '../check/check-block.ts'
 import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
+import type { Engine } from '../lake/duckdb/engine.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
 import { TABLES, type TableName } from '../lake/tables/tables.ts'
@@ -15,8 +16,19 @@ import { RowFields } from './row-fields.ts'
 export interface RowPart {
   readonly part: CheckedPart
   readonly bytes: Buffer
-  readonly odd: UncommonValues
+  readonly odd: UncommonValues | undefined
   readonly spare: SpareFields
+}
+
+/** What DuckDB makes of the values of a part that are not read here; its code is loaded where there are some. */
+export const oddValuesOf = async (
+  engine: Engine,
+  { objects }: BlockRows,
+  block: Buffer,
+): Promise<UncommonValues | undefined> => {
+  if (!objects.hasOdd) return undefined
+  const { readOddValues } = await import('../rows/odd-values.ts')
+  return readOddValues(engine, objects, block)
 }
 
 /** Fields of tables that have been read, for those of the next part: of companies they take 2 MB. */

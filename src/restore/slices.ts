@@ -8,7 +8,7 @@ import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { type FetchTablesOptions, filesOfTables } from '../lake/files/fetch-tables.ts'
 import { copiesOfLake, type FileAccess } from '../lake/files/file-access.ts'
-import { mainTables, TABLES, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
+import { dictionaryTable, mainTables, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
 import {
   currentOfVersion,
   filesOf,
@@ -235,10 +235,4 @@ const makeDictionary = async (request: SessionRequest, partition: PartitionEntry
   await session.run(
     `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, accessOf(request).placeOf, table.name))}`,
   )
-}
-
-const dictionaryTable = (): Table => {
-  const table = TABLES.find(({ name }) => name === 'line_items')
-  if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
-  return table
 }

@@ -44,7 +44,6 @@ export const readOddValues = async (
   block: Buffer,
 ): Promise<UncommonValues> => {
   const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
-  if (!rows.hasOdd) return found
   const { instants, jsons } = textsForDuckDb(rows, block)
   for await (const { text, micros, reported } of rowsOf(engine, instants, INSTANTS))
     found.instants.set(String(text), {

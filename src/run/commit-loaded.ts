@@ -32,8 +32,8 @@ import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/own-package.ts'
 import type { NotDelivered } from './opened-job.ts'
+import { checkProjection } from './projection-of-run.ts'
 import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
-import { checkTake } from './take-of-run.ts'
 import type { RunScope } from './with-run.ts'
 import type { LeftOut } from './work/known-sources.ts'
 import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
@@ -189,7 +189,7 @@ const commitPlanned = async (
     take: plan.take,
     versions: (request) => loader.withSession((session) => listVersions({ lake, run, session })(request)),
     beforeTry: async (newest) => {
-      checkTake(lake, newest, plan)
+      checkProjection(lake, newest, plan)
       await guard.check(newest)
     },
     behind: async (newest) => (await gone?.write(newest)) ?? [],

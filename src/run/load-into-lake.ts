@@ -16,9 +16,9 @@ import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from './memory-shares.ts'
 import type { OpenedJob } from './opened-job.ts'
+import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
-import type { TakeOptions } from './take-of-run.ts'
 import type { RunScope } from './with-run.ts'
 import {
   interrupted,
@@ -28,7 +28,7 @@ import {
 } from './work/load-sources.ts'
 import type { RunEvent } from './work/progress.ts'
 
-export interface RunOptions extends ToolOptions, TakeOptions {
+export interface RunOptions extends ToolOptions, ProjectionOptions {
   readonly limit: QuarantineLimit
   /** Leaves damaged and unreadable files out and loads the others. @default false */
   readonly skipBadFiles?: boolean | undefined
@@ -196,6 +196,6 @@ export const loadIntoLake = async (
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
     // The process that takes the run over writes the prefetched files.
-    await Promise.allSettled(sources.map((source) => source.stop?.()))
+    await Promise.allSettled(sources.flatMap((source) => (source.stop ? [source.stop()] : [])))
   }
 }

@@ -12,16 +12,16 @@ import { type Loader, type LoaderOptions, openLoader } from '../load/loader.ts'
 import type { RecordFilter } from '../load/record-filter.ts'
 import { refusedBy } from '../manifest/form/forgotten.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
-import { parquetLake } from '../sink/parquet.ts'
+import { parquetLake } from '../sink/parquet-lake.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { settled } from '../support/side-by-side.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
 import { notResumable } from './opened-job.ts'
+import type { ProjectionOptions } from './projection-of-run.ts'
 import type { RunPlan } from './run-plan.ts'
-import type { TakeOptions } from './take-of-run.ts'
 import type { LoadParts } from './work/load-source.ts'
 
-export interface ToolOptions extends Pick<TakeOptions, 'hashKey' | 'keeps'> {
+export interface ToolOptions extends Pick<ProjectionOptions, 'hashKey' | 'keeps'> {
   readonly lake: string
   readonly memoryBytes?: number | undefined
   /** Partitions loaded side by side, each on one thread. @default as many as cores, and as there is memory for */
@@ -84,16 +84,16 @@ const sumOf = (numbers: readonly number[]): number => numbers.reduce((a, b) => a
  * The projection of the records: its code is loaded only where not everything is taken.
  * @throws {ToolkitError} RUN_NOT_RESUMABLE
  */
-const takeTools = async (
+const projectionTools = async (
   run: string,
   declared: RunPlan['take'],
   { hashKey, keeps }: ToolOptions,
 ): Promise<Pick<LoaderOptions, 'take' | 'computed'> & { readonly filters: readonly RecordFilter[] }> => {
   if (declared === undefined) return { filters: [] }
-  const { compileTake } = await import('../lake/projection/compile-projection.ts')
+  const { compileProjection } = await import('../lake/projection/compile-projection.ts')
   const { computedColumns } = await import('../lake/projection/computed-columns.ts')
   const computed = computedColumns(declared.compute)
-  const take = await compileTake(declared, hashKey)
+  const take = await compileProjection(declared, hashKey)
   if (take === undefined) return { computed, filters: [] }
   const { filterByFunction, filterBySql } = await import('../load/record-filter.ts')
   const bySql = filterBySql(take.condition)
@@ -122,7 +122,7 @@ export const withTools = async <T>(
   const { lake, signal } = options
   const { engineBytes, checkThreads } = sharesOf(options)
   const { maxLineBytes, maxRatio, maxDepth, blockBytes, maxUnknownPerRecord, maxUnknownNames } = limits
-  const taken = await takeTools(run, take, options)
+  const taken = await projectionTools(run, take, options)
   const folder = scratch ?? inLake(lake, runPath(run))
   const spoolFolder = `${folder}/spool`
   // Nobody waits for it before the first block is checked.

@@ -13,8 +13,8 @@ import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '..
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import { anything, fits, isObject, type JsonObject, objectOf, valuesOf } from '../support/json-form.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
+import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import { encodePlan, isSameJob, type Job, pipelineOf, planOf, type RunPlan } from './run-plan.ts'
-import { type TakeOptions, takeOfRun } from './take-of-run.ts'
 
 /** Texts of files in a run's folder, by their names. */
 export type RunTexts = ReadonlyMap<string, string>
@@ -152,10 +152,10 @@ const withLease = async <T>(
 
 /** Resumes the interrupted run of a plan, or begins one, and works on it. @param request `taking` of a run that loads: what is declared of it */
 export const withRun = async <T>(
-  { taking, ...asked }: Omit<StartRequest, 'now' | 'random'> & { readonly taking?: TakeOptions },
+  { taking, ...asked }: Omit<StartRequest, 'now' | 'random'> & { readonly taking?: ProjectionOptions },
   work: (run: RunScope) => Promise<T>,
 ): Promise<T> => {
-  const plan = { ...asked.plan, ...(taking && (await takeOfRun(asked.lake, taking))) }
+  const plan = { ...asked.plan, ...(taking && (await projectionOfRun(asked.lake, taking))) }
   const request = { ...asked, plan }
   const lease = await startRun({ ...request, now: new Date(), random: randomBytes })
   return withLease(lease, (run) => attempt(run, request.plan, () => work(run)))

@@ -10,7 +10,7 @@ import { posix } from 'node:path'
 import type { FileEntry } from '../core/partition.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { columnComment } from '../lake/tables/columns.ts'
-import { LISTINGS, TABLES, type Table, tableComment } from '../lake/tables/tables.ts'
+import { LISTINGS, SINK_TABLES, type Table, tableComment } from '../lake/tables/tables.ts'
 
 /** The table that lists what a database has loaded: `run`, `loaded_at`, `partitions`, `taken`. */
 export const LOADS_TABLE = 'firmlake_loads'
@@ -34,9 +34,6 @@ const partitionOf = ({ path }: FileEntry): string => posix.basename(path, posix.
 
 /** How many partitions the files of a commit are of. */
 export const countPartitions = (files: readonly FileEntry[]): number => new Set(files.map(partitionOf)).size
-
-/** The tables that sinks know: of companies that are not listed any more only where there are some. */
-export const SINK_TABLES: readonly Table[] = [...TABLES, LISTINGS]
 
 const placeOf = (name: string): number => {
   const at = SINK_TABLES.findIndex((table) => table.name === name)

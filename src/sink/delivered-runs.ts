@@ -91,7 +91,7 @@ export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink =
       }
     },
 
-    async loaded(lent) {
+    async deliveredRuns(lent) {
       const marks = await storage.list(FOLDER)
       await refuseLake(directory)
       await refuseOthers(marks[0]?.path)

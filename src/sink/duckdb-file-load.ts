@@ -10,7 +10,7 @@ import type { LakeClaim, SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
-import type { Table } from '../lake/tables/tables.ts'
+import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import {
   ABOUT_TAKEN,
   commentStatements,
@@ -22,7 +22,6 @@ import {
   keyedTable,
   LOADS_TABLE,
   newestVersions,
-  SINK_TABLES,
   type StagedTable,
   selectKeys,
   selectNewest,
@@ -70,7 +69,7 @@ WHERE database_name = ${literal(TARGET)} AND schema_name = 'main' AND table_name
 }
 
 /** The runs that the file shows. */
-export const loadedRuns = async (session: Session): Promise<ReadonlySet<string>> => {
+export const deliveredRuns = async (session: Session): Promise<ReadonlySet<string>> => {
   if ((await columnsOfTarget(session, LOADS_TABLE)).size === 0) return new Set()
   const rows = await session.rows(`SELECT run FROM ${LOADS}`)
   return new Set(rows.map(({ run }) => String(run)))
@@ -93,14 +92,14 @@ const claimFile = async (session: Session, claim: LakeClaim, file: string): Prom
   return true
 }
 
-/** The runs that the file shows, as `loadedRuns`, once it holds the rows of the lake that comes or of none. */
+/** The runs that the file shows, as `deliveredRuns`, once it holds the rows of the lake that comes or of none. */
 export const claimedRuns = async (
   session: Session,
   file: string,
   claim: LakeClaim | undefined,
 ): Promise<ReadonlySet<string>> => {
   const isMarked = claim !== undefined && (await claimFile(session, claim, file))
-  const runs = await loadedRuns(session)
+  const runs = await deliveredRuns(session)
   if (isMarked && runs.size > 0) claim.onAdopted?.()
   return runs
 }
@@ -111,7 +110,7 @@ export const claimedRuns = async (
  * @throws {ToolkitError} TARGET_FAILED; INTERRUPTED by the signal; DuckDB's own errors
  */
 export const loadRun = async (session: Session, run: RunToLoad): Promise<void> => {
-  if ((await loadedRuns(session)).has(run.run)) return
+  if ((await deliveredRuns(session)).has(run.run)) return
   await session.run('BEGIN')
   await stoppable(session, run.signal, () => loadTables(session, run))
   // Stopped halfway through, it would be unknown whether the run is loaded.

@@ -84,7 +84,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
   return {
     name: 'duckdb',
     open: async (run, lent) => openRun(run, lent),
-    async loaded(lent) {
+    async deliveredRuns(lent) {
       const claim = lent?.claim
       if ((await statPath(path)) === null) {
         if (claim?.marks !== true) return new Set()

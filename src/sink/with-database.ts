@@ -1,6 +1,6 @@
 /** Opens a database file for one piece of work, and says in the toolkit's words why it cannot. */
 
-import { ToolkitError, writeError } from '../core/errors.ts'
+import { messageOf, ToolkitError, writeError } from '../core/errors.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { discard } from '../support/durable-files.ts'
@@ -57,8 +57,6 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
     await discard(spillFolder)
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The reason in the first sentence; what follows is advice for programmers. */
 const attachError = ({ file, action }: DatabaseWork, error: unknown): ToolkitError => {

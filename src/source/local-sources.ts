@@ -3,10 +3,11 @@
  * notices when a file changes meanwhile.
  */
 
-import { fstatSync, type Stats } from 'node:fs'
-import { access, constants, glob, lstat, open, readdir, realpath, stat } from 'node:fs/promises'
+import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { glob, lstat, open, readdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
@@ -20,9 +21,7 @@ const STDIN = '-'
 
 interface LocalFile {
   readonly kind: 'file'
-  /** As the person gave it, or below the folder or pattern given. */
-  readonly name: string
-  /** Absolute. */
+  /** Below the folder or pattern given. */
   readonly path: string
   /** Length in bytes; absent where only reading shows it (a pipe). */
   readonly bytes?: number
@@ -30,7 +29,7 @@ interface LocalFile {
   readonly isOwn?: true
 }
 
-type LocalSource = LocalFile | { readonly kind: 'stdin'; readonly name: 'stdin' }
+type LocalSource = LocalFile | { readonly kind: 'stdin' }
 
 /** An error of the file system as a `ToolkitError`. */
 const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
@@ -47,10 +46,13 @@ const notFound = (input: string, state: string) =>
 
 const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** `undefined` when there is nothing of that name. */
-const statOf = async (path: string): Promise<Stats | undefined> => {
+/**
+ * `undefined` when there is nothing of that name. At once: there may be very many, and of each call that is waited for V8
+ * keeps a request until it collects all garbage.
+ */
+const statOf = (path: string): Stats | undefined => {
   try {
-    return await stat(path)
+    return statSync(path)
   } catch (error) {
     const code = systemCode(error)
     // A pattern may be longer than a name can be.
@@ -70,14 +72,14 @@ const filesBelow = async (folder: string): Promise<string[]> => {
     const name = join(folder, entry.name)
     if (entry.isDirectory()) names.push(...(await filesBelow(name)))
     else if (entry.isFile()) names.push(name)
-    else if (entry.isSymbolicLink() && (await linkedStat(name)).isFile()) names.push(name)
+    else if (entry.isSymbolicLink() && linkedStat(name).isFile()) names.push(name)
   }
   return names
 }
 
 /** A link to nowhere is an error: a file that was meant must not be missing without a word. */
-const linkedStat = async (name: string): Promise<Stats> => {
-  const stats = await statOf(name)
+const linkedStat = (name: string): Stats => {
+  const stats = statOf(name)
   if (stats) return stats
   throw new ToolkitError('SOURCE_UNREADABLE', `Cannot open "${name}": it is a link to nowhere`, {
     source: name,
@@ -86,12 +88,12 @@ const linkedStat = async (name: string): Promise<Stats> => {
 
 const filesMatching = async (pattern: string): Promise<string[]> => {
   const names: string[] = []
-  for await (const name of glob(pattern)) if ((await linkedStat(name)).isFile()) names.push(name)
+  for await (const name of glob(pattern)) if (linkedStat(name).isFile()) names.push(name)
   return names
 }
 
 const namesOf = async (input: string): Promise<string[]> => {
-  const stats = await statOf(input)
+  const stats = statOf(input)
   if (stats?.isDirectory()) {
     const names = await filesBelow(input)
     if (names.length === 0) throw notFound(input, 'the folder holds no file')
@@ -104,13 +106,14 @@ const namesOf = async (input: string): Promise<string[]> => {
   return names.sort(byName)
 }
 
-const fileOf = async (name: string): Promise<LocalFile> => {
+/** At once, as `statOf`. */
+const fileOf = (path: string): LocalFile => {
   try {
-    const stats = await stat(name)
-    await access(name, constants.R_OK)
-    return { kind: 'file', name, path: resolve(name), ...(stats.isFile() ? { bytes: stats.size } : {}) }
+    const stats = statSync(path)
+    accessSync(path, constants.R_OK)
+    return stats.isFile() ? { kind: 'file', path, bytes: stats.size } : { kind: 'file', path }
   } catch (error) {
-    throw sourceError('open', name, error)
+    throw sourceError('open', path, error)
   }
 }
 
@@ -145,8 +148,11 @@ const ownFileTest = (): ((path: string) => Promise<boolean>) => {
   return (path) => isOwnFolder(dirname(path))
 }
 
+/** Files that are looked at before others have their turn. */
+const FILES_AT_ONCE = 100
+
 /**
- * Finds the sources that a person names, in the order given.
+ * Finds the sources of absolute paths, in the order given.
  *
  * Each input is a file, a folder (all regular files below it that are not hidden), a pattern such as
  * `batches/*.br` (the files it matches), or `-` for standard input. Files of a folder or pattern are sorted by
@@ -163,15 +169,17 @@ export const findLocalSources = async (
   const isOwnFile = ownFileTest()
   const left = new Set<string>()
   for (const input of inputs) {
-    if (input === STDIN) found.set(STDIN, { kind: 'stdin', name: 'stdin' })
+    if (input === STDIN) found.set(STDIN, { kind: 'stdin' })
     else {
-      for (const name of await namesOf(input)) {
-        const source = await fileOf(name)
+      for (const [at, path] of (await namesOf(input)).entries()) {
+        if (at % FILES_AT_ONCE === 0) await nextTurn()
+        const source = fileOf(path)
         // Only a regular file has a real path: that of a pipe (`<(...)` in a shell) does not exist.
-        const identity = source.bytes === undefined ? source.path : await realpath(name)
-        const isOwn =
-          source.bytes !== undefined && ((await isOwnFile(source.path)) || (await isOwnFile(identity)))
-        if (isOwn && name !== input) left.add(identity)
+        const real = source.bytes === undefined ? path : realpathSync.native(path)
+        // Mostly they are equal, and one text is enough: there may be very many.
+        const identity = real === path ? path : real
+        const isOwn = source.bytes !== undefined && ((await isOwnFile(path)) || (await isOwnFile(identity)))
+        if (isOwn && path !== input) left.add(identity)
         else if (!found.has(identity)) found.set(identity, isOwn ? { ...source, isOwn } : source)
       }
     }
@@ -270,7 +278,8 @@ export const fingerprintFile = async (path: string, options: OpenOptions = {}): 
 export const identityOf = async (path: string): Promise<string> => {
   try {
     const { size, mtimeNs, ino } = await stat(path, { bigint: true })
-    return `${size}-${mtimeNs}-${ino}`
+    // One text, where a template would keep its pieces too.
+    return [size, mtimeNs, ino].join('-')
   } catch (error) {
     throw sourceError('open', path, error)
   }
@@ -329,34 +338,37 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)
   const name = below.startsWith('..') || isAbsolute(below) ? path : below
   // A pipe has no length and cannot be read twice.
-  return bytes === undefined
-    ? { kind: 'stdin', name, open: (signal) => openSourceFile(path, { signal }) }
-    : regularFile(path, name, bytes)
-}
-
-const regularFile = (path: string, name: string, sizeBytes: number): Source => {
-  let identity: string | undefined
-  return {
+  if (bytes === undefined) return { kind: 'stdin', name, open: (signal) => openSourceFile(path, { signal }) }
+  const file: RegularFile = {
     kind: 'file',
     name,
-    sizeBytes,
-    fingerprint: async (signal) => {
-      identity = await identityOf(path)
-      return fingerprintFile(path, { signal })
-    },
-    open: (signal) => readUnchanged(path, name, sizeBytes, identity, signal),
+    cwd,
+    sizeBytes: bytes,
+    identity: undefined,
+    fingerprint,
+    open: readUnchanged,
   }
+  return file
 }
 
-/** Stands outside of the source: of each generator that is made, V8 keeps 250 bytes as long as its function. */
-async function* readUnchanged(
-  path: string,
-  name: string,
-  sizeBytes: number,
-  identity: string | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer, void> {
-  const before = identity ?? (await identityOf(path))
-  yield* openSourceFile(path, { signal, sizeBytes })
-  assertUnchanged(name, before, await identityOf(path))
+/** A file that can be read again. Its functions are those of all: there may be very many files, which are held to the end. */
+interface RegularFile extends Source {
+  /** The folder that `name` is relative to. */
+  readonly cwd: string
+  /** As it was when it was hashed. */
+  identity: string | undefined
+}
+
+const pathOf = ({ cwd, name }: RegularFile): string => resolve(cwd, name)
+
+async function fingerprint(this: RegularFile, signal?: AbortSignal): Promise<Fingerprint> {
+  this.identity = await identityOf(pathOf(this))
+  return fingerprintFile(pathOf(this), { signal })
+}
+
+async function* readUnchanged(this: RegularFile, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
+  const path = pathOf(this)
+  const before = this.identity ?? (await identityOf(path))
+  yield* openSourceFile(path, { signal, sizeBytes: this.sizeBytes })
+  assertUnchanged(this.name, before, await identityOf(path))
 }

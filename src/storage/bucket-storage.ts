@@ -11,7 +11,7 @@ import { checkPath, type ListedObject, nameOf, type ObjectStore } from './object
 import { serveRanges } from './range-server.ts'
 import { readWhole } from './read-object.ts'
 import type { FileFacts, LineLog, Storage, StoredEntry, StoredFile } from './storage.ts'
-import { makeWorkFolder, workFolder } from './work-folder.ts'
+import { makeWorkFolder } from './work-folder.ts'
 
 /** An object by which writers see that the endpoint keeps to conditions. It is no file of the lake. */
 const CONDITIONS_PATH = '.conditional-writes'
@@ -164,9 +164,9 @@ const proveConditions = async (store: ObjectStore): Promise<void> => {
  * The storage over an object store. Nothing is loaded or asked before the first call.
  *
  * @param address as a person gave it
+ * @param local its work folder on this machine
  */
-export const bucketStorage = (address: string, store: ObjectStore): Storage => {
-  const local = workFolder(store.address, process.env)
+export const bucketStorage = (address: string, local: string, store: ObjectStore): Required<Storage> => {
   const copies = copiesOf(store, local)
   const uploading = atMost(UPLOADS_AT_ONCE)
   let proven: Promise<void> | undefined

@@ -1,6 +1,6 @@
 /** A folder of this machine's file system, with hard links. */
 
-import { readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openFilesError, systemCode, writeError } from '../core/errors.ts'
@@ -22,6 +22,7 @@ import { damagedFile, findMisfits, isWhole } from './check-files.ts'
 import type { StagedPlacement, Storage, StoredFile } from './storage.ts'
 
 const NEWLINE = 10
+const CHUNK_BYTES = 1024 * 1024
 /** Errors of `rename` for a folder that another one stands in the way of. */
 const TAKEN = new Set(['ENOTEMPTY', 'EEXIST'])
 
@@ -44,19 +45,26 @@ const orNull = async <T>(path: string, promise: Promise<T>): Promise<T | null> =
   }
 }
 
-/** Whole lines, the first `most` of them, and their length with the line ends. */
-const wholeLines = (
-  bytes: Buffer,
-  most = Number.POSITIVE_INFINITY,
-): { readonly lines: readonly Buffer[]; readonly sizeBytes: number } => {
-  const lines: Buffer[] = []
-  let from = 0
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, from)) {
-    if (lines.length >= most) break
-    lines.push(bytes.subarray(from, end))
-    from = end + 1
+/** Whole lines of a file, which is closed then. All stand in one memory: of long lines copies would be collected late. */
+async function* wholeLines(file: FileHandle): AsyncGenerator<Buffer, void> {
+  let memory = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let held = 0
+  try {
+    for (;;) {
+      if (held === memory.length) memory = Buffer.concat([memory], 2 * held)
+      const { bytesRead } = await file.read(memory, held)
+      if (bytesRead === 0) return
+      const read = memory.subarray(0, held + bytesRead)
+      let from = 0
+      for (let end = read.indexOf(NEWLINE, held); end !== -1; end = read.indexOf(NEWLINE, from)) {
+        yield read.subarray(from, end)
+        from = end + 1
+      }
+      held = read.copy(memory, 0, from)
+    }
+  } finally {
+    await file.close()
   }
-  return { lines, sizeBytes: from }
 }
 
 export const folderStorage = (folder: string): Storage => {
@@ -200,21 +208,22 @@ export const folderStorage = (folder: string): Storage => {
     },
 
     readLines: async (path) => {
-      const bytes = await orNull(path, readFile(absolute(path)))
-      return bytes && wholeLines(bytes).lines
+      const file = await orNull(path, open(absolute(path)))
+      return file && wholeLines(file)
     },
 
-    openLines: (path, keepLines) =>
+    openLines: (path, keepLines = Number.POSITIVE_INFINITY) =>
       writing(`"${path}"`, async () => {
-        const bytes = await orNull(path, readFile(absolute(path)))
-        if (bytes === null) {
+        const file = await orNull(path, open(absolute(path)))
+        if (file === null) {
           await makeFolder(dirname(absolute(path)), inside)
           await createIfAbsent(absolute(path), '')
         }
-        const lines = await LineAppender.open(
-          absolute(path),
-          bytes ? wholeLines(bytes, keepLines).sizeBytes : 0,
-        )
+        let sizeBytes = 0
+        let count = 0
+        for await (const line of file ? wholeLines(file) : [])
+          if (count++ < keepLines) sizeBytes += line.length + 1
+        const lines = await LineAppender.open(absolute(path), sizeBytes)
         return { append: (line) => lines.append(line), close: () => lines.close() }
       }),
   }

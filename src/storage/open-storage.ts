@@ -5,27 +5,66 @@ import { relative } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
 import { BUCKET_FORM, bucketScheme } from '../core/lake-address.ts'
 import type { BucketScheme } from '../core/optional-parts.ts'
-import { bucketStorage } from './bucket-storage.ts'
 import { folderStorage } from './folder-storage.ts'
 import type { ObjectStore, Patience } from './object-store.ts'
-import { s3Store } from './s3/s3-store.ts'
+import { parseS3Address } from './s3/s3-address.ts'
 import type { Storage } from './storage.ts'
+import { workFolder } from './work-folder.ts'
 
-/** Another kind of bucket is a line here, its `ObjectStore`, and its packages in `core/optional-parts.ts`. */
-const OBJECT_STORES: Readonly<Record<BucketScheme, (address: string, patience?: Patience) => ObjectStore>> = {
-  s3: s3Store,
-}
+/** Another kind of bucket is an entry here, its `ObjectStore`, and its packages in `core/optional-parts.ts`. */
+const BUCKETS = {
+  s3: { read: parseS3Address, open: async () => (await import('./s3/s3-store.ts')).s3Store },
+} as const satisfies Readonly<Record<BucketScheme, object>>
 
 /** The objects at an address of a bucket; `undefined` for that of a folder. @throws {ToolkitError} `USAGE` */
-export const openStore = (address: string, patience?: Patience): ObjectStore | undefined => {
+export const openStore = async (address: string, patience?: Patience): Promise<ObjectStore | undefined> => {
   const scheme = bucketScheme(address)
-  return scheme && OBJECT_STORES[scheme](address, patience)
+  return scheme && (await BUCKETS[scheme].open())(address, patience)
+}
+
+/** A bucket's storage. Its code is loaded at the first call: a command that works on folders needs none of it. */
+const bucketOf = (address: string, { read, open }: (typeof BUCKETS)[BucketScheme]): Storage => {
+  const place = read(address, process.env)
+  const local = workFolder(place, process.env)
+  const load = async () => {
+    const { bucketStorage } = await import('./bucket-storage.ts')
+    return bucketStorage(address, local, (await open())(address))
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  const bucket = (): ReturnType<typeof load> => {
+    loaded ??= load()
+    return loaded
+  }
+  return {
+    ...{ address, local, isRemote: true, uri: place.uri },
+    prepare: async (...given) => (await bucket()).prepare(...given),
+    hasFolder: async (...given) => (await bucket()).hasFolder(...given),
+    stat: async (...given) => (await bucket()).stat(...given),
+    list: async (...given) => (await bucket()).list(...given),
+    entries: async (...given) => (await bucket()).entries(...given),
+    read: async (...given) => (await bucket()).read(...given),
+    create: async (...given) => (await bucket()).create(...given),
+    createFolder: async (...given) => (await bucket()).createFolder(...given),
+    replace: async (...given) => (await bucket()).replace(...given),
+    remove: async (...given) => (await bucket()).remove(...given),
+    removeFolder: async (...given) => (await bucket()).removeFolder(...given),
+    stage: async (...given) => (await bucket()).stage(...given),
+    isStaged: async (...given) => (await bucket()).isStaged(...given),
+    publish: async (...given) => (await bucket()).publish(...given),
+    sync: async (...given) => (await bucket()).sync(...given),
+    fetch: async (...given) => (await bucket()).fetch(...given),
+    fetchTo: async (...given) => (await bucket()).fetchTo(...given),
+    serveRanges: async () => (await bucket()).serveRanges(),
+    examine: async (...given) => (await bucket()).examine(...given),
+    readLines: async (...given) => (await bucket()).readLines(...given),
+    openLines: async (...given) => (await bucket()).openLines(...given),
+  }
 }
 
 /** Opens a storage without what this process knows of it, as another process would. @throws {ToolkitError} `USAGE` */
 export const openStorage = (address: string): Storage => {
-  const store = openStore(address)
-  if (store) return bucketStorage(address, store)
+  const scheme = bucketScheme(address)
+  if (scheme) return bucketOf(address, BUCKETS[scheme])
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) return folderStorage(address)
   throw new ToolkitError('USAGE', `Cannot use "${address}" as a lake: expected a folder or ${BUCKET_FORM}`)
 }
@@ -48,8 +87,8 @@ export const storageOf = (address: string): Storage => {
 
 /** An address in a bucket with one slash at its end; a name cannot step out of what it begins with. */
 const prefixOf = (address: string): string | undefined => {
-  const store = openStore(address)
-  return store && `${store.address.uri}/`
+  const scheme = bucketScheme(address)
+  return scheme && `${BUCKETS[scheme].read(address, process.env).uri}/`
 }
 
 const isBelow = (folder: string, path: string): boolean => {

@@ -212,9 +212,10 @@ export interface Storage {
 
   /**
    * Whole lines of a log, the torn last one left out; `null` where there is no log. An empty file of that path (as
-   * `create` and `createFolder` make it) is an empty log.
+   * `create` and `createFolder` make it) is an empty log. All are to be asked for, and each may be read
+   * until the next one is.
    */
-  readonly readLines: (path: string) => Promise<readonly Buffer[] | null>
+  readonly readLines: (path: string) => Promise<AsyncIterable<Buffer> | Iterable<Buffer> | null>
   /**
    * Opens a log behind its last whole line, or behind the first `keepLines` of them: what a power failure leaves of
    * a line may end like a whole one. Makes it where it is missing.

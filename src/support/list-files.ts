@@ -1,8 +1,9 @@
 /** Lists folders whose entries may be deleted meanwhile. */
 
 import type { Dirent } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { temporaryLiveness } from './process-identity.ts'
 
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
@@ -64,4 +65,10 @@ export const roomOfFiles = (files: readonly FoundPath[]): ReadonlyMap<string, nu
     for (const { path } of others) rooms.set(path, 0)
   }
   return rooms
+}
+
+/** Removes what killed processes left in a folder under temporary names. */
+export const removeLeftovers = async (folder: string): Promise<void> => {
+  for (const { name } of await listFolder(folder))
+    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
 }

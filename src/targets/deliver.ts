@@ -14,14 +14,14 @@ import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
-import { compileTake } from '../lake/projection/compile-projection.ts'
+import { compileProjection } from '../lake/projection/compile-projection.ts'
 import { computedColumns } from '../lake/projection/computed-columns.ts'
-import type { Take } from '../lake/projection/projection.ts'
+import type { Projection } from '../lake/projection/projection.ts'
+import { SINK_TABLES } from '../lake/tables/tables.ts'
 import { computedOfLake, takenText } from '../manifest/form/projections.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
-import { SINK_TABLES } from '../sink/current-rows.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { openSinks } from './open-sink.ts'
@@ -46,7 +46,7 @@ export interface DeliverOptions {
   /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
   readonly sinks: readonly (DeliverySink | string)[]
   /** Rows of the lake that they receive, and columns that are computed for them; columns that are left out are NULL. @default everything */
-  readonly take?: Take | undefined
+  readonly take?: Projection | undefined
   /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
@@ -124,7 +124,7 @@ const lackingOf = async (
   runs: readonly CommittedRun[],
   lent: SinkContext,
 ): Promise<readonly CommittedRun[]> => {
-  const loaded = await sink.loaded(lent)
+  const loaded = await sink.deliveredRuns(lent)
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
   const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
@@ -274,7 +274,7 @@ const failure = (
 export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
   checkOptions('deliver', OPTIONS, options)
   const { lake, signal } = options
-  const take = await compileTake(options.take ?? {}, options.hashKey)
+  const take = await compileProjection(options.take ?? {}, options.hashKey)
   const sinks = await openSinks(options.sinks, lake)
   const snapshot = sinks.length === 0 ? null : await newestSnapshot(lake)
   if (snapshot === null) return []

@@ -134,11 +134,11 @@ export const chooseSink = async (
 }
 
 /** Types do not reach programs in JavaScript: such a sink would get nothing, without an error. */
-const refuseWithoutLoaded = ({ name, loaded }: Sink): void => {
-  if (typeof loaded === 'function') return
+const refuseUndeliverable = ({ name, deliveredRuns }: Sink): void => {
+  if (typeof deliveredRuns === 'function') return
   throw new ToolkitError(
     'TARGET_REFUSED',
-    `Cannot deliver runs to sink "${name}": it has no method "loaded", expected one that resolves to the runs that its ` +
+    `Cannot deliver runs to sink "${name}": it has no method "deliveredRuns", expected one that resolves to the runs that its ` +
       'target shows; withDeliveredRuns(sink, folder) adds it to a sink of files',
   )
 }
@@ -155,7 +155,7 @@ export const openSinks = async (
   const opened: DeliverySink[] = []
   for (const sink of sinks) {
     if (typeof sink !== 'string') {
-      refuseWithoutLoaded(sink)
+      refuseUndeliverable(sink)
       opened.push(sink)
       continue
     }

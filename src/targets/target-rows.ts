@@ -4,20 +4,19 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { SinkContext } from '../core/sink.ts'
 import { inLake } from '../lake/files/layout.ts'
-import { type CompiledTake, takenRows } from '../lake/projection/compile-projection.ts'
+import { type CompiledProjection, takenRows } from '../lake/projection/compile-projection.ts'
 import { type ComputedColumn, isFailedValue, withComputed } from '../lake/projection/computed-columns.ts'
-import type { Table } from '../lake/tables/tables.ts'
+import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
 import { FACT_NAMES, type FactName } from '../lake/views/fact-columns.ts'
 import { layerOnTables } from '../lake/views/lake-sql.ts'
 import { fitsIntoFile } from '../manifest/lake-file/lake-file.ts'
 import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { SINK_TABLES } from '../sink/current-rows.ts'
 
 export interface RowsToDeliver {
   readonly lake: string
-  readonly take: CompiledTake | undefined
+  readonly take: CompiledProjection | undefined
   /** Further columns: of the lake, and for the sinks alone. */
   readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
 }

@@ -6,8 +6,8 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink } from '../core/sink.ts'
 import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
-import { compileTake } from '../lake/projection/compile-projection.ts'
-import type { Take } from '../lake/projection/projection.ts'
+import { compileProjection } from '../lake/projection/compile-projection.ts'
+import type { Projection } from '../lake/projection/projection.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
@@ -22,7 +22,7 @@ export interface TargetOptions {
   /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
   readonly sinks?: readonly (DeliverySink | string)[] | undefined
   /** Rows of the lake that the sinks receive. @default everything */
-  readonly sinkTake?: Take | undefined
+  readonly sinkTake?: Projection | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
   /**
@@ -98,7 +98,7 @@ export const checkTargets = async ({
   hashKey,
 }: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>): Promise<void> => {
   readFormats(formats)
-  await compileTake(sinkTake, hashKey)
+  await compileProjection(sinkTake, hashKey)
   await openSinks(sinks, lake)
 }
 

@@ -99,7 +99,7 @@ describe('status', () => {
 test('manifest prints the JSON of a snapshot as it stands', async () => {
   const { code, stdout } = await cliHere(['manifest', '--lake', lake, '--snapshot', '1'])
   expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ format: 4, snapshot: 1, parent: null })
+  expect(JSON.parse(stdout)).toMatchObject({ format: 5, snapshot: 1, parent: null })
 })
 
 describe('verify', () => {

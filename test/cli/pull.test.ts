@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { durationOf } from '../../src/cli/options/service-options.ts'
+import { durationOf } from '../../src/cli/options/options.ts'
 import { queryLake } from '../run/batch-bench.ts'
 import {
   type FakeCompany,

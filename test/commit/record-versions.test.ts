@@ -146,7 +146,9 @@ test.each([
           expect([...greatest]).toEqual(expected.last)
           expect(await hiddenBy(lake, versions, loads)).toEqual(expected.hidden)
         }
-        const left = await versionsWithout(context, { versions }, [1n, 2n, 3n], writer)
+        const left = await versionsWithout(context, [1n, 2n, 3n], {
+          ...{ before: { versions }, files: [], writer },
+        })
         const isLeft = ([id]: readonly unknown[]): boolean => Number(id) > 3
         expect(await contentsOf(lake, left, 'superseded')).toEqual(
           expectedOf(loads).superseded?.filter(isLeft),

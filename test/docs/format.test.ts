@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { PULL_ENTRY, RUN_FILE } from '../../src/manifest/form/entry-form.ts'
-import { FORMAT, isRoot, lineToPartition, PART_REF } from '../../src/manifest/form/root-form.ts'
+import { FORMAT, isRoot, lineToPartition, PART_REF, VERSION_FILE } from '../../src/manifest/form/root-form.ts'
 import { fits } from '../../src/support/json-form.ts'
 import { loadSample } from '../publish/sample-lake.ts'
 import { queryLake } from '../run/batch-bench.ts'
@@ -84,6 +84,8 @@ test('the page names the format, and every field of a lake', async () => {
     ({ partitions, files, merged }) => [partitions, files, merged].flat() as Document[],
   )
   compare('Part', refs, (value) => fits(PART_REF, value))
+  const versions = roots.flatMap((root) => root.versions as Document[])
+  compare('Versions of records', versions, (value) => fits(VERSION_FILE, value))
   const entries = await documents(lake, '_manifest/parts')
   const partitions = entries.filter((entry) => 'counts' in entry)
   compare('Partition', partitions, isPartition)

@@ -22,7 +22,7 @@ import { lineItemsOf } from '../../src/load/line-items.ts'
 import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { restoreRecords } from '../../src/restore/restore.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
-import { parquetLake } from '../../src/sink/parquet.ts'
+import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { committedBy } from '../manifest/write-snapshot.ts'
 
 const MEMORY_BYTES = 512 * 1024 * 1024

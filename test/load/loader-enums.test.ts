@@ -8,7 +8,7 @@ import type { Block } from '../../src/core/lines.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { type LoadedPart, openLoader } from '../../src/load/loader.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
-import { parquetLake } from '../../src/sink/parquet.ts'
+import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const blockOf = (record: object): Block => ({

@@ -1,10 +1,14 @@
 /** Lakes of a few runs, and what their publications look like. Knows nothing of vitest: children use it too. */
 
+import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ALL_CONTENT, writeSample } from '../../data/sample.ts'
+import { PartWriter } from '../../src/commit/extend-list.ts'
+import { listVersions } from '../../src/commit/record-versions.ts'
 import type { Content } from '../../src/contract/objects.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { type PublishOptions, type PublishSummary, publish } from '../../src/targets/publish.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
@@ -66,7 +70,13 @@ export const commitChanged = async (
     run: newest.run.replace(/.{6}$/, 'ffffff'),
     ...change(newest),
   }
-  await createSnapshot(lake, next)
+  const { run, partitions, files } = next
+  const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })
+  const session = await engine.connect()
+  const writer = new PartWriter({ lake, run }, randomBytes)
+  const versions = await listVersions({ lake, run, session })({ before: null, partitions, files, writer })
+  engine.close()
+  await createSnapshot(lake, { ...next, versions })
   await ensureRecord(lake, next.snapshot)
   return next
 }

@@ -8,7 +8,7 @@ import { recordLines } from '../../src/jobs/records/records.ts'
 import { viewsSql } from '../../src/jobs/views/views.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { isFailedValue } from '../../src/lake/projection/computed-columns.ts'
-import { lackingTakes } from '../../src/manifest/form/projections.ts'
+import { lackingProjections } from '../../src/manifest/form/projections.ts'
 import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { readRoot, rootIfAny } from '../../src/manifest/snapshots/snapshots.ts'
 import { deliver } from '../../src/targets/deliver.ts'
@@ -71,7 +71,7 @@ test('every view computes the columns that a lake declares, and no file holds th
   expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await asked([await viewsSql(bench.lake)], NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([EMAIL])
-  expect(lackingTakes(await readRoot(bench.lake))).toEqual([])
+  expect(lackingProjections(await readRoot(bench.lake))).toEqual([])
 })
 
 test('they stand as what is loaded does, through a compaction and what is forgotten', async () => {

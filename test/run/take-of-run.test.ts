@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { recordLines } from '../../src/jobs/records/records.ts'
-import type { Take } from '../../src/lake/projection/projection.ts'
+import type { Projection } from '../../src/lake/projection/projection.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { resumeRuns } from '../jobs/resume/resume-runs.ts'
 import { textsBelow } from '../support/all-bytes.ts'
@@ -121,7 +121,7 @@ test('without a declaration all is below the lake, so the search finds what is t
   expect(await readRoot(bench.lake)).not.toHaveProperty('taken')
 })
 
-test.each<[string, Take, readonly string[]]>([
+test.each<[string, Projection, readonly string[]]>([
   ['persons are left out', { leaveOut: ['persons'] }, without(OF_PERSON, OF_CONTACTS, OF_OTHERS)],
   ['persons are masked', { mask: { persons: 'masked' } }, without(OF_PERSON, OF_CONTACTS, OF_OTHERS)],
   ['persons are hashed', { hash: ['persons'] }, without(OF_PERSON, OF_CONTACTS, OF_OTHERS)],
@@ -162,7 +162,10 @@ test('a filter leaves whole records out, and says how many', async () => {
     [mark('filtered-category')]: { Item: { 2023: 1 } },
   }
   await bench.write('in/companies-more.jsonl', [JSON.stringify(company(3, 'QQ', { Financials: figures }))])
-  const take: Take = { countries: ['no'], where: "operational_status < 5 AND country_code IN ('NO', 'SE')" }
+  const take: Projection = {
+    countries: ['no'],
+    where: "operational_status < 5 AND country_code IN ('NO', 'SE')",
+  }
   const { summary } = await bench.run(['in'], { ...ANY, take })
   expect(summary.partitions.map(({ counts }) => counts)).toMatchObject([
     { lines: 1, records: 0, quarantined: 0, filtered: 1 },
@@ -199,7 +202,7 @@ test('hashes are those of HMAC-SHA-256, of companies that own nothing is hashed'
 
 test('a later load takes what the lake takes; another declaration is refused, or recorded', async () => {
   const bench = await marked()
-  const take: Take = { leaveOut: ['persons'] }
+  const take: Projection = { leaveOut: ['persons'] }
   await bench.run(['in/companies.jsonl'], { ...ANY, take })
   await bench.run(['in/relations.jsonl'], ANY)
   expect(await textsBelow(bench.lake, OF_PERSON)).toEqual([])
@@ -217,7 +220,7 @@ test('a later load takes what the lake takes; another declaration is refused, or
 
 test('another key is refused, and none', async () => {
   const bench = await marked()
-  const take: Take = { hash: ['persons'] }
+  const take: Projection = { hash: ['persons'] }
   await bench.run(['in/companies.jsonl'], { ...ANY, take, hashKey: KEY })
   const other = Buffer.from('another key of more than sixteen bytes')
   for (const hashKey of [other, undefined])

@@ -231,16 +231,16 @@ test('a key that comes twice in one partition is refused, and nothing of the run
     code: 'TARGET_FAILED',
   })
   expect(await ask('SELECT internal_id FROM db.companies')).toEqual([{ internal_id: '1' }])
-  expect(await sink.loaded()).toEqual(new Set(['run-1']))
+  expect(await sink.deliveredRuns()).toEqual(new Set(['run-1']))
 })
 
 test('loaded tells the runs of the file, none where there is no file, and makes none', async () => {
   const { load, sink, file } = await bench()
-  expect(await sink.loaded()).toEqual(new Set())
+  expect(await sink.deliveredRuns()).toEqual(new Set())
   expect(existsSync(file)).toBe(false)
   await load('run-1', [['p-0', 'companies', companies([1, 'one'])]])
   await load('run-2', [])
-  expect(await sink.loaded()).toEqual(new Set(['run-1', 'run-2']))
+  expect(await sink.deliveredRuns()).toEqual(new Set(['run-1', 'run-2']))
 })
 
 test('commit again of a run that is loaded changes nothing, not even over newer rows', async () => {
@@ -277,7 +277,7 @@ test('a file that another process has open is refused, and loaded when it is fre
     code: 'TARGET_REFUSED',
     message: expect.stringContaining(`in use by another process (${child.pid})`),
   })
-  await expect(sink.loaded()).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
+  await expect(sink.deliveredRuns()).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
   child.stdin.end()
   await once(child, 'close')
   await load('run-2', more)
@@ -345,7 +345,7 @@ test('duckdbFile that is stopped while it loads leaves the file as it was, and l
   controller.abort()
   await settled
   expect(await one.ask('SELECT i FROM db.answers')).toEqual([{ i: 1 }])
-  expect(await one.sink.loaded()).toEqual(new Set(['run-1']))
+  expect(await one.sink.deliveredRuns()).toEqual(new Set(['run-1']))
   await (await one.sink.open('run-2')).commit(files)
   expect(await one.ask('SELECT count(*) AS n FROM db.answers')).toEqual([{ n: '5000000' }])
 })

@@ -43,16 +43,16 @@ test.each(TARGETS)(
   async (_what, make) => {
     const sink = await make()
     // Whoever only looks, or exports once, leaves no mark.
-    expect(await sink().loaded(claim('a', false, false))).toEqual(new Set())
-    expect(await sink().loaded(claim(null, false, false))).toEqual(new Set())
-    expect(await sink().loaded(claim('b'))).toEqual(new Set())
-    expect(await sink().loaded(claim('b'))).toEqual(new Set())
+    expect(await sink().deliveredRuns(claim('a', false, false))).toEqual(new Set())
+    expect(await sink().deliveredRuns(claim(null, false, false))).toEqual(new Set())
+    expect(await sink().deliveredRuns(claim('b'))).toEqual(new Set())
+    expect(await sink().deliveredRuns(claim('b'))).toEqual(new Set())
     for (const other of [claim('a'), claim('a', false, false), claim(null, false, false)])
-      await expect(sink().loaded(other)).rejects.toMatchObject(REFUSED)
-    expect(await sink().loaded(claim('b'))).toEqual(new Set())
-    expect(await sink().loaded(claim('a', true))).toEqual(new Set())
-    await expect(sink().loaded(claim('b'))).rejects.toMatchObject(REFUSED)
-    expect(await sink().loaded()).toEqual(new Set())
+      await expect(sink().deliveredRuns(other)).rejects.toMatchObject(REFUSED)
+    expect(await sink().deliveredRuns(claim('b'))).toEqual(new Set())
+    expect(await sink().deliveredRuns(claim('a', true))).toEqual(new Set())
+    await expect(sink().deliveredRuns(claim('b'))).rejects.toMatchObject(REFUSED)
+    expect(await sink().deliveredRuns()).toEqual(new Set())
   },
 )
 
@@ -63,7 +63,7 @@ test.each(TARGETS)('of several lakes that come to %s at once one has it', async 
     Promise.all(
       lakes.map((lake) =>
         sink()
-          .loaded(claim(lake))
+          .deliveredRuns(claim(lake))
           .then(
             () => lake,
             (error: unknown) => {

@@ -180,12 +180,12 @@ describe('commit', () => {
 
   test('notes the run, and does nothing when it is noted already', async () => {
     const { load, stage, sink, ask } = await bench()
-    expect(await sink().loaded()).toEqual(new Set())
+    expect(await sink().deliveredRuns()).toEqual(new Set())
     await load('run-1', {
       'p-0': { companies: companies([1, 'one']) },
       'p-1': { companies: companies([2, 'two']) },
     })
-    expect(await sink().loaded()).toEqual(new Set(['run-1']))
+    expect(await sink().deliveredRuns()).toEqual(new Set(['run-1']))
     expect(await ask('SELECT run, partitions FROM firmlake.firmlake_loads')).toEqual([['run-1', '2']])
     const again = await stage('run-1', { 'p-0': { companies: companies([1, 'changed']) } })
     await again.run.commit(again.files)
@@ -384,8 +384,8 @@ describe('a load that is stopped', () => {
     })
     expect(await ask(COMPANIES)).toEqual([['1', 'one']])
     const again = sink()
-    expect(await again.loaded()).toEqual(new Set(['run-1']))
+    expect(await again.deliveredRuns()).toEqual(new Set(['run-1']))
     await (await again.open('run-2')).commit(files)
-    expect(await again.loaded()).toEqual(new Set(['run-1', 'run-2']))
+    expect(await again.deliveredRuns()).toEqual(new Set(['run-1', 'run-2']))
   })
 })

@@ -7,7 +7,7 @@ import type { Row, Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { inLake } from '../../src/lake/files/layout.ts'
 import { jsonLines } from '../../src/sink/json-lines.ts'
-import { parquetLake } from '../../src/sink/parquet.ts'
+import { parquetLake } from '../../src/sink/parquet-lake.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
 import { columnList } from './sink-rows.ts'
 

@@ -28,8 +28,10 @@ const PATHS = [
 const text = async (storage: Storage, path: string): Promise<string | undefined> =>
   (await storage.read(path))?.toString()
 
-const lines = async (storage: Storage, path: string): Promise<readonly string[] | undefined> =>
-  (await storage.readLines(path))?.map(String)
+const lines = async (storage: Storage, path: string): Promise<readonly string[] | undefined> => {
+  const found = await storage.readLines(path)
+  return found === null ? undefined : Array.fromAsync(found, String)
+}
 
 const paths = async (storage: Storage, folder: string): Promise<readonly string[]> =>
   (await storage.list(folder)).map(({ path }) => path)

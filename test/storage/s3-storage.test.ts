@@ -292,7 +292,10 @@ describe('a log', () => {
     await expect(other.append('third')).rejects.toMatchObject({ code: 'STORAGE_FAILED' })
     await other.close()
     await one.append('second')
-    expect((await open().readLines('run/log'))?.map(String)).toEqual(['first', 'second'])
+    expect(await Array.fromAsync((await open().readLines('run/log')) ?? [], String)).toEqual([
+      'first',
+      'second',
+    ])
   })
 
   test('of which a line is missing is damaged', async (context) => {

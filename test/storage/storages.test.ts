@@ -22,9 +22,9 @@ describeStorage('folder', {
 
 describeStorage('bucket in memory', {
   make: async () => {
-    stubEnvironment({ FIRMLAKE_WORK_DIR: await temporaryFolder() })
+    const local = await temporaryFolder()
     const bucket: MemoryBucket = new Map()
-    return { open: () => bucketStorage('memory://lakes', memoryStore('lakes', bucket)) }
+    return { open: () => bucketStorage('memory://lakes', local, memoryStore('lakes', bucket)) }
   },
 })
 

@@ -123,7 +123,7 @@ test('deliver refuses a sink without loaded before any sink gets anything', asyn
   // @ts-expect-error: the type says so too.
   const delivering = deliver({ lake: one.lake, sinks: [one.json, silent] })
   await expect(delivering).rejects.toThrow(
-    /^Cannot deliver runs to sink "json-lines": it has no method "loaded", expected/,
+    /^Cannot deliver runs to sink "json-lines": it has no method "deliveredRuns", expected/,
   )
   expect(existsSync(one.jsonFolder)).toBe(false)
 })
@@ -173,8 +173,8 @@ test('a sink that fails gets no later run, keeps no other from theirs, and goes 
     /run ".*" to sink "failing".* lake itself is committed; run the same command again to resume/,
   )
   expect(failing.aborted()).toBe(true)
-  expect(await one.json.loaded()).toEqual(new Set(runs))
-  expect(await one.database.loaded()).toEqual(new Set(runs.slice(0, 1)))
+  expect(await one.json.deliveredRuns()).toEqual(new Set(runs))
+  expect(await one.database.deliveredRuns()).toEqual(new Set(runs.slice(0, 1)))
   expect(await one.ask(NAMES)).toEqual([{ name: 'Company 1' }])
   failing.mend()
   expect(await deliver({ lake: one.lake, sinks })).toMatchObject([{ runs: runs.slice(1) }, { runs: [] }])
@@ -203,7 +203,7 @@ test('deliver that is stopped takes back the open run, and goes on the next time
     },
   })
   await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
-  expect(await one.json.loaded()).toEqual(new Set([first]))
+  expect(await one.json.deliveredRuns()).toEqual(new Set([first]))
   expect(await readdir(join(one.jsonFolder, 'companies'))).toEqual([`load=${first}`])
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [second] }])
 })
@@ -221,7 +221,7 @@ test('deliver that is stopped while a database loads leaves the database without
   })
   await expect(stopping).rejects.toMatchObject({ code: 'INTERRUPTED' })
   expect(await readdir(join(one.lake, '_runs'))).toEqual([])
-  expect(await one.database.loaded()).toEqual(new Set())
+  expect(await one.database.deliveredRuns()).toEqual(new Set())
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([{ runs: [run] }])
 })
 
@@ -322,7 +322,7 @@ test.each([
     code: 'TARGET_REFUSED',
     context: { sinks: formats[1] },
   })
-  expect(await sinks[0]?.loaded()).toEqual(new Set([run]))
+  expect(await sinks[0]?.deliveredRuns()).toEqual(new Set([run]))
 })
 
 test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
@@ -336,7 +336,7 @@ test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
     const [file = ''] = await readdir(join(directory, 'companies', `load=${run}`))
     expect(file).toMatch(new RegExp(`\\.${format}$`))
     expect((await readFile(join(directory, 'companies', `load=${run}`, file))).length).toBeGreaterThan(10)
-    expect(await sink.loaded()).toEqual(new Set([run]))
+    expect(await sink.deliveredRuns()).toEqual(new Set([run]))
   },
 )
 

@@ -21,6 +21,7 @@ import {
   snapshotOption,
   wholeNumber,
 } from '../options/options.ts'
+import { projectionOptions } from '../options/projection-options.ts'
 import {
   memoryOption,
   modeOption,
@@ -39,7 +40,6 @@ import {
   serviceOptions,
   withService,
 } from '../options/service-options.ts'
-import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { note, printJson, printLines } from '../output/print.ts'
@@ -222,7 +222,7 @@ const addBatchesPull = (batches: Command): void => {
   for (const option of [
     ...workOptions(),
     ...unknownOptions(),
-    ...lakeTakeOptions(),
+    ...projectionOptions(),
     skipBadFilesOption(),
     ...engineOptions(),
   ])

@@ -22,6 +22,7 @@ import {
   tableOption,
   wholeNumber,
 } from '../options/options.ts'
+import { projectionOf, projectionOptions } from '../options/projection-options.ts'
 import {
   bytesOption,
   modeOption,
@@ -30,8 +31,6 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { lakeTakeOptions, takeOf } from '../options/take-options.ts'
-import { exportedLines, exportProgressText } from '../output/export-report.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -82,7 +81,7 @@ export const addConvert = (program: Command): void => {
       DECODE_LIMITS.maxRatio,
     )
     .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-  for (const option of [...unknownOptions(), ...lakeTakeOptions(), ...fileEngineOptions()])
+  for (const option of [...unknownOptions(), ...projectionOptions(), ...fileEngineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runConvert)
   withExamples(command, [
@@ -138,7 +137,7 @@ const withoutLake = async (
   const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
   refuseLakeOptions({ ...flags, lake })
   const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
-  const load = { from, ...limits, take: takeOf(flags) }
+  const load = { from, ...limits, take: projectionOf(flags) }
   await runConvertTo({ ...load, to, tables, names, overwrite, adopt, threads, memoryBytes }, flags)
 }
 
@@ -153,13 +152,6 @@ const refuseLakeOptions = (flags: Readonly<Record<string, unknown>>): void => {
     `Cannot use --${given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} with --to: no lake is kept; with --lake, --sink delivers beside it`,
   )
 }
-
-const resultLines = (report: ConvertedTo): string[] => [
-  ...countLines(report),
-  '',
-  ...(report.tables.length > 0 ? exportedLines(report.tables) : ['Nothing was loaded: nothing is written.']),
-  ...remarkLines(report),
-]
 
 const warn = (report: ConvertedTo): void => {
   const { quarantined, lines, quarantinedBy, warnings } = report
@@ -179,6 +171,7 @@ const runConvertTo = async (
   { json }: JsonOption,
 ): Promise<void> => {
   const { convertTo } = await import('../../jobs/convert/convert-to.ts')
+  const { exportedLines, exportProgressText } = await import('../output/export-report.ts')
   warnOfPassword([options.to])
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0
@@ -199,7 +192,13 @@ const runConvertTo = async (
     line.clear()
     process.exitCode = exitCodeOfReports([report])
     if (json) return await printJson({ to: options.to, ...report })
-    await printLines(resultLines(report))
+    const written = report.tables.length > 0
+    await printLines([
+      ...countLines(report),
+      '',
+      ...(written ? exportedLines(report.tables) : ['Nothing was loaded: nothing is written.']),
+      ...remarkLines(report),
+    ])
     warn(report)
   } finally {
     line.clear()

@@ -9,9 +9,9 @@ import type { MachineFinding } from '../../jobs/doctor/finding.ts'
 import { asksForTelemetry } from '../../observe/settings.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { withExamples } from '../help.ts'
-import { type JsonOption, jsonOption, lakeOrTargetOption } from '../options/options.ts'
+import { durationOf, type JsonOption, jsonOption, lakeOrTargetOption } from '../options/options.ts'
 import { sinkOption } from '../options/run-options.ts'
-import { addressOptions, durationOf } from '../options/service-options.ts'
+import { addressOptions } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 
 interface DoctorFlags extends JsonOption {

@@ -17,15 +17,15 @@ import {
   snapshotOption,
   tableOption,
 } from '../options/options.ts'
+import { exportProjectionOptions, type ProjectionFlags, projectionOf } from '../options/projection-options.ts'
 import { adoptOption, memoryOption, threadsOption } from '../options/run-options.ts'
-import { exportTakeOptions, type TakeFlags, takeOf } from '../options/take-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { fetchText } from '../output/show-fetch.ts'
 import { warnOfPassword } from '../run-job.ts'
 
-interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, TakeFlags {
+interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, ProjectionFlags {
   readonly to: string
   readonly format?: StreamFormatName
   readonly table?: readonly string[]
@@ -67,7 +67,7 @@ export const addExport = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
-  for (const option of exportTakeOptions()) command.addOption(option)
+  for (const option of exportProjectionOptions()) command.addOption(option)
   command.addOption(jsonOption()).action(runExport)
   withExamples(command, [
     ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
@@ -148,7 +148,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           all,
           overwrite,
           adopt,
-          take: takeOf(options),
+          take: projectionOf(options),
           neutralise,
           snapshot,
           memoryBytes: memory,

@@ -8,6 +8,7 @@ import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { jsonOption, lakeOption } from '../options/options.ts'
+import { projectionOptions } from '../options/projection-options.ts'
 import {
   contentArgument,
   type MaxGoneFlag,
@@ -22,7 +23,6 @@ import {
 } from '../options/pull-options.ts'
 import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
-import { lakeTakeOptions } from '../options/take-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-report.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
@@ -57,7 +57,7 @@ export const addPull = (program: Command): void => {
   )
   command.addOption(requireOption()).addOption(maxGoneOption())
   for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), ...lakeTakeOptions(), ...engineOptions()])
+  for (const option of [...workOptions(), ...unknownOptions(), ...projectionOptions(), ...engineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runPull)
   withExamples(command, [

@@ -14,6 +14,7 @@ import {
   jsonOption,
   type LakeOption,
   lakeOption,
+  repeated,
   type SnapshotOption,
   snapshotOption,
   type UncheckedOption,
@@ -50,7 +51,7 @@ export const addReport = (program: Command): void => {
     .option(
       '--line-item <name>',
       'a line item with a heat map of its own (repeatable; default: NetSales, EBITDA)',
-      (value: string, before?: readonly string[]) => [...(before ?? []), value],
+      repeated,
     )
   addExpectationOptions(command)
     .addOption(snapshotOption())

@@ -15,6 +15,7 @@ import {
   lakeOption,
   wholeNumber,
 } from '../options/options.ts'
+import { type LakeProjectionFlags, projectionOf, projectionOptions } from '../options/projection-options.ts'
 import {
   byOption,
   closeGapOption,
@@ -45,11 +46,10 @@ import {
   serviceOptions,
   withService,
 } from '../options/service-options.ts'
-import { type LakeTakeFlags, lakeTakeOptions, takeOf } from '../options/take-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 
-interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeTakeFlags {
+interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeProjectionFlags {
   readonly mode?: number
   readonly memory: number
   readonly threads?: number
@@ -77,7 +77,7 @@ const addCommon = (command: Command, more: readonly Option[]): void => {
     memoryOption(),
     partitionsOption(),
     ...unknownOptions(),
-    ...lakeTakeOptions(),
+    ...projectionOptions(),
   ]
   for (const option of [...common, jsonOption()]) command.addOption(option)
 }
@@ -218,7 +218,7 @@ const plan = async (flags: PlanFlags, load: RunLoad): Promise<void> => {
     const options: PlanRunOptions = {
       ...load,
       ...{ ...common, maxRequestsPerSecond, maxUnknownPerRecord, maxUnknownNames, signal },
-      ...{ take: takeOf(flags), changeTaken: flags.changeTaken },
+      ...{ take: projectionOf(flags), changeTaken: flags.changeTaken },
     }
     return planRun(options)
   }, 'no run is begun')

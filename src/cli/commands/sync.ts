@@ -6,6 +6,7 @@ import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
 import { jsonOption, lakeOption } from '../options/options.ts'
+import { projectionOptions } from '../options/projection-options.ts'
 import {
   byOption,
   closeGapOption,
@@ -22,7 +23,6 @@ import {
 } from '../options/pull-options.ts'
 import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
-import { lakeTakeOptions } from '../options/take-options.ts'
 import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
@@ -57,7 +57,7 @@ export const addSync = (program: Command): void => {
     .addOption(requireOption())
     .addOption(maxGoneOption())
   for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), ...lakeTakeOptions(), ...engineOptions()])
+  for (const option of [...workOptions(), ...unknownOptions(), ...projectionOptions(), ...engineOptions()])
     command.addOption(option)
   command.addOption(jsonOption()).action(runSync)
   withExamples(command, [

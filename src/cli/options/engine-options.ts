@@ -2,9 +2,8 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { wholeNumber } from './options.ts'
+import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
 import { bytesOption } from './run-options.ts'
-import { DEFAULT_SERVICE, durationOf } from './service-options.ts'
 
 export interface TemporalFlags {
   readonly temporal?: string
@@ -75,7 +74,7 @@ export const fileEngineOptions = (): Option[] => [
     'with --engine: longest wait for workers of this release and for its server',
   )
     .argParser(durationOf('--max-wait'))
-    .default(DEFAULT_SERVICE.maxWait, '15m'),
+    .default(durationOf('--max-wait')(DEFAULT_MAX_WAIT), DEFAULT_MAX_WAIT),
 ]
 
 /** @throws {ToolkitError} USAGE where options of an engine are given without one */

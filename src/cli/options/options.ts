@@ -3,6 +3,7 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
+import { parseDuration } from '../../support/quantities.ts'
 
 export interface LakeOption {
   readonly lake: string
@@ -22,6 +23,24 @@ export const wholeNumber =
     if (number >= least) return number
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a whole number from ${least}`)
   }
+
+/** Reads `15m`, `90s`, `500ms`, `1.5h` as milliseconds. @throws {ToolkitError} USAGE naming the option */
+export const durationOf =
+  (option: string) =>
+  (text: string): number => {
+    const ms = parseDuration(text)
+    if (ms !== undefined) return ms
+    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
+  }
+
+/** The longest wait for a service, or for workers, where nothing is said. */
+export const DEFAULT_MAX_WAIT = '15m'
+
+/** Collects the values of an option that may be given several times. */
+export const repeated = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+]
 
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 export const readLakeAddress = (text: string, name = '--lake'): string => {
@@ -79,9 +98,7 @@ export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
 export const tableOption = (): Option =>
-  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(
-    (name: string, before: readonly string[] | undefined) => [...(before ?? []), name],
-  )
+  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(repeated)
 
 export const namesOption = (): Option =>
   new Option('--names', 'names of companies, owners and persons beside their ids; for files')

@@ -19,7 +19,7 @@ import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.t
 import { TARGET_FORMS } from '../../sink/targets.ts'
 import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
-import { wholeNumber } from './options.ts'
+import { repeated, wholeNumber } from './options.ts'
 
 /** The targets that a run updates after loading. */
 export interface TargetFlags {
@@ -28,15 +28,10 @@ export interface TargetFlags {
   readonly adopt?: true
 }
 
-const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
-  value,
-]
-
 const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
 
 export const sinkOption = (about: string): Option =>
-  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(listed)
+  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(repeated)
 
 export const adoptOption = (): Option =>
   new Option('--adopt', 'hand targets that hold the rows of another lake over to this one')
@@ -47,7 +42,7 @@ export const targetOptions = (): Option[] => [
   new Option(
     '--publish <format>',
     `publish the tables too: ${TABLE_FORMAT_NAMES.join(' or ')} (repeatable)`,
-  ).argParser(listed),
+  ).argParser(repeated),
 ]
 
 export interface LoadFlags extends TargetFlags {

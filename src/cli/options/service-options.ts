@@ -7,8 +7,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
-import { parseDuration } from '../../support/quantities.ts'
-import { wholeNumber } from './options.ts'
+import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {
   readonly url?: string
@@ -19,17 +18,7 @@ export interface ServiceCommandOptions {
   readonly concurrency: number
 }
 
-const DEFAULT_MAX_WAIT = '15m'
 const DEFAULT_CONCURRENCY = 4
-
-/** Reads `15m`, `90s`, `500ms`, `1.5h` as milliseconds. @throws {ToolkitError} USAGE naming the option */
-export const durationOf =
-  (option: string) =>
-  (text: string): number => {
-    const ms = parseDuration(text)
-    if (ms !== undefined) return ms
-    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
-  }
 
 /** Where nothing is said: the address and the token of the environment. */
 export const DEFAULT_SERVICE: ServiceCommandOptions = {

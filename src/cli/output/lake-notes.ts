@@ -5,8 +5,8 @@
 
 import type { Commit } from '../../core/partition.ts'
 import type { AccessReport } from '../../lake/files/file-access.ts'
-import { takeText } from '../../lake/projection/projection.ts'
-import { lackingTakes, newestTake, type WithTaken } from '../../manifest/form/projections.ts'
+import { projectionText } from '../../lake/projection/projection.ts'
+import { lackingProjections, newestProjection, type WithTaken } from '../../manifest/form/projections.ts'
 import { formatBytes, formatCounted } from './format.ts'
 import { note } from './print.ts'
 
@@ -35,11 +35,11 @@ export const noteHistory = (begins: Commit | undefined): void => {
 }
 
 export const takenLines = (root: WithTaken | null): string[] =>
-  lackingTakes(root).map((take) => `Not all that came was taken: ${takeText(take)}`)
+  lackingProjections(root).map((take) => `Not all that came was taken: ${projectionText(take)}`)
 
 /** The columns that the views of a lake compute. */
 export const computedLines = (root: WithTaken | null): string[] => {
-  const columns = Object.entries(newestTake(root).compute ?? {})
+  const columns = Object.entries(newestProjection(root).compute ?? {})
   return columns.length === 0
     ? []
     : [`Computed columns: ${columns.map(([name, sql]) => `${name} = ${sql}`).join(', ')}`]
@@ -48,7 +48,7 @@ export const computedLines = (root: WithTaken | null): string[] => {
 /** Published tables are the lake's own files. */
 export const noteComputed = async (lake: string): Promise<void> => {
   const { rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
-  const names = Object.keys(newestTake(await rootIfAny(lake)).compute ?? {})
+  const names = Object.keys(newestProjection(await rootIfAny(lake)).compute ?? {})
   if (names.length > 0) note(`note: Published tables have no computed columns: ${names.join(', ')}`)
 }
 

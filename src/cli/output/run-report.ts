@@ -2,7 +2,8 @@
 
 import { currencyChangeText } from '../../commit/currency-change.ts'
 import type { Drift } from '../../core/partition.ts'
-import { driftNames, type RunReport, sumOf } from '../../jobs/common/run-report.ts'
+import { driftNames, type RunReport } from '../../jobs/common/run-report.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
 import type { Difference } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'

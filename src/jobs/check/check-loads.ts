@@ -3,6 +3,9 @@
 import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { Facts } from '../../lake/views/fact-columns.ts'
+import { knowsName } from '../../manifest/form/forgotten.ts'
+import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
+import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 
 /** The expectations; one that is absent is not checked. */
 export interface Expectations {
@@ -122,6 +125,17 @@ const newDrift = ({ sources, drift, knowsName }: LoadFacts): CheckResult => {
   const names = new Set(drift.filter(({ run }) => run === newest).map(nameKey))
   const fresh = [...names].filter((name) => !known.has(name) && !knowsName(name))
   return result('new_drift', fresh.length, fresh.length === 0, 'no name that no load had before')
+}
+
+/** What the manifest says of the loads up to a snapshot. @throws {ToolkitError} as `readFactsOf` */
+export const loadFactsOf = async (lake: string, root: SnapshotRoot): Promise<LoadFacts> => {
+  const read = readFactsOf(lake, root)
+  return {
+    sources: await Array.fromAsync(read('sources')),
+    pulls: await Array.fromAsync(read('pulls')),
+    drift: await Array.fromAsync(read('drift')),
+    knowsName: knowsName(root),
+  }
 }
 
 /** Every expectation that is given, in this order. */

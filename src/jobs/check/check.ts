@@ -7,12 +7,16 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import { ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
-import { knowsName } from '../../manifest/form/forgotten.ts'
-import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
 import { openQuery } from '../query/query.ts'
-import { type CheckResult, checkLoads, EXPECTATION_OPTIONS, type Expectations } from './check-loads.ts'
+import {
+  type CheckResult,
+  checkLoads,
+  EXPECTATION_OPTIONS,
+  type Expectations,
+  loadFactsOf,
+} from './check-loads.ts'
 
 /** Options of `check`. */
 export interface LakeCheckOptions extends Expectations {
@@ -139,13 +143,7 @@ export const check = async (options: LakeCheckOptions): Promise<CheckReport> => 
   const { lake } = options
   const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
-  const read = readFactsOf(lake, root)
-  const facts = {
-    sources: await Array.fromAsync(read('sources')),
-    pulls: await Array.fromAsync(read('pulls')),
-    drift: await Array.fromAsync(read('drift')),
-    knowsName: knowsName(root),
-  }
+  const facts = await loadFactsOf(lake, root)
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
   try {
     const loads = checkLoads(facts, options, now())

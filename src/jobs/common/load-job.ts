@@ -8,7 +8,7 @@ import {
 } from '../../commit/quarantine-limit.ts'
 import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Take } from '../../lake/projection/projection.ts'
+import type { Projection } from '../../lake/projection/projection.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
@@ -53,7 +53,7 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
    * The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another declaration is refused.
    * @default what the newest load of the lake took; everything, where it is new
    */
-  readonly take?: Take | undefined
+  readonly take?: Projection | undefined
   /** Takes what is declared, without a declaration everything, whatever earlier loads of the lake took. @default false */
   readonly changeTaken?: boolean | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */

@@ -5,7 +5,7 @@ import type { GoneCompanies } from '../../commit/find-gone.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
 import { sourceSizes } from '../../manifest/form/sources.ts'
-import { filteredOf } from '../../manifest/form/totals.ts'
+import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
 import { type Difference, differencesOf } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
@@ -48,9 +48,6 @@ export interface RunReport {
   readonly decodedBytes: number
   readonly seconds: number
 }
-
-export const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + value(item), 0)
 
 /** Drift of several partitions as one list, the most frequent first. */
 export const mergeDrift = (partitions: readonly PartitionEntry[]): Drift[] => {

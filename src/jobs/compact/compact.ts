@@ -15,7 +15,7 @@ import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.t
 import type { SinkRun } from '../../core/sink.ts'
 import { inStage } from '../../core/stages.ts'
 import { inLake, runPath } from '../../lake/files/layout.ts'
-import { tablesOf } from '../../lake/tables/tables.ts'
+import { dictionaryTable, tablesOf } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
@@ -27,7 +27,7 @@ import { failedRewrite, withRewritingSession } from '../../run/rewriting-session
 import type { CompactJob } from '../../run/run-plan.ts'
 import { watchedSink } from '../../run/run-tools.ts'
 import { withResumedRun, withRun } from '../../run/with-run.ts'
-import { parquetLake } from '../../sink/parquet.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { TOOL } from '../../support/own-package.ts'
@@ -52,7 +52,7 @@ import {
   DEFAULT_TARGET_BYTES,
   planCompaction,
 } from './plan-compaction.ts'
-import { checkDictionaries, dictionaryTable, inputsOf, readGroup } from './read-group.ts'
+import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
 
 /** Options of `compact`. */
 export interface CompactOptions extends CommonOptions<CompactSummary> {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../core/partition.ts'
 import { newSpillFolder } from '../../lake/duckdb/database-files.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
-import { type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { dictionaryTable, type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { withRewritingSession } from '../../run/rewriting-session.ts'
 import { temporaryName } from '../../support/process-identity.ts'
@@ -18,7 +18,7 @@ import {
 } from './compact-work.ts'
 import { findSuperseded } from './find-superseded.ts'
 import { type CompactPlan, filesAtOnce } from './plan-compaction.ts'
-import { dictionaryTable, inputsOf, readGroup } from './read-group.ts'
+import { inputsOf, readGroup } from './read-group.ts'
 
 /** How many rows of a table are current, and an estimate of their bytes and files. */
 const plannedTable = async (

@@ -1,10 +1,11 @@
 /** Which partitions a compaction merges, and how much of a table DuckDB sorts at once. Pure. */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
-import type { DateRange, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
+import { observedIn } from '../../manifest/form/part-summary.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** Size of a file by default, in bytes. */
@@ -69,17 +70,6 @@ export const planCompaction = (snapshot: Snapshot, targetBytes: number): Compact
   return { contents, compact: contents.every((one) => isDone(one, targetBytes)) }
 }
 
-const byTime = (a: string, b: string): number => Date.parse(a) - Date.parse(b) || (a < b ? -1 : a > b ? 1 : 0)
-
-const observedOf = (partitions: readonly PartitionEntry[]): DateRange['observed'] => {
-  const times = partitions.flatMap(({ range }) =>
-    range.observed ? [range.observed.least, range.observed.greatest] : [],
-  )
-  const sorted = times.sort(byTime)
-  const [least, greatest] = [sorted[0], sorted.at(-1)]
-  return least !== undefined && greatest !== undefined ? { least, greatest } : null
-}
-
 const hashOf = ({ content, partitions }: CompactContent): string =>
   sha256Of(`${content}\n${partitions.map(({ run, id }) => `${run} ${id}\n`).join('')}`)
 
@@ -113,7 +103,7 @@ export const compactedEntry = (
     range: {
       field: partitions[0]?.range.field ?? 'ContentUpdatedAt',
       requested: null,
-      observed: observedOf(partitions),
+      observed: observedIn(partitions.map(({ range }) => range)),
     },
     counts: { lines: records, records, quarantined: 0, rows: Object.fromEntries(rows) },
     files,

@@ -9,7 +9,7 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import { type ColumnTypeTree, literal, parseColumnType } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
-import { TABLES, type Table } from '../../lake/tables/tables.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { readTable } from '../../lake/views/current-versions.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import type { Work } from './compact-work.ts'
@@ -56,12 +56,6 @@ export const readGroup = <T>(
       versioned: readTable(table, placed, 'with-version', undefined, columns),
     })
   })
-}
-
-export const dictionaryTable = (): Table => {
-  const table = TABLES.find(({ name }) => name === 'line_items')
-  if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
-  return table
 }
 
 /**

@@ -1,15 +1,20 @@
 /** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
 
 import { join } from 'node:path'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { type ExportOptions, type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
+import {
+  EXPORT_OPTIONS,
+  type ExportOptions,
+  type ExportSummary,
+  exportTables,
+} from '../../targets/export/export-tables.ts'
 import { checkExport, exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
 import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { query } from '../query/query.ts'
-import { type ConvertOptions, convert } from './convert.ts'
+import { CONVERT_OPTIONS, type ConvertOptions, convert } from './convert.ts'
 
 type LoadPart = Pick<
   ConvertOptions,
@@ -36,30 +41,15 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
   readonly quarantinedBy: Readonly<Record<string, number>>
 }
 
+const { from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps, ...LOAD } = CONVERT_OPTIONS
+const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey } = LOAD
+const { tables, names, overwrite, adopt, neutralise, onProgress, memoryBytes, threads, signal } =
+  EXPORT_OPTIONS
 const OPTIONS: OptionTypes<ConvertToOptions> = {
   to: is.required(is.text, 'an address such as parquet:out'),
-  from: is.required(
-    is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
-    'paths and sources',
-  ),
-  content: is.oneOf('companies', 'relations'),
-  hashKey: is.either(is.text, is.object),
-  maxQuarantined: is.either(is.amount, is.text, is.object),
-  ...each(is.flag, 'names', 'overwrite', 'adopt', 'neutralise', 'skipBadFiles'),
-  ...each(
-    is.amount,
-    'memoryBytes',
-    'maxLineBytes',
-    'maxRatio',
-    'maxDepth',
-    'maxUnknownPerRecord',
-    'maxUnknownNames',
-  ),
-  threads: is.count,
-  ...each(is.callback, 'onProgress', 'onEvent', 'keeps'),
-  signal: is.signal,
-  take: is.object,
-  tables: is.texts,
+  ...{ from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps },
+  ...{ maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey },
+  ...{ tables, names, overwrite, adopt, neutralise, onProgress, memoryBytes, threads, signal },
 }
 
 /**
@@ -84,7 +74,7 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
     if (address.kind === 'database')
-      await (await chooseSink(address)).loaded({
+      await (await chooseSink(address)).deliveredRuns({
         ...{ staging: join(workshop.folder, 'staging'), signal },
         claim: { lake: null, adopt, marks: false },
       })

@@ -68,7 +68,7 @@ const sourcesOf = async (
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
 
-const OPTIONS: OptionTypes<ConvertOptions> = {
+export const CONVERT_OPTIONS: OptionTypes<ConvertOptions> = {
   ...LOAD_OPTIONS,
   from: is.required(
     is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
@@ -103,7 +103,7 @@ const OPTIONS: OptionTypes<ConvertOptions> = {
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
 export const convert = async (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
-  checkOptions('convert', OPTIONS, options)
+  checkOptions('convert', CONVERT_OPTIONS, options)
   const inputs = [options.from].flat()
   return withTargets(options, async () => {
     if (inputs.length === 0)

@@ -8,7 +8,7 @@ import { PARTS_FOLDER, partPath } from '../../lake/files/layout.ts'
 import { filesIn, unseenEntries } from '../../manifest/snapshots/listed-entries.ts'
 import { readKnownRoot } from '../../manifest/snapshots/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import type { FileFacts, Storage } from '../../storage/storage.ts'
+import type { FetchProgress, FileFacts, Storage } from '../../storage/storage.ts'
 import { fsyncFile, makeFolder } from '../../support/durable-files.ts'
 import { adoptFile } from '../../support/file-modes.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
@@ -17,12 +17,7 @@ const FILES_AT_ONCE = 4
 const PARTS_AT_ONCE = 8
 
 /** How far a copy is, of the files that were missing. */
-export interface CopyProgress {
-  readonly files: number
-  readonly filesTotal: number
-  readonly bytes: number
-  readonly bytesTotal: number
-}
+export type CopyProgress = Omit<FetchProgress, 'phase'>
 
 export interface Way {
   readonly lake: string

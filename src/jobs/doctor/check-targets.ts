@@ -103,7 +103,7 @@ export const checkBucket = async (address: string, limitMs: number): Promise<Mac
   // An answer that did not come says nothing about the object.
   let isTried = false
   const found = await withinTime('bucket', limitMs, async (signal) => {
-    store = openStore(address, { attempts: ATTEMPTS, silenceMs: limitMs * 0.4 })
+    store = await openStore(address, { attempts: ATTEMPTS, silenceMs: limitMs * 0.4 })
     if (store === undefined) throw new TypeError(`Cannot try "${address}": expected the address of a bucket`)
     for await (const _ of store.list('', { pageSize: 1 })) break
     // Given up meanwhile: what is written now would stay.

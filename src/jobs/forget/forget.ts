@@ -22,7 +22,7 @@ import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { failedRewrite } from '../../run/rewriting-session.ts'
 import { watchedSink } from '../../run/run-tools.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
-import { parquetLake } from '../../sink/parquet.ts'
+import { parquetLake } from '../../sink/parquet-lake.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-numbers.ts'
 import { listFolder } from '../../support/list-files.ts'
@@ -156,12 +156,10 @@ const commitIn = async (
           ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
           ids: work.ids,
           versions: (before, writer) =>
-            versionsWithout(
-              { lake, run: run.run, session: work.session },
-              before,
-              [...work.ids.companies],
-              writer,
-            ),
+            versionsWithout({ lake, run: run.run, session: work.session }, [...work.ids.companies], {
+              ...{ before, writer },
+              files: listed.files,
+            }),
           receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
           ...{ now: () => new Date(), random: randomBytes },
         }),

@@ -48,12 +48,15 @@ export class Blame {
     this.#sources.set(part, named)
     const thrown = (error: unknown): void => this.#blame(part, error)
     const sources = job.sources.map((source): Source => {
-      const { open, fingerprint, blocks } = source
+      // Called as functions of their source: a file's are those of all files.
+      const { fingerprint, blocks } = source
       return {
         ...source,
-        open: (signal) => watched(open(signal), thrown),
-        ...(fingerprint && { fingerprint: (signal) => this.around(part, () => fingerprint(signal)) }),
-        ...(blocks && { blocks: () => watched(blocks(), thrown) }),
+        open: (signal) => watched(source.open(signal), thrown),
+        ...(fingerprint && {
+          fingerprint: (signal) => this.around(part, () => fingerprint.call(source, signal)),
+        }),
+        ...(blocks && { blocks: () => watched(blocks.call(source), thrown) }),
       }
     })
     return { ...job, sources }

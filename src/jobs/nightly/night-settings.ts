@@ -15,7 +15,7 @@ import { readToken } from '../../source/service/token.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
 import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
-import { takeOfSection } from '../common/take-section.ts'
+import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
 import type { NightPart } from './night-parts.ts'
@@ -129,7 +129,7 @@ export const nightOf = async (env: Environment, settings: FileSettings, adopt?: 
     lake,
     publish: readFormats(wordsOf(env.FIRMLAKE_PUBLISH) ?? settings.targets?.publish ?? []),
     sinks: wordsOf(env.FIRMLAKE_SINKS) ?? settings.targets?.sinks ?? [],
-    sinkTake: takeOfSection(settings.sink_take),
+    sinkTake: projectionOfSection(settings.sink_take),
     hashKey,
     adopt,
     catalog: catalogFromEnvironment(env),
@@ -148,7 +148,7 @@ export const nightOf = async (env: Environment, settings: FileSettings, adopt?: 
       maxUnknownPerRecord: max_unknown_per_record,
       maxUnknownNames: max_unknown_names,
       concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
-      take: takeOfSection(settings.take),
+      take: projectionOfSection(settings.take),
       hashKey,
     },
   }

@@ -7,7 +7,7 @@
 import { LIMITS, type SortDirection } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PlannedGap } from './plan-windows.ts'
-import { filterOf, type LiveParameter, withFilter } from './search.ts'
+import { filterOf, type LiveParameter, sameName, withFilter } from './search.ts'
 import { isDate } from './since-last.ts'
 import { type Axis, dateAxis, figureAxis, valueAxis } from './window-axes.ts'
 
@@ -259,8 +259,6 @@ class ClosingPlanner {
 
 const ID = 'InternalId'
 const ENDS = 'order'
-
-const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 const bothEnds = (search: SearchParameters, announced: number, column: string): PlannedListing[] =>
   (['ASC', 'DESC'] as const).map((direction) => ({ search, announced, sortBy: { column, direction } }))

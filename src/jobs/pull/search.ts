@@ -50,7 +50,7 @@ export const parseSearch = (text: string, name = '--search'): SearchParameters =
   )
 }
 
-const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 /** The values of a filter, whatever the letter case of its name. */
 export const filterOf = (search: SearchParameters, parameter: string): FilterValues | undefined =>

@@ -8,9 +8,7 @@ import { orInterrupted, ToolkitError, writeError } from '../../core/errors.ts'
 import { folderOf, isBucket } from '../../core/lake-address.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
-import { knowsName } from '../../manifest/form/forgotten.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
-import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { OpenRun } from '../../report/render-loads.ts'
@@ -19,7 +17,7 @@ import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import { checkLoads, EXPECTATION_OPTIONS, type Expectations } from '../check/check-loads.ts'
+import { checkLoads, EXPECTATION_OPTIONS, type Expectations, loadFactsOf } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
 import { openQuery, type QueryOptions } from '../query/query.ts'
 
@@ -115,13 +113,7 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
-  const read = readFactsOf(lake, root)
-  const facts = {
-    sources: await Array.fromAsync(read('sources')),
-    pulls: await Array.fromAsync(read('pulls')),
-    drift: await Array.fromAsync(read('drift')),
-    knowsName: knowsName(root),
-  }
+  const facts = await loadFactsOf(lake, root)
   const pages = pagesOf({ lineItems, rules: rules() })
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)

@@ -14,6 +14,7 @@ import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { pullsIfAny, rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import { defaultLimits, type RunOptions } from '../../run/load-into-lake.ts'
+import { projectionOfRun } from '../../run/projection-of-run.ts'
 import {
   type BatchFilesJob,
   type ConvertJob,
@@ -24,7 +25,6 @@ import {
   type SyncJob,
 } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
-import { takeOfRun } from '../../run/take-of-run.ts'
 import type { RunTexts } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
@@ -211,7 +211,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
     )
   const plan: RunPlan = {
     ...{ jobs: [job], again, limits: { ...defaultLimits(options), ...limits } },
-    ...(await takeOfRun(lake, options)),
+    ...(await projectionOfRun(lake, options)),
   }
   const settings = {
     ...{ shared: true, tool: TOOL },

@@ -3,7 +3,6 @@
  * folders for what one attempt works with.
  */
 
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
@@ -28,9 +27,9 @@ import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
-import { listFolder } from '../../support/list-files.ts'
+import { removeLeftovers } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { workBase } from '../../support/work-base.ts'
@@ -252,11 +251,6 @@ export const cancelSharedRun = async (lake: string, run: string): Promise<number
 /** Beside the work folders of lakes in buckets. */
 const scratchFolder = (): string => join(workBase(process.env), 'scratch')
 
-const removeDead = async (folder: string): Promise<void> => {
-  for (const { name } of await listFolder(folder))
-    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
-}
-
 /**
  * Works with a folder of its own, and removes it.
  *
@@ -269,7 +263,7 @@ export const withScratch = async <T>(
 ): Promise<T> => {
   const scratch = join(folder, temporaryName())
   try {
-    await removeDead(folder)
+    await removeLeftovers(folder)
     await makeFolder(scratch)
   } catch (error) {
     throw writeError(`Cannot make "${scratch}"`, error)

@@ -64,17 +64,11 @@ const STORED = objectOf({ new: list(anything), changed: list(anything) })
 const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)
 
 /** Lists and compares, or takes what an earlier attempt of the run has found. */
-export const findChanges = async (
-  service: PullService,
-  job: JobOfRun,
-  settings: PullSettings,
-  plan: PullPlan,
-  snapshot: Snapshot | null,
-  options: SyncingOptions,
-): Promise<SyncFindings> => {
+export const findChanges = async (...search: Parameters<typeof listChanges>): Promise<SyncFindings> => {
+  const [, job] = search
   const stored = await readFindings(job)
   if (stored) return stored
-  const findings = await listChanges(service, job, settings, plan, snapshot, options)
+  const findings = await listChanges(...search)
   await createRunFile(job, FINDINGS, findings)
   return findings
 }

@@ -9,8 +9,8 @@ import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
-import { listFolder } from '../../support/list-files.ts'
-import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import { removeLeftovers } from '../../support/list-files.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 import { Engine, type Session } from './engine.ts'
 import { literal } from './sql.ts'
 
@@ -113,11 +113,6 @@ const ownFolder = async (folder: string, user: number | undefined): Promise<bool
   return found?.isDirectory() === true && (user === undefined || found.uid === user)
 }
 
-const removeDead = async (folder: string): Promise<void> => {
-  for (const { name } of await listFolder(folder))
-    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
-}
-
 /** Makes a folder of its own below the user's; `null` where there can be none. */
 const makeBelow = async (above: string, user: number | undefined): Promise<string | null> => {
   const path = join(above, temporaryName())
@@ -139,7 +134,7 @@ export const newSpillFolder = async (temporary = tmpdir()): Promise<SpillFolder>
   const user = process.getuid?.()
   const above = join(temporary, user === undefined ? 'firmlake' : `firmlake-${user}`)
   const below = await makeBelow(above, user)
-  if (below !== null) await removeDead(above).catch(() => undefined)
+  if (below !== null) await removeLeftovers(above).catch(() => undefined)
   const path = below ?? join(temporary, temporaryName())
   const remove = (): void => {
     rmSync(path, { recursive: true, force: true })

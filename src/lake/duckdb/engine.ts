@@ -5,7 +5,7 @@ import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
-import { toValue, type ValueShape, valueShapeOf } from './duckdb-values.ts'
+import type { ValueShape } from './duckdb-values.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
 import { ident, isEnumerable, literal } from './sql.ts'
 
@@ -110,8 +110,7 @@ export class Session {
   /** The rows of a query as objects of JSON values, chunk by chunk, in bounded memory. */
   async *stream(sql: string): AsyncGenerator<Row[]> {
     const result = await this.#stream(sql)
-    yield* result.yieldRowObjectJson()
-    checkWhole(result)
+    yield* wholeRows(result, result.yieldRowObjectJson())
   }
 
   /** A query's columns, and its rows as lists of values as `toValue` makes them, chunk by chunk. */
@@ -122,13 +121,14 @@ export class Session {
     readonly columns: readonly ValueColumn[]
     readonly rows: AsyncIterable<readonly (readonly unknown[])[]>
   }> {
+    const { toValue, valueShapeOf } = await import('./duckdb-values.ts')
     const result = await this.#stream(sql, values)
     const names = result.columnNames()
     return {
       columns: result
         .columnTypes()
         .map((type, at) => ({ name: names[at] ?? '', type: String(type), shape: valueShapeOf(type) })),
-      rows: wholeRows(result),
+      rows: wholeRows(result, result.yieldConvertedRows(toValue)),
     }
   }
 
@@ -215,8 +215,8 @@ export class Session {
   }
 }
 
-async function* wholeRows(result: DuckDBResult): AsyncGenerator<readonly (readonly unknown[])[]> {
-  yield* result.yieldConvertedRows(toValue)
+async function* wholeRows<Rows>(result: DuckDBResult, rows: AsyncIterable<Rows>): AsyncGenerator<Rows> {
+  yield* rows
   checkWhole(result)
 }
 

@@ -69,3 +69,6 @@ export const LARGEST_ENUM = 10_000
 /** Whether values can be an ENUM: it takes no NUL. */
 export const isEnumerable = (values: readonly string[]): boolean =>
   values.length > 0 && values.length <= LARGEST_ENUM && !values.some((value) => value.includes('\0'))
+
+/** An expression as it stands in a statement: a comment at its end does not reach what follows. */
+export const asExpression = (sql: string): string => `(${sql}\n)`

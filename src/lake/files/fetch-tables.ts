@@ -7,7 +7,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
-import { openHashMemory } from '../../storage/hash-memory.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, KnownFiles } from '../../storage/storage.ts'
 import { cacheBytes } from '../../storage/work-folder.ts'
@@ -39,6 +38,7 @@ export const fetchFiles = async (
   const storage = storageOf(lake)
   if (check === 'every-read') return storage.fetch(files, { ...options, known })
   if (check === 'never') return storage.fetch(files, { ...options, known: 'all' })
+  const { openHashMemory } = await import('../../storage/hash-memory.ts')
   const memory = await openHashMemory(storage.local)
   try {
     await storage.fetch(files, { ...options, known: memory })

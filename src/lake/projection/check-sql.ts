@@ -7,7 +7,7 @@ import { messageOf, ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { ident } from '../duckdb/sql.ts'
+import { asExpression, ident } from '../duckdb/sql.ts'
 import { findWrongCall, nodesOf } from '../duckdb/statement-tree.ts'
 import { declaredColumns, TABLES } from '../tables/tables.ts'
 
@@ -23,9 +23,6 @@ export interface Expression {
   /** Columns that it must not read: they are left out. @default none */
   readonly excluded?: ReadonlySet<string> | undefined
 }
-
-/** An expression as it stands in a statement: a comment at its end does not reach what follows. */
-export const asExpression = (sql: string): string => `(${sql}\n)`
 
 const wrong = ({ what, sql }: Expression, why: string): ToolkitError =>
   new ToolkitError('PROJECTION_INVALID', `Cannot use ${what}, "${sql}": ${why}`)

@@ -3,15 +3,15 @@
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { ident, literal } from '../duckdb/sql.ts'
+import { asExpression, ident, literal } from '../duckdb/sql.ts'
 import { declaredColumns, type Table } from '../tables/tables.ts'
-import { asExpression, checkExpressions, type Expression } from './check-sql.ts'
+import { checkExpressions, type Expression } from './check-sql.ts'
 import { computedColumns } from './computed-columns.ts'
 import { HASH, hashKeyOf, keyIdOf, makeHash, readHashKey } from './hash-key.ts'
 import { type Hidden, hiddenColumns } from './hidden-columns.ts'
-import { hidesNothing, type KeptTake, keptTake, type Take } from './projection.ts'
+import { hidesNothing, type KeptTake, keptTake, type Projection } from './projection.ts'
 
-export interface CompiledTake {
+export interface CompiledProjection {
   readonly declared: KeptTake
   /** The condition of a content, on the columns of its table of the same name; absent where all records are taken. */
   readonly condition: (content: Content) => string | undefined
@@ -24,10 +24,10 @@ export interface CompiledTake {
   readonly prepare: (session: Session) => Promise<void>
 }
 
-const countryCondition = ({ countries = [] }: Take): string | undefined =>
+const countryCondition = ({ countries = [] }: Projection): string | undefined =>
   countries.length === 0 ? undefined : `country_code IN (${countries.map(literal).join(', ')})`
 
-const conditionOf = (take: Take, where: string | undefined): string | undefined => {
+const conditionOf = (take: Projection, where: string | undefined): string | undefined => {
   const parts = [countryCondition(take), where && asExpression(where)].filter((one) => one !== undefined)
   return parts.length === 0 ? undefined : parts.map((one) => `coalesce(${one}, false)`).join(' AND ')
 }
@@ -58,8 +58,8 @@ const isGone = ({ instead, onlyPersons }: Hidden): boolean => instead.kind === '
 
 /** The expressions of a declaration, to be checked. */
 const expressionsOf = (
-  { where, whereRelations, compute }: Take,
-  excluded: CompiledTake['excluded'],
+  { where, whereRelations, compute }: Projection,
+  excluded: CompiledProjection['excluded'],
 ): readonly Expression[] => [
   ...[
     { what: 'the condition on companies', table: 'companies', sql: where ?? '', isCondition: true },
@@ -70,7 +70,7 @@ const expressionsOf = (
 
 const COUNTRY = /^[A-Z]{2}$/
 
-const checkCountries = ({ countries = [] }: Take): void => {
+const checkCountries = ({ countries = [] }: Projection): void => {
   const other = countries.find((code) => !COUNTRY.test(code))
   if (other !== undefined)
     throw new ToolkitError(
@@ -103,10 +103,10 @@ const checkKey = ({ hash = [], keyId }: KeptTake, key: Buffer | undefined): stri
  * @returns `undefined` where nothing is hidden
  * @throws {ToolkitError} PROJECTION_INVALID, HASH_KEY_WRONG
  */
-export const compileTake = async (
+export const compileProjection = async (
   take: KeptTake,
   given?: string | Uint8Array | undefined,
-): Promise<CompiledTake | undefined> => {
+): Promise<CompiledProjection | undefined> => {
   const kept = keptTake(take)
   const key =
     kept.hash === undefined ? undefined : given === undefined ? await hashKeyOf() : readHashKey(given)
@@ -157,7 +157,7 @@ export const compileTake = async (
  *   versions apart, where both have them
  */
 export const takenRows = (
-  take: CompiledTake,
+  take: CompiledProjection,
   { name, content, owner = '' }: Table,
   rows: string,
   records: string,

@@ -4,9 +4,9 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { ident } from '../duckdb/sql.ts'
+import { asExpression, ident } from '../duckdb/sql.ts'
 import { declaredColumns, TABLES } from '../tables/tables.ts'
-import { asExpression, type Expression } from './check-sql.ts'
+import type { Expression } from './check-sql.ts'
 
 export interface ComputedColumn extends Expression {
   readonly column: string

@@ -12,7 +12,7 @@ import {
   ROLE_COLUMNS,
 } from '../tables/columns.ts'
 import { declaredColumns, TABLES, type Table } from '../tables/tables.ts'
-import type { Take } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /** The replacement of a column's values. */
 export type Instead =
@@ -170,7 +170,7 @@ const BESIDE = ['as_reported', 'masked', 'reported']
 const OF_ALL = ['extra']
 
 /** @throws {ToolkitError} PROJECTION_INVALID */
-export const hiddenColumns = ({ leaveOut = [], mask = {}, hash = [] }: Take): HiddenColumns => {
+export const hiddenColumns = ({ leaveOut = [], mask = {}, hash = [] }: Projection): HiddenColumns => {
   const asked: (readonly [string, Instead])[] = [
     ...leaveOut.map((name) => [name, { kind: 'null' }] as const),
     ...Object.entries(mask).map(([name, text]) => [name, { kind: 'text', text }] as const),

@@ -8,7 +8,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { anyText, type Form, list, optional, shapeOf, valuesOf, yesNo } from '../../support/json-form.ts'
 
 /** A projection. Columns are named `table.column`; `persons` names all that the contract marks as personal data. */
-export interface Take {
+export interface Projection {
   /** ISO 3166-1 alpha-2 codes: companies and relations of other countries, or of none, are left out. @default all */
   readonly countries?: readonly string[] | undefined
   /** SQL condition on the columns of `companies`; a company for which it does not hold is left out. @default all */
@@ -28,7 +28,7 @@ export interface Take {
 }
 
 /** A declaration as it is kept: without what is empty, in one order. */
-export interface KeptTake extends Take {
+export interface KeptTake extends Projection {
   /** Id of the key of `hash`: see `hash-key.ts`. */
   readonly keyId?: string | undefined
   /** A function of a program leaves records out too. */
@@ -112,10 +112,11 @@ export const takesAll = (take: KeptTake): boolean => Object.keys(keptTake(take))
 /** Whether rows lack nothing of what came, be there further columns or not. */
 export const hidesNothing = (take: KeptTake): boolean => takesAll({ ...take, compute: undefined })
 
-export const isSameTake = (a: KeptTake, b: KeptTake): boolean => isDeepStrictEqual(keptTake(a), keptTake(b))
+export const isSameProjection = (a: KeptTake, b: KeptTake): boolean =>
+  isDeepStrictEqual(keptTake(a), keptTake(b))
 
 /** A projection in words, without a value of the data or a key. */
-export const takeText = (take: KeptTake): string => {
+export const projectionText = (take: KeptTake): string => {
   const { countries, where, whereRelations, leaveOut, mask, hash, keyId, byFunction, compute } =
     keptTake(take)
   const parts = [

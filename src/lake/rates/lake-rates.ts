@@ -5,7 +5,6 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { RATES_PATH } from '../files/layout.ts'
 import { ANNUAL_AVERAGES } from './annual-averages.ts'
 import { mergedTables, type Rates, type RateTable, ratesOf } from './rates.ts'
-import { ratesCsv, ratesFileText, readRatesCsv, readRatesFile } from './rates-csv.ts'
 
 const builtInTable = (): RateTable =>
   new Map(
@@ -24,6 +23,7 @@ const loadedTable = async (lake: string): Promise<RateTable> => {
       throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}"`, { path }, error)
     })
   if (bytes === null) return new Map()
+  const { readRatesCsv, readRatesFile } = await import('./rates-csv.ts')
   const csvText = readRatesFile(bytes)
   if (csvText !== null) return readRatesCsv(csvText, path)
   throw new ToolkitError(
@@ -62,6 +62,7 @@ export const addLakeRates = async (
   csvText: string,
   name = 'rates.csv',
 ): Promise<RatesChange> => {
+  const { ratesCsv, ratesFileText, readRatesCsv } = await import('./rates-csv.ts')
   const added = readRatesCsv(csvText, name)
   const loaded = await loadedTable(lake)
   const before = mergedTables(builtInTable(), loaded)

@@ -203,6 +203,16 @@ export const LISTINGS: RecordTable = {
   ],
 }
 
+/** The dictionary of line items. */
+export const dictionaryTable = (): Table => {
+  const table = TABLES.find(({ name }) => name === 'line_items')
+  if (table === undefined) throw new TypeError('Cannot find the declaration of table "line_items"')
+  return table
+}
+
+/** The tables that sinks know: of companies that are not listed any more only where there are some. */
+export const SINK_TABLES: readonly Table[] = [...TABLES, LISTINGS]
+
 /** The declared columns of a table; none for an unknown one. */
 export const declaredColumns = (table: string): readonly Column[] =>
   TABLES.find(({ name }) => name === table)?.columns ?? []

@@ -8,10 +8,10 @@ import { TOOL } from '../../support/own-package.ts'
 import {
   type CatalogTable,
   declared,
-  inlinedDeletesSql,
   FILE_TABLES,
   fileTables,
   INLINED_TABLES,
+  inlinedDeletesSql,
   inlinedTableSql,
   SCHEMAS,
 } from './catalog-layout.ts'

@@ -1,15 +1,14 @@
 /** The projections of a lake, each from the first run on that was loaded with it. */
 
 import type { SnapshotHead } from '../../core/partition.ts'
-import { checkExpressions } from '../../lake/projection/check-sql.ts'
 import { type ComputedColumn, computedColumns } from '../../lake/projection/computed-columns.ts'
 import {
   hidesNothing,
-  isSameTake,
+  isSameProjection,
   KEPT_TAKE,
   type KeptTake,
+  projectionText,
   takesAll,
-  takeText,
 } from '../../lake/projection/projection.ts'
 import { anyText, count, list, shapeOf } from '../../support/json-form.ts'
 
@@ -28,7 +27,7 @@ export interface WithTaken {
 export const TAKEN = list(shapeOf<Taken>({ run: anyText, snapshot: count, take: KEPT_TAKE }))
 
 /** The declaration that the newest load of a lake had; empty where everything is taken. */
-export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(-1)?.take ?? {}
+export const newestProjection = (root: WithTaken | null): KeptTake => root?.taken?.at(-1)?.take ?? {}
 
 /**
  * The further columns that a lake's tables have, also of rows that were loaded before these were declared. Checked as when they
@@ -37,16 +36,21 @@ export const newestTake = (root: WithTaken | null): KeptTake => root?.taken?.at(
  * @throws {ToolkitError} PROJECTION_INVALID
  */
 export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
-  const computed = computedColumns(newestTake(root).compute)
-  await checkExpressions(computed)
+  const computed = computedColumns(newestProjection(root).compute)
+  if (computed.length > 0) {
+    const { checkExpressions } = await import('../../lake/projection/check-sql.ts')
+    await checkExpressions(computed)
+  }
   return computed
 }
 
 /** The projections of a lake and of a target of it in words; `undefined` without any. */
 export const takenText = (root: WithTaken | null, own: KeptTake): string | undefined => {
   const parts = [
-    ...(root?.taken ?? []).flatMap(({ take }) => (takesAll(take) ? [] : [`the lake: ${takeText(take)}`])),
-    ...(takesAll(own) ? [] : [`this target: ${takeText(own)}`]),
+    ...(root?.taken ?? []).flatMap(({ take }) =>
+      takesAll(take) ? [] : [`the lake: ${projectionText(take)}`],
+    ),
+    ...(takesAll(own) ? [] : [`this target: ${projectionText(own)}`]),
   ]
   return parts.length === 0 ? undefined : parts.join('. ')
 }
@@ -58,11 +62,11 @@ export const takenWith = (
   take: KeptTake,
 ): WithTaken => {
   const { taken = [] } = root ?? {}
-  const isNew = !isSameTake(newestTake(root), take)
+  const isNew = !isSameProjection(newestProjection(root), take)
   const all = isNew ? [...taken, { run, snapshot, take }] : taken
   return all.length > 0 ? { taken: all } : {}
 }
 
 /** The declarations by which rows of a lake may lack something, each once. */
-export const lackingTakes = (root: WithTaken | null): readonly KeptTake[] =>
+export const lackingProjections = (root: WithTaken | null): readonly KeptTake[] =>
   (root?.taken ?? []).flatMap(({ take }) => (hidesNothing(take) ? [] : [take]))

@@ -112,6 +112,16 @@ export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVe
   readonly sha256: string
 }
 
+/** A file that lists versions of records, as a snapshot names it. */
+export const VERSION_FILE = shapeOf<VersionFile>({
+  kind: oneOf(['last', 'superseded']),
+  table: anyText,
+  name: PART_NAME,
+  rows: count,
+  bytes: count,
+  sha256,
+})
+
 const ROOT = shapeOf<RootDocument>({
   format: oneOf([FORMAT]),
   ...HEAD_CHECKS,
@@ -121,16 +131,7 @@ const ROOT = shapeOf<RootDocument>({
   files: list(PART_REF),
   pulls: list(PART_REF),
   merged: list(PART_REF),
-  versions: list(
-    shapeOf<VersionFile>({
-      kind: oneOf(['last', 'superseded']),
-      table: anyText,
-      name: PART_NAME,
-      rows: count,
-      bytes: count,
-      sha256,
-    }),
-  ),
+  versions: list(VERSION_FILE),
   taken: optional(TAKEN),
   nextVersion: count,
   sha256,

@@ -43,7 +43,7 @@ export interface Totals {
 
 export const NO_TOTALS: Totals = { runs: 0, contents: [], tables: [] }
 
-const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+export const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0)
 
 /** The sums of some fields of all items. */

@@ -101,8 +101,11 @@ const viewsKind: FileKind = {
   shows: async (_, { snapshot }) => String(snapshot),
   make: async (make, lake, root) => {
     const contents = await readContents(lake, root)
-    const before = await viewsBefore(make, lake, contents.computed)
-    return make({ before, fill: (session) => fillViews(session, contents) })
+    const views = keptViews(contents.computed)
+    // Those of the file that is there cost more to make than all the rest; those of other lakes have no columns of this one.
+    const ofOthers = contents.computed.length > 0 ? undefined : () => madeViews(make, views)
+    const before = (await readPlaced(lake, VIEWS)) ?? (await ofOthers?.())
+    return make({ before, fill: (session) => fillViews(session, views, contents) })
   },
 }
 
@@ -129,33 +132,29 @@ const catalogKind: FileKind = {
 
 const KINDS = [viewsKind, catalogKind]
 
-/** The views of the file that is there, which cost more to make than all the rest, else those of other lakes. */
-const viewsBefore = async (
-  make: MakeDatabase,
-  lake: string,
-  computed: LakeContents['computed'],
-): Promise<Buffer | undefined> =>
-  // Those of other lakes have no columns of this one.
-  (await readPlaced(lake, VIEWS)) ?? (computed.length > 0 ? undefined : madeViews(make))
+type Views = ReturnType<typeof keptViews>
 
-const fillViews = async (session: Session, contents: LakeContents): Promise<void> => {
-  await makeViews(session, contents.computed)
+const fillViews = async (session: Session, views: Views, contents: LakeContents): Promise<void> => {
+  await makeViews(session, views)
   for await (const sql of keptSources(contents)) await session.run(sql)
 }
 
 /** Makes the views where the database has others. */
-const makeViews = async (session: Session, computed?: LakeContents['computed']): Promise<void> => {
-  const { name, statements } = keptViews(computed)
+const makeViews = async (session: Session, { name, statements }: Views): Promise<void> => {
   const [found] = await session.rows(MADE_OF_QUERY).catch(() => [])
   if (found?.made_of === name) return
   for (const sql of statements) await session.run(sql)
 }
 
 /** The bytes of the database with the views of lakes without further columns. */
-export const madeViews = (make: MakeDatabase, env?: NodeJS.ProcessEnv): Promise<Buffer> =>
+export const madeViews = (
+  make: MakeDatabase,
+  views: Views = keptViews(),
+  env?: NodeJS.ProcessEnv,
+): Promise<Buffer> =>
   keptDatabase(
-    { name: keptViews().name, ending: '.duckdb' },
-    () => make({ fill: (session) => makeViews(session) }),
+    { name: views.name, ending: '.duckdb' },
+    () => make({ fill: (session) => makeViews(session, views) }),
     env,
   )
 

@@ -114,7 +114,8 @@ export const verifyPlaced = async (
   }
   const newest = shows?.replace(/^.* /, '')
   if (record.hashes.length > 1) note('was not replaced to the end')
-  else if (shows !== undefined && record.shows !== shows) note(`shows snapshot ${record.shows}, the newest is ${newest}`)
+  else if (shows !== undefined && record.shows !== shows)
+    note(`shows snapshot ${record.shows}, the newest is ${newest}`)
   else if (isWhole && bytes !== null) return bytes
   return
 }

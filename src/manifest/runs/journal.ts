@@ -92,17 +92,19 @@ const readWhole = async (lake: string, run: string): Promise<readonly JournalLin
   if (lines === null)
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the journal of run "${run}": it has none`, { run })
   const parsed: JournalLine[] = []
-  for (const [at, line] of lines.entries()) {
-    const one = parseLine(line)
-    if (one) parsed.push(one)
+  let isDamaged = false
+  for await (const line of lines) {
     // Only the last write can be torn by a crash. Damage before it is something else.
-    else if (at < lines.length - 1)
+    if (isDamaged)
       throw new ToolkitError(
         'RUN_NOT_RESUMABLE',
-        `Cannot read the journal of run "${run}": line ${at + 1} is damaged; "firmlake gc" removes the run, then its ` +
-          'command starts over',
-        { run, line: at + 1 },
+        `Cannot read the journal of run "${run}": line ${parsed.length + 1} is damaged; "firmlake gc" removes the run, ` +
+          'then its command starts over',
+        { run, line: parsed.length + 1 },
       )
+    const one = parseLine(line)
+    if (one) parsed.push(one)
+    else isDamaged = true
   }
   return parsed
 }

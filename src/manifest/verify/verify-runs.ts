@@ -52,7 +52,7 @@ const checkWindows = async (lake: string, run: string, findings: Findings): Prom
 const checkJournal = async (lake: string, run: string, findings: Findings): Promise<void> => {
   const storage = storageOf(lake)
   const path = journalPath(run)
-  const lines = (await storage.readLines(path)) ?? []
+  const lines = await Array.fromAsync((await storage.readLines(path)) ?? [], (line) => Buffer.from(line))
   const torn = await tornTail(lake, run)
   if (torn === 'changed') findings.add(path, 'changed', 'the end of its last line')
   if (torn === 'torn') findings.notes.push(`"${path}" ends in half a line: its partition is loaded again`)

@@ -116,23 +116,23 @@ const loadBlocks = async (
       onFirstLines: (begun) => check.begin(begun),
     })
     for await (const block of checkedBlocks(blocks, check)) {
-      await pool.room()
+      await pool.waitForSlot()
       jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
     // A source that can be read only once gets its fingerprint when all of it is loaded; else the next one may begin.
     if (known) pool.throwIfStopped()
-    else await pool.idle()
+    else await pool.waitForSuccess()
     return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
     const excluded = reasonToLeaveOut(source, error)
     if (excluded !== undefined) return { excluded }
     const bad = run.skipBadFiles ? badFile(source, error) : undefined
     if (bad !== undefined) {
-      await pool.idle()
+      await pool.waitForSuccess()
       return { bad }
     }
     pool.fail(error)
-    await pool.idle()
+    await pool.waitForSuccess()
     throw error
   }
 }

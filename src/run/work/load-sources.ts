@@ -133,11 +133,11 @@ class SourceLoader {
   async load(): Promise<readonly SourceResult[]> {
     try {
       for await (const unit of this.#units()) await this.#load(unit)
-      await this.#pool.idle()
+      await this.#pool.waitForSuccess()
       return this.#results.inOrder(this.#parts.sources)
     } finally {
       // Whatever happened, nothing may still be reading or writing when the run is released.
-      await this.#pool.ended()
+      await this.#pool.waitForEnd()
     }
   }
 
@@ -205,7 +205,7 @@ class SourceLoader {
 
   async #load({ source, index, fingerprint, whole, members }: Unit): Promise<void> {
     if (whole && fingerprint) return this.#takeWhole(source, fingerprint, whole)
-    if (!fingerprint) await this.#pool.idle()
+    if (!fingerprint) await this.#pool.waitForSuccess()
     this.#unkept = []
     const loaded = await loadSource(source, index, fingerprint, this.#run)
     if ('excluded' in loaded) return this.#leaveOut(source, index, loaded.excluded)
@@ -218,7 +218,7 @@ class SourceLoader {
     // Small ones are known since they were read.
     if (members === undefined) this.#known.add(source, loaded.fingerprint, loaded.content)
     for (const { source: member } of members ?? [{ source }])
-      if (member.release) this.#pool.whenDone(loaded.jobs, member.release)
+      if (member.release) this.#pool.afterSuccess(loaded.jobs, member.release)
   }
 
   /** Takes over what an earlier attempt has loaded. */

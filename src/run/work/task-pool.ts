@@ -3,57 +3,57 @@
 import { atMost } from '../../support/side-by-side.ts'
 
 export class TaskPool {
-  readonly #atOnce: number
+  readonly #maxRunning: number
   readonly #limit: ReturnType<typeof atMost>
-  readonly #stopped: () => unknown
-  readonly #working = new Set<Promise<boolean>>()
-  readonly #after = new Set<Promise<void>>()
+  readonly #stopReason: () => unknown
+  readonly #running = new Set<Promise<boolean>>()
+  readonly #followUps = new Set<Promise<void>>()
   readonly #failures: unknown[] = []
 
-  /** @param stopped gives the error to stop with, where the loop was stopped from outside */
-  constructor(atOnce: number, stopped: () => unknown) {
-    this.#atOnce = atOnce
-    this.#limit = atMost(atOnce)
-    this.#stopped = stopped
+  /** @param stopReason returns the error to stop with, where the loop was stopped from outside */
+  constructor(maxRunning: number, stopReason: () => unknown) {
+    this.#maxRunning = maxRunning
+    this.#limit = atMost(maxRunning)
+    this.#stopReason = stopReason
   }
 
-  /** Takes a job in; it waits where there is no room. @returns whether it succeeded, when it is done; never fails */
+  /** Runs a job as soon as a slot is free. @returns whether it succeeded, once it has ended; never rejects */
   start(job: () => Promise<void>): Promise<boolean> {
-    const tracked = this.#limit(() => this.#recordFailure(job)).finally(() => this.#working.delete(tracked))
-    this.#working.add(tracked)
+    const tracked = this.#limit(() => this.#recordFailure(job)).finally(() => this.#running.delete(tracked))
+    this.#running.add(tracked)
     return tracked
   }
 
-  /** Does something small when all of some jobs have succeeded. */
-  whenDone(jobs: readonly Promise<boolean>[], job: () => Promise<void>): void {
+  /** Runs a short follow-up once all of these jobs have succeeded. */
+  afterSuccess(jobs: readonly Promise<boolean>[], job: () => Promise<void>): void {
     const tracked = Promise.all(jobs)
       .then((successes) => this.#recordFailure(successes.every(Boolean) ? job : async () => undefined))
       .then(() => {
-        this.#after.delete(tracked)
+        this.#followUps.delete(tracked)
       })
-    this.#after.add(tracked)
+    this.#followUps.add(tracked)
   }
 
   get isIdle(): boolean {
-    return this.#working.size === 0
+    return this.#running.size === 0
   }
 
-  /** Waits until another job may start. @throws the first failure, or what stops the loop */
-  async room(): Promise<void> {
-    while (this.#working.size >= this.#atOnce) await Promise.race(this.#working)
+  /** Waits until another job may start. @throws the first failure, or the reason why the loop is stopped */
+  async waitForSlot(): Promise<void> {
+    while (this.#running.size >= this.#maxRunning) await Promise.race(this.#running)
     this.throwIfStopped()
   }
 
-  /** Waits for all jobs. @throws as `room` */
-  async idle(): Promise<void> {
-    await this.ended()
+  /** Waits for all jobs. @throws as `waitForSlot` */
+  async waitForSuccess(): Promise<void> {
+    await this.waitForEnd()
     this.throwIfStopped()
   }
 
   /** Waits for all jobs, failed or not. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#working)
-    await Promise.all(this.#after)
+  async waitForEnd(): Promise<void> {
+    await Promise.all(this.#running)
+    await Promise.all(this.#followUps)
   }
 
   fail(error: unknown): void {
@@ -62,8 +62,8 @@ export class TaskPool {
 
   throwIfStopped(): void {
     if (this.#failures.length > 0) throw this.#failures[0]
-    const stopped = this.#stopped()
-    if (stopped !== undefined) throw stopped
+    const reason = this.#stopReason()
+    if (reason !== undefined) throw reason
   }
 
   async #recordFailure(job: () => Promise<void>): Promise<boolean> {

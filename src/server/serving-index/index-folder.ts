@@ -155,13 +155,6 @@ export const earlierIndexes = async (
   return found
 }
 
-/** Removes what killed processes left beside an index's folder. */
-export const removeLeftovers = async (folder: string): Promise<void> => {
-  const parent = dirname(folder)
-  for (const { name } of await listFolder(parent))
-    if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
-}
-
 /**
  * Writes the description and the list into a folder whose files are on the disk, and moves it into its place. Where another
  * maker was first, its index stays; an index of something else is removed.

@@ -287,7 +287,7 @@ const claimSchema = async (client: Client, schema: string, claim: LakeClaim): Pr
   return true
 }
 
-/** The runs that a schema shows, as `loadedRuns`, once it holds the rows of the lake that comes or of none. */
+/** The runs that a schema shows, as `deliveredRuns`, once it holds the rows of the lake that comes or of none. */
 export const claimedRuns = async (
   client: Client,
   schema: string,
@@ -296,13 +296,13 @@ export const claimedRuns = async (
   // Two lakes at once: one marks the schema, and the other one is refused.
   if (claim.marks) await lockSchema(client, schema)
   const isMarked = await claimSchema(client, schema, claim)
-  const runs = await loadedRuns(client, schema)
+  const runs = await deliveredRuns(client, schema)
   if (isMarked && runs.size > 0) claim.onAdopted?.()
   return runs
 }
 
 /** The runs that a schema shows; none where nothing was ever loaded. */
-export const loadedRuns = async (client: Client, schema: string): Promise<ReadonlySet<string>> => {
+export const deliveredRuns = async (client: Client, schema: string): Promise<ReadonlySet<string>> => {
   const loads = qualified(schema, LOADS_TABLE)
   if (!(await hasTable(client, loads))) return new Set()
   const { rows } = await client.query<{ readonly run: string }>(`SELECT run FROM ${loads}`)

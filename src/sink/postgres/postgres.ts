@@ -81,11 +81,11 @@ export const postgres = (
 
       async commit(files) {
         const { inTransaction, withConnection } = await import('./with-connection.ts')
-        const { loadedRuns, loadRun } = await import('./load-run.ts')
+        const { deliveredRuns, loadRun } = await import('./load-run.ts')
         const action = `load ${what ?? `run "${run}"`}`
         const replaced = await withConnection(url, action, async (connection) => {
           const { client } = connection
-          if ((await loadedRuns(client, schema)).has(run)) return new Map<string, number>()
+          if ((await deliveredRuns(client, schema)).has(run)) return new Map<string, number>()
           for (const file of files) await checkStagedFile(stagedPath(file), file)
           return inTransaction(connection, signal, () =>
             loadRun(client, {
@@ -109,13 +109,13 @@ export const postgres = (
   return {
     name: 'postgres',
     open: async (run, lent) => openRun(run, lent),
-    async loaded(lent) {
+    async deliveredRuns(lent) {
       const { inTransaction, withConnection } = await import('./with-connection.ts')
-      const { claimedRuns, loadedRuns } = await import('./load-run.ts')
+      const { claimedRuns, deliveredRuns } = await import('./load-run.ts')
       const claim = lent?.claim
       return withConnection(url, 'read the loaded runs', (connection) =>
         claim === undefined
-          ? loadedRuns(connection.client, schema)
+          ? deliveredRuns(connection.client, schema)
           : inTransaction(connection, lent?.signal, () => claimedRuns(connection.client, schema, claim)),
       )
     },

@@ -5,7 +5,11 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import { type CompiledTake, compileTake, takenRows } from '../../lake/projection/compile-projection.ts'
+import {
+  type CompiledProjection,
+  compileProjection,
+  takenRows,
+} from '../../lake/projection/compile-projection.ts'
 import {
   type ComputedColumn,
   computedColumns,
@@ -19,7 +23,7 @@ import type { Export, WhatToExport } from './plan-exports.ts'
 
 export interface TakenExports {
   readonly exports: readonly Export[]
-  readonly take: CompiledTake | undefined
+  readonly take: CompiledProjection | undefined
   readonly declared: KeptTake
 }
 
@@ -41,7 +45,7 @@ export const takenExports = async (
   { take = {}, hashKey, compute = {}, history = false }: WhatToExport,
 ): Promise<TakenExports> => {
   const asked = { ...take, compute: { ...take.compute, ...compute } }
-  const compiled = await compileTake(asked, hashKey)
+  const compiled = await compileProjection(asked, hashKey)
   const own = computedColumns(asked.compute)
   if (compiled === undefined && own.length === 0) return { exports, take: undefined, declared: {} }
   const kept = ofLake.filter((one) => !own.some(({ what }) => what === one.what))

@@ -7,7 +7,7 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import { orInterrupted } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import type { CompiledTake } from '../../lake/projection/compile-projection.ts'
+import type { CompiledProjection } from '../../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { HASH } from '../../lake/projection/hash-key.ts'
 import type { KeptTake } from '../../lake/projection/projection.ts'
@@ -104,7 +104,7 @@ interface Exporting extends ExportOptions {
   readonly memoryBytes: number
   readonly query: LakeQuery
   readonly exports: readonly Export[]
-  readonly compiled: CompiledTake | undefined
+  readonly compiled: CompiledProjection | undefined
   readonly declared: KeptTake
   /** Further columns that the lake's tables have. */
   readonly computed: readonly ComputedColumn[]
@@ -174,7 +174,7 @@ const toDatabase = async (
   const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
   const claim = { lake: await readLakeId(lake), adopt, marks: false }
-  await sink.loaded({ ...lent, claim })
+  await sink.deliveredRuns({ ...lent, claim })
   const run = await sink.open(newRunId(new Date(), randomBytes), lent)
   try {
     const done: ExportedTable[] = []
@@ -247,7 +247,7 @@ const withQuery = async <T>(
   }
 }
 
-const OPTIONS: OptionTypes<ExportOptions> = {
+export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
   lake: is.lake,
   to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
   hashKey: is.either(is.text, is.object),
@@ -275,7 +275,7 @@ const OPTIONS: OptionTypes<ExportOptions> = {
  * console.log(tables[0]?.rows) // 3
  */
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
-  checkOptions('exportTables', OPTIONS, options)
+  checkOptions('exportTables', EXPORT_OPTIONS, options)
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   const asked = exportsOf(options)
   const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))

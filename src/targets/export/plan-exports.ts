@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import type { Take } from '../../lake/projection/projection.ts'
+import type { Projection } from '../../lake/projection/projection.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
 import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
@@ -65,7 +65,7 @@ export interface WhatToExport {
   /** Names of companies and entities beside their ids; for files. @default false */
   readonly names?: boolean | undefined
   /** Rows and columns that are written; columns that are left out are not there. @default everything */
-  readonly take?: Take | undefined
+  readonly take?: Projection | undefined
   /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
   readonly hashKey?: string | Uint8Array | undefined
   /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */

@@ -7,12 +7,12 @@ import type {
   CompactionOptions,
   CompactSummary,
 } from '../../../src/jobs/compact/compact-work.ts'
-import { checkColumns, checkDictionaries, dictionaryTable } from '../../../src/jobs/compact/read-group.ts'
+import { checkColumns, checkDictionaries } from '../../../src/jobs/compact/read-group.ts'
 import { listQuarantine, waitingFiles } from '../../../src/jobs/replay/quarantine.ts'
 import { replayFiles } from '../../../src/jobs/replay/replay.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
-import { TABLES } from '../../../src/lake/tables/tables.ts'
+import { dictionaryTable, TABLES } from '../../../src/lake/tables/tables.ts'
 import { readTable } from '../../../src/lake/views/current-versions.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'

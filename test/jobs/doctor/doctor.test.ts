@@ -29,11 +29,11 @@ test('doctor says the format of a lake, and of what is no lake why', async () =>
   const { well, findings } = await doctor({ lake })
   expect(well).toBe(true)
   expect(findings.find(({ about }) => about === 'lake')).toEqual({
-    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 4' },
+    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 5' },
   })
   const path = join(lake, snapshotPath(1))
   const [body = ''] = (await readFile(path, 'utf8'))
-    .replace('"format": 4', '"format": 3')
+    .replace('"format": 5', '"format": 4')
     .split('  "sha256": "')
   await writeFile(path, `${body}  "sha256": "${sha256Of(body)}"\n}\n`)
   const unreleased = await doctor({ lake })

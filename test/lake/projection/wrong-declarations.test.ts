@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { compileTake } from '../../../src/lake/projection/compile-projection.ts'
+import { compileProjection } from '../../../src/lake/projection/compile-projection.ts'
 import { hashKeyOf, readHashKey } from '../../../src/lake/projection/hash-key.ts'
 import { hiddenColumns, PERSONAL_COLUMNS } from '../../../src/lake/projection/hidden-columns.ts'
-import { computedOf, keptTake, masksOf, type Take } from '../../../src/lake/projection/projection.ts'
+import { computedOf, keptTake, masksOf, type Projection } from '../../../src/lake/projection/projection.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { HISTORY_COLUMNS } from '../../../src/lake/views/base-views.ts'
 import { computedOfLake } from '../../../src/manifest/form/projections.ts'
 
 const KEY = Buffer.from('0123456789abcdef')
 
-test.each<[Take, string]>([
+test.each<[Projection, string]>([
   [
     { leaveOut: ['compnies'] },
     'Cannot leave out "compnies": there is no such table or column, did you mean "companies"?',
@@ -69,7 +69,7 @@ test.each<[Take, string]>([
   [{ compute: { 'companies.Large': '1' } }, 'expected table.column in small letters'],
   [{ compute: { 'line_items.x': '1' } }, 'there is no table "line_items" of records'],
   [{ compute: { 'companies.email': '1' } }, '"companies" has such a column; take another name'],
-  ...HISTORY_COLUMNS.map(({ name }): [Take, string] => [
+  ...HISTORY_COLUMNS.map(({ name }): [Projection, string] => [
     { compute: { [`companies.${name}`]: '1' } },
     'take another name',
   ]),
@@ -84,7 +84,7 @@ test.each<[Take, string]>([
     'Cannot use the computed column "companies.x", "length(Companies.EMAIL)": it reads "email", which is left out',
   ],
 ])('%j is refused with what is wrong', async (take, said) => {
-  const error = await compileTake(take, KEY).catch((one: unknown) => one)
+  const error = await compileProjection(take, KEY).catch((one: unknown) => one)
   expect(error).toMatchObject({ code: 'PROJECTION_INVALID' })
   expect(String(error)).toContain(said)
 })
@@ -92,13 +92,13 @@ test.each<[Take, string]>([
 test('a condition may end with a comment, and call functions of DuckDB', async () => {
   const where =
     "regexp_matches(company_name, '^A') AND list_contains(additional_urls, 'x') -- of the first letter"
-  const take = await compileTake({ where })
+  const take = await compileProjection({ where })
   expect(take?.condition('companies')).toContain(where)
   expect(take?.condition('relations')).toBeUndefined()
 })
 
 test('a key is needed, long enough, and read of the environment', async () => {
-  await expect(compileTake({ hash: ['persons'] })).rejects.toMatchObject({ code: 'HASH_KEY_WRONG' })
+  await expect(compileProjection({ hash: ['persons'] })).rejects.toMatchObject({ code: 'HASH_KEY_WRONG' })
   expect(() => readHashKey('short')).toThrow('Cannot hash with a key of 5 bytes: expected at least 16')
   expect(await hashKeyOf({ FIRMLAKE_HASH_KEY: ` ${KEY}\n` })).toEqual(KEY)
   await expect(hashKeyOf({ FIRMLAKE_HASH_KEY_FILE: '/no/such/file' })).rejects.toThrow(

@@ -208,7 +208,8 @@ test("an export and a sink refuse the lake's own lake.duckdb", async () => {
   })
 })
 
-const viewsMade = (env: NodeJS.ProcessEnv): Promise<Buffer> => withDatabases((make) => madeViews(make, env))
+const viewsMade = (env: NodeJS.ProcessEnv): Promise<Buffer> =>
+  withDatabases((make) => madeViews(make, undefined, env))
 
 test('views are made once, and again where what was kept is damaged or may be of another user', async () => {
   const work = await temporaryFolder()

@@ -12,10 +12,10 @@ test('TaskPool works on as many jobs as it may, also where nobody waits for room
   }
   const jobs = Array.from({ length: 6 }, () => pool.start(job))
   let after = 0
-  pool.whenDone(jobs, async () => void after++)
-  await pool.room()
+  pool.afterSuccess(jobs, async () => void after++)
+  await pool.waitForSlot()
   expect(working).toBeLessThan(2)
-  await pool.idle()
+  await pool.waitForSuccess()
   expect([most, after, await Promise.all(jobs)]).toEqual([2, 1, Array(6).fill(true)])
 })
 
@@ -30,8 +30,8 @@ test('TaskPool stops with the first failure, and lets what is under way end', as
     ended = true
   })
   let after = 0
-  pool.whenDone([failing], async () => void after++)
-  await expect(pool.idle()).rejects.toThrow('the disk is full')
-  await expect(pool.room()).rejects.toThrow('the disk is full')
+  pool.afterSuccess([failing], async () => void after++)
+  await expect(pool.waitForSuccess()).rejects.toThrow('the disk is full')
+  await expect(pool.waitForSlot()).rejects.toThrow('the disk is full')
   expect([ended, after, await failing]).toEqual([true, 0, false])
 })

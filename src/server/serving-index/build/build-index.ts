@@ -11,14 +11,9 @@ import { inLake, servePath } from '../../../lake/files/layout.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
 import { discard, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
+import { removeLeftovers } from '../../../support/list-files.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
-import {
-  type ExpectedIndex,
-  earlierIndexes,
-  findServingIndex,
-  publishIndex,
-  removeLeftovers,
-} from '../index-folder.ts'
+import { type ExpectedIndex, earlierIndexes, findServingIndex, publishIndex } from '../index-folder.ts'
 import {
   INDEX_CONTRACT,
   INDEX_VERSION,
@@ -55,7 +50,7 @@ export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescr
     const there = await findServingIndex(folder, expected)
     if (there !== null) return there
     await makeFolder(dirname(folder), { within })
-    await removeLeftovers(folder)
+    await removeLeftovers(dirname(folder))
     await makeFolder(building, { within })
     const { description, files } = await build(request, expected, building, folder)
     signal?.throwIfAborted()

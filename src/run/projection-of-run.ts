@@ -2,26 +2,26 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import {
-  isSameTake,
+  isSameProjection,
   type KeptTake,
   keptTake,
-  type Take,
+  type Projection,
+  projectionText,
   takesAll,
-  takeText,
 } from '../lake/projection/projection.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
-import { newestTake } from '../manifest/form/projections.ts'
+import { newestProjection } from '../manifest/form/projections.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
 
-export interface TakeOptions {
+export interface ProjectionOptions {
   /** The key of hashed columns. @default that of the environment */
   readonly hashKey?: string | Uint8Array | undefined
   /** A function that leaves records out. @default none */
   readonly keeps?: KeepsRecord | undefined
   /** @default what the newest load of the lake took */
-  readonly take?: Take | undefined
+  readonly take?: Projection | undefined
   /** Takes what is declared, and without a declaration everything, whatever earlier loads of the lake took. @default false */
   readonly changeTaken?: boolean | undefined
 }
@@ -29,7 +29,7 @@ export interface TakeOptions {
 const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
   new ToolkitError(
     'PROJECTION_CHANGED',
-    `Cannot load into "${lake}": its newest load took other data (${takeText(held)}) than this one (${takeText(asked)}); ` +
+    `Cannot load into "${lake}": its newest load took other data (${projectionText(held)}) than this one (${projectionText(asked)}); ` +
       '--change-taken allows it, from this load on',
     { lake },
   )
@@ -38,20 +38,20 @@ const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
 const hasLoads = (root: SnapshotRoot | null): root is SnapshotRoot => (root?.totals.contents.length ?? 0) > 0
 
 /** @throws {ToolkitError} PROJECTION_CHANGED where the lake holds what was loaded with another declaration */
-export const checkTake = (
+export const checkProjection = (
   lake: string,
   root: SnapshotRoot | null,
   plan: Pick<RunPlan, 'take' | 'changeTaken'>,
 ): void => {
   const { take = {}, changeTaken = false } = plan
-  const held = newestTake(root)
-  if (hasLoads(root) && !changeTaken && !isSameTake(held, take)) throw differs(lake, held, take)
+  const held = newestProjection(root)
+  if (hasLoads(root) && !changeTaken && !isSameProjection(held, take)) throw differs(lake, held, take)
 }
 
 /** As it is kept: with the mark of its key. The SQL of a declaration is checked here. */
-const compiled = async (take: KeptTake, hashKey: TakeOptions['hashKey']): Promise<KeptTake> => {
-  const { compileTake } = await import('../lake/projection/compile-projection.ts')
-  return (await compileTake(take, hashKey))?.declared ?? take
+const compiled = async (take: KeptTake, hashKey: ProjectionOptions['hashKey']): Promise<KeptTake> => {
+  const { compileProjection } = await import('../lake/projection/compile-projection.ts')
+  return (await compileProjection(take, hashKey))?.declared ?? take
 }
 
 /**
@@ -59,16 +59,16 @@ const compiled = async (take: KeptTake, hashKey: TakeOptions['hashKey']): Promis
  *
  * @throws {ToolkitError} PROJECTION_INVALID, PROJECTION_CHANGED, HASH_KEY_WRONG
  */
-export const takeOfRun = async (
+export const projectionOfRun = async (
   lake: string,
-  { take, hashKey, keeps, changeTaken = false }: TakeOptions,
+  { take, hashKey, keeps, changeTaken = false }: ProjectionOptions,
 ): Promise<Pick<RunPlan, 'take' | 'changeTaken'>> => {
   const root = await rootIfAny(lake)
   const isDeclared = take !== undefined || keeps !== undefined || changeTaken
-  const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestTake(root)
+  const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestProjection(root)
   if (asked.byFunction && keeps === undefined) throw differs(lake, asked, { ...asked, byFunction: false })
   const declared = takesAll(asked) ? asked : await compiled(asked, hashKey)
   const plan = { ...(!takesAll(declared) && { take: declared }), ...(changeTaken && { changeTaken }) }
-  checkTake(lake, root, plan)
+  checkProjection(lake, root, plan)
   return plan
 }

@@ -1,10 +1,12 @@
 /** The declarations of `[take]` and `[sink_take]` in `firmlake.toml`. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
+import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
 
 /** The declaration of a section; `undefined` without a section. */
-export const takeOfSection = (section: FileSettings['take'] | FileSettings['sink_take']): Take | undefined =>
+export const projectionOfSection = (
+  section: FileSettings['take'] | FileSettings['sink_take'],
+): Projection | undefined =>
   section && {
     countries: section.only_countries,
     where: section.where,

@@ -1,10 +1,11 @@
 /** Options that declare what is taken of the records, of a lake and of an export. */
 
 import { Option } from 'commander'
-import { computedOf, masksOf, type Take } from '../../lake/projection/projection.ts'
+import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
+import { repeated } from './options.ts'
 
 /** Options of a lake and of an export. */
-export interface TakeFlags {
+export interface ProjectionFlags {
   readonly onlyCountries?: readonly string[]
   readonly where?: string
   readonly whereRelations?: string
@@ -14,22 +15,17 @@ export interface TakeFlags {
   readonly compute?: readonly string[]
 }
 
-export interface LakeTakeFlags extends TakeFlags {
+export interface LakeProjectionFlags extends ProjectionFlags {
   readonly keepBadLines?: boolean
   readonly changeTaken?: true
 }
 
-const listed = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
+const listed = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
   ...value
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== ''),
-]
-
-const several = (value: string, before: readonly string[] | undefined): readonly string[] => [
-  ...(before ?? []),
-  value,
 ]
 
 /** @param what is done with what is declared */
@@ -45,7 +41,7 @@ const declaring = (what: string): Option[] => [
     `${what} all but these tables and columns (roles, companies.email; persons: all personal data)`,
   ).argParser(listed),
   new Option(`--mask <name=text>`, `${what} this text in place of a column's values (repeatable)`).argParser(
-    several,
+    repeated,
   ),
   new Option(
     `--hash <names>`,
@@ -54,20 +50,22 @@ const declaring = (what: string): Option[] => [
   new Option(
     `--compute <table.column=sql>`,
     `${what} this further column too, computed by SQL from the others (repeatable)`,
-  ).argParser(several),
+  ).argParser(repeated),
 ]
 
-export const exportTakeOptions = (): Option[] => declaring('write')
+export const exportProjectionOptions = (): Option[] => declaring('write')
 
 /** The options of the commands that load. */
-export const lakeTakeOptions = (): Option[] => [
+export const projectionOptions = (): Option[] => [
   ...declaring('load'),
   new Option('--keep-bad-lines', 'keep the text of bad lines also where something is left out'),
   new Option('--change-taken', 'take what is declared here, whatever earlier loads of the lake took'),
 ]
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
-export const takeOf = (flags: TakeFlags & Pick<LakeTakeFlags, 'keepBadLines'>): Take | undefined => {
+export const projectionOf = (
+  flags: ProjectionFlags & Pick<LakeProjectionFlags, 'keepBadLines'>,
+): Projection | undefined => {
   const {
     onlyCountries: countries,
     where,

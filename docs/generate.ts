@@ -11,6 +11,7 @@ import { FAULT_NAMES, faultOf } from '../src/server/faults/fault-kinds.ts'
 import { apiText } from './api-text.ts'
 import { commandsText } from './commands-text.ts'
 import { configText } from './config-text.ts'
+import { dbtSourcesText } from './dbt-sources-text.ts'
 import { definitionsText } from './definitions-text.ts'
 import { rows } from './markdown.ts'
 
@@ -33,7 +34,7 @@ const codeText = (codes: Readonly<Record<string, string>>): string =>
 
 const MADE = 'Made by `npm run docs` from the declarations in `src/`; do not edit.'
 
-/** The pages below `docs/reference/` by name. */
+/** The files below `docs/reference/` by name. */
 export const DOCUMENTS: Readonly<Record<string, string>> = {
   'tables.md': `# The tables of a lake
 
@@ -74,7 +75,8 @@ ${Object.values(DICTIONARIES)
 
 ${MADE}
 
-Views and macros over the tables of a lake, for \`firmlake query\`, \`export --sql\` and \`lake.duckdb\`: [analysis.md](../analysis.md).
+Views and macros over the tables of a lake, for \`firmlake query\`, \`export --sql\`, \`lake.ducklake\` and
+\`lake.duckdb\`: [analysis.md](../analysis.md).
 
 ${definitionsText()}`,
   'codes.md': `# Codes
@@ -114,6 +116,7 @@ ${rows(
   'commands.md': await commandsText(MADE),
   'configuration.md': configText(MADE),
   'api.md': apiText(MADE),
+  'dbt-sources.yml': dbtSourcesText(MADE),
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -9,14 +9,14 @@ import { writeError } from '../core/errors.ts'
 import type { CommittedPartition, FileOfRun, VersionFile } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { fetchFiles } from '../lake/files/fetch-tables.ts'
-import { inLake, partPath, runPath } from '../lake/files/layout.ts'
+import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
+import { inLake, runPath } from '../lake/files/layout.ts'
 import { LISTINGS, mainTables, TABLES, type Table } from '../lake/tables/tables.ts'
-import { recordKey, versionFilesOf } from '../lake/views/current-versions.ts'
+import { recordKey, versionFacts, versionFilesOf } from '../lake/views/current-versions.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import type { PartWriter } from './extend-list.ts'
-import { CHECK } from './staged-files.ts'
 
 /** What a commit adds, with the versions that it gives. */
 interface Added {
@@ -42,6 +42,8 @@ export interface VersionsContext {
   readonly lake: string
   readonly run: string
   readonly session: Session
+  /** The most that files of a lake in a bucket take on this machine at once, in bytes. @default FIRMLAKE_CACHE_BYTES */
+  readonly localBytes?: number | undefined
   /** @default as measured */
   readonly sizes?: typeof SIZES | undefined
 }
@@ -78,6 +80,14 @@ const versionedTables = (): readonly Table[] => [
   ...TABLES.filter(({ content }) => content === undefined),
 ]
 
+/** The lists of a table, and the files with what came. */
+interface ToExtend {
+  readonly last: readonly VersionFile[]
+  readonly superseded: readonly VersionFile[]
+  readonly records: readonly KeyFile[]
+  readonly listings: readonly KeyFile[]
+}
+
 class TableVersions {
   readonly #context: VersionsContext
   readonly #table: Table
@@ -92,15 +102,32 @@ class TableVersions {
   }
 
   /** Keys of files with their version. */
-  #keysIn(files: readonly KeyFile[], more = ''): string {
-    const paths = files.map(({ path }) => literal(inLake(this.#context.lake, path)))
+  #keysIn(files: readonly KeyFile[], placeOf: PlaceOf, more = ''): string {
+    const paths = files.map(({ path }) => literal(placeOf(path)))
     return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version${more}
 FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
   }
 
+  /** The same of a lake in a bucket: of files that are here some at a time, the keys alone are kept. */
+  async #copyKeys(files: readonly KeyFile[], scratch: string): Promise<string> {
+    const { lake, session, localBytes = defaultLocalBytes(lake) } = this.#context
+    const copies: string[] = []
+    await makeFolder(scratch, { within: inLake(lake, '') })
+    for (const some of cutByBytes(files, localBytes)) {
+      const copy = join(scratch, `keys-${some[0]?.version}-${copies.length}.parquet`)
+      await withFiles(lake, some, join(scratch, 'files'), {}, (placeOf) =>
+        session.copy(this.#keysIn(some, placeOf), copy, { kind: 'parquet' }),
+      )
+      copies.push(literal(copy))
+    }
+    return `SELECT * FROM read_parquet([${copies.join(', ')}])`
+  }
+
   /** Rows of lists of one kind. */
-  #listed(files: readonly VersionFile[]): string {
-    return `FROM read_parquet([${files.map(({ name }) => literal(inLake(this.#context.lake, partPath(name)))).join(', ')}])`
+  #listed(files: readonly VersionFile[], placeOf: PlaceOf): string {
+    return `FROM read_parquet([${versionFacts(files)
+      .map(({ path }) => literal(placeOf(path)))
+      .join(', ')}])`
   }
 
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
@@ -132,6 +159,7 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
     kind: VersionFile['kind'],
     before: readonly VersionFile[],
     added: { readonly sql: string; readonly rows: number },
+    placeOf: PlaceOf,
   ): Promise<readonly VersionFile[]> {
     if (added.rows === 0) return before
     const { mostRows, smallRows } = this.#context.sizes ?? SIZES
@@ -142,7 +170,8 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
       rows += own
     }
     const merged = before.slice(at)
-    const all = merged.length === 0 ? added.sql : `(${added.sql}) UNION ALL (${this.#listed(merged)})`
+    const all =
+      merged.length === 0 ? added.sql : `(${added.sql}) UNION ALL (${this.#listed(merged, placeOf)})`
     const pieces = Math.ceil(rows / mostRows)
     const written: VersionFile[] = []
     for (let piece = 0; piece < pieces; piece += 1) {
@@ -182,37 +211,60 @@ SELECT * FROM (
 
   /** @param before the lists of all tables */
   async extend(before: readonly VersionFile[], added: Added): Promise<readonly VersionFile[]> {
-    const { lake, session } = this.#context
+    const { lake, run } = this.#context
     const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
       versionFilesOf({ versions: before }, kind, this.#table),
     ) as [readonly VersionFile[], readonly VersionFile[]]
     const records = filesOf(added, this.#table.name)
     const listings = this.#table.content === LISTINGS.content ? filesOf(added, LISTINGS.name) : []
     if (records.length + listings.length === 0) return [...last, ...superseded]
-    const facts = [...last, ...superseded].map((one) => ({ ...one, path: partPath(one.name) }))
-    await fetchFiles(lake, [...records, ...listings, ...facts], CHECK)
+    const scratch = inLake(lake, `${runPath(run)}/versions`)
+    const lists = versionFacts([...last, ...superseded])
+    try {
+      return await withFiles(lake, lists, join(scratch, 'lists'), {}, (placeOf) =>
+        this.#extendBoth({ last, superseded, records, listings }, placeOf, scratch),
+      )
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  }
+
+  async #extendBoth(
+    { last, superseded, records, listings }: ToExtend,
+    placeOf: PlaceOf,
+    scratch: string,
+  ): Promise<readonly VersionFile[]> {
+    const { lake, session } = this.#context
+    const keysIn = (files: readonly KeyFile[]): Promise<string> | string =>
+      storageOf(lake).isRemote
+        ? this.#copyKeys(files, scratch)
+        : this.#keysIn(files, (path) => inLake(lake, path))
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const sizes = Map.groupBy(records, ({ version }) => version)
     const [greatest] = [...sizes].sort(([, a], [, b]) => rowsOf(b) - rowsOf(a))
     const base = last.length === 0 && greatest ? greatest[1] : []
     const others = records.filter((file) => !base.includes(file))
     const came = [
-      ...(others.length > 0 ? [this.#keysIn(others, ', false AS is_gone')] : []),
-      ...(listings.length > 0 ? [this.#keysIn(listings, ', true AS is_gone')] : []),
+      ...(others.length > 0 ? [`SELECT *, false AS is_gone FROM (${await keysIn(others)})`] : []),
+      ...(listings.length > 0 ? [`SELECT *, true AS is_gone FROM (${await keysIn(listings)})`] : []),
     ].join('\nUNION ALL ')
-    const known = base.length > 0 ? this.#keysIn(base) : last.length > 0 ? this.#listed(last) : undefined
+    const based = base.length > 0 ? await keysIn(base) : undefined
+    const known = based ?? (last.length > 0 ? this.#listed(last, placeOf) : undefined)
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
     const all = [
-      ...(base.length > 0 ? [this.#keysIn(base)] : []),
+      ...(based === undefined ? [] : [based]),
       ...(rows > 0 ? [`SELECT ${this.#keys}, version FROM (${came})`] : []),
     ]
+    const newest = { sql: all.join('\nUNION ALL '), rows: rowsOf([...records, ...listings]) }
     const extended = [
-      ...(await this.#extend('last', last, {
-        sql: all.join('\nUNION ALL '),
-        rows: rowsOf([...records, ...listings]),
-      })),
-      ...(await this.#extend('superseded', superseded, { sql: 'FROM newly_superseded', rows: count })),
+      ...(await this.#extend('last', last, newest, placeOf)),
+      ...(await this.#extend(
+        'superseded',
+        superseded,
+        { sql: 'FROM newly_superseded', rows: count },
+        placeOf,
+      )),
     ]
     await session.run('DROP TABLE IF EXISTS newly_superseded')
     return extended
@@ -224,16 +276,15 @@ SELECT * FROM (
     companies: readonly bigint[],
   ): Promise<readonly VersionFile[]> {
     const own = before.filter(({ table }) => table === this.#table.name)
-    const { lake } = this.#context
-    await fetchFiles(
-      lake,
-      own.map((one) => ({ ...one, path: partPath(one.name) })),
-      CHECK,
-    )
+    const { lake, run } = this.#context
     const left = `${this.#keys} NOT IN (SELECT unnest([${companies.join(', ')}]::BIGINT[]))`
     const written: VersionFile[] = []
-    for (const file of own)
-      written.push(...(await this.#write(file.kind, `SELECT * FROM (${this.#listed([file])}) WHERE ${left}`)))
+    await withFiles(lake, versionFacts(own), inLake(lake, `${runPath(run)}/lists`), {}, async (placeOf) => {
+      for (const file of own) {
+        const rows = `SELECT * FROM (${this.#listed([file], placeOf)}) WHERE ${left}`
+        written.push(...(await this.#write(file.kind, rows)))
+      }
+    })
     return written
   }
 }

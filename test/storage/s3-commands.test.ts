@@ -72,11 +72,14 @@ describe('query', () => {
         child.kill('SIGINT')
       }
       let stopping: Promise<void> | undefined
-      const stopped = await cli(['query', '--lake', LAKE, 'SELECT count(*) FROM financials'], {
-        onStart: (child) => {
-          stopping = stop(child)
+      const stopped = await cli(
+        ['query', '--lake', LAKE, 'SELECT count(*) FROM financials SEMI JOIN companies USING (internal_id)'],
+        {
+          onStart: (child) => {
+            stopping = stop(child)
+          },
         },
-      })
+      )
       await stopping
       expect(stopped.code).toBe(130)
       expect(stopped.stderr).toContain('error INTERRUPTED: ')

@@ -15,7 +15,7 @@ import {
   type OptionalPartName,
   type Resolve,
 } from '../../core/optional-parts.ts'
-import { Engine } from '../../lake/duckdb/engine.ts'
+import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
 import { isInRange, PACKAGE_FOLDER, VERSION } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
@@ -82,14 +82,36 @@ const checkHttpfs = async (engine: Engine, httpfs: string | undefined): Promise<
   }
 }
 
+/**
+ * Whether DuckDB has the extension with which it attaches a `lake.ducklake`: firmlake itself takes none. Nothing is downloaded.
+ *
+ * @param session its settings say where extensions are looked for
+ */
+export const checkDuckLake = async (session: Session, version: string): Promise<MachineFinding> => {
+  try {
+    await session.run('LOAD ducklake')
+    return { about: 'ducklake', state: 'well', says: 'DuckDB attaches a lake.ducklake here' }
+  } catch {
+    return {
+      about: 'ducklake',
+      state: 'absent',
+      says: `DuckDB ${version} has no ducklake here, with which it attaches a lake.ducklake; lake.duckdb needs none`,
+      mend: 'run INSTALL ducklake in DuckDB of this version',
+    }
+  }
+}
+
 export const checkDuckdb = async (env: NodeJS.ProcessEnv): Promise<readonly MachineFinding[]> => {
   try {
     const engine = await Engine.open({ memoryBytes: 64 * 1024 ** 2, threads: 1 })
     try {
-      const [row] = await (await engine.connect()).rows('SELECT version() AS version')
+      const session = await engine.connect()
+      const [row] = await session.rows('SELECT version() AS version')
+      const version = String(row?.version)
       return [
-        { about: 'duckdb', state: 'well', says: `DuckDB ${String(row?.version)}` },
+        { about: 'duckdb', state: 'well', says: `DuckDB ${version}` },
         await checkHttpfs(engine, env.FIRMLAKE_HTTPFS || undefined),
+        await checkDuckLake(session, version),
       ]
     } finally {
       engine.close()

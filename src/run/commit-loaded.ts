@@ -73,7 +73,7 @@ export interface LoadSummary {
   readonly gone?: readonly GoneCompanies[]
   /** Syncs that did not get all that they found; absent where all came. */
   readonly missing?: readonly NotDelivered[]
-  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 

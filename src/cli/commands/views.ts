@@ -19,15 +19,19 @@ interface ViewsOptions extends LakeOption, SnapshotOption, JsonOption {
 export const addViews = (program: Command): void => {
   const command = program
     .command('views')
-    .summary('print the views of a lake as SQL, or write its lake.duckdb again')
+    .summary('print the views of a lake as SQL, or write its lake.duckdb and lake.ducklake again')
     .description(
       'Prints the views and macros that "query" knows as SQL for any DuckDB from 1.3 on, also of a lake in a bucket, ' +
-        'with its place once at the head. Each commit on a lake in a folder writes them to its lake.duckdb, with ' +
-        'absolute paths; --write does it again, after a lake was moved.',
+        'with its place once at the head. Each commit writes them to lake.ducklake, and on a lake in a folder to ' +
+        'lake.duckdb, with absolute paths; --write does it again, after a lake was moved.',
     )
     .addOption(lakeOption())
     .addOption(snapshotOption())
-    .addOption(new Option('--write', 'write lake.duckdb for the newest snapshot').conflicts('snapshot'))
+    .addOption(
+      new Option('--write', 'write lake.duckdb and lake.ducklake for the newest snapshot').conflicts(
+        'snapshot',
+      ),
+    )
     .addOption(jsonOption('with --write the result as one line of JSON; errors as one line of JSON'))
     .action(runViews)
   withExamples(command, [

@@ -85,7 +85,7 @@ export interface CopySummary {
   readonly filesThere: number
   /** Snapshots that it had from before the lake's forget: they were removed. Absent where there were none. */
   readonly forgotten?: readonly number[]
-  /** Why it has no `lake.duckdb` of its newest snapshot; absent where it has one, or is in a bucket. */
+  /** Why it has no `lake.duckdb` or `lake.ducklake` of its newest snapshot; absent where it has those that it is to have. */
   readonly noViews?: string
 }
 

@@ -103,7 +103,7 @@ const publishAgain = async (
 
 interface FinishedForget {
   readonly garbage: Garbage
-  /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 

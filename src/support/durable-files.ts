@@ -53,12 +53,16 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
 export const discard = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => undefined)
 
-const writeTemporary = async (folder: string, data: string | Uint8Array, mode?: number): Promise<string> => {
+const writeTemporary = async (
+  folder: string,
+  data: string | Uint8Array,
+  isReadOnly = false,
+): Promise<string> => {
   const path = join(folder, temporaryName())
   const handle = await openFile(path, FILE_FLAGS.new)
   try {
     await handle.writeFile(data)
-    if (mode !== undefined) await handle.chmod(mode)
+    if (isReadOnly) await handle.chmod((await handle.stat()).mode & ~0o222)
     await handle.sync()
   } catch (error) {
     await discard(path)
@@ -90,13 +94,13 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
   return true
 }
 
-/** Writes a file whole, over an older one where there is one. @param mode its bits. @default those of other files */
+/** Writes a file whole, over an older one where there is one. @param isReadOnly whether nobody may write to it */
 export const replaceDurably = async (
   path: string,
   data: string | Uint8Array,
-  mode?: number,
+  isReadOnly?: boolean,
 ): Promise<void> => {
-  const temporary = await writeTemporary(dirname(path), data, mode)
+  const temporary = await writeTemporary(dirname(path), data, isReadOnly)
   try {
     await rename(temporary, path)
   } catch (error) {

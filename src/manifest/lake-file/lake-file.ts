@@ -40,7 +40,7 @@ import {
 
 const VIEWS: PlacedFile = { name: LAKE_FILE, record: LAKE_FILE_RECORD }
 /** Nobody is to write it but a commit: a change of it would be gone with the next one. */
-export const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, mode: 0o444 }
+export const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, isReadOnly: true }
 
 /** Above it a file of views takes too long to make at each commit, and its views to open. */
 const MOST_FILES = 10_000

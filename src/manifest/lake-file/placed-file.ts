@@ -12,8 +12,8 @@ export interface PlacedFile {
   readonly name: string
   /** Name of the file with its SHA-256, as `sha256sum -c` reads it. */
   readonly record: string
-  /** Bits of its mode. @default those of other files */
-  readonly mode?: number
+  /** Whether nobody may write to it. @default false */
+  readonly isReadOnly?: boolean
 }
 
 /** Stands for a file that is not there yet. */
@@ -59,7 +59,7 @@ export const placeFile = async (
   const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
   // A process that is killed in between leaves a file with one of the two hashes.
   await storage.replace(file.record, recordText(file, { hashes: [sha256, old], shows }))
-  await storage.replace(file.name, bytes, file.mode)
+  await storage.replace(file.name, bytes, file.isReadOnly)
   await storage.replace(file.record, recordText(file, { hashes: [sha256], shows }))
 }
 

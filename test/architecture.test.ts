@@ -71,8 +71,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     form: [],
     snapshots: ['form'],
     runs: ['form', 'snapshots'],
-    gc: ['form', 'snapshots', 'runs'],
-    verify: ['form', 'snapshots', 'runs', 'gc'],
+    ducklake: ['form', 'snapshots'],
+    // The files beside the tables that other tools open.
+    'lake-file': ['form', 'snapshots', 'ducklake'],
+    gc: ['form', 'snapshots', 'runs', 'lake-file'],
+    verify: ['form', 'snapshots', 'runs', 'gc', 'lake-file'],
   },
   run: { work: [] },
   jobs: {

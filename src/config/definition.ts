@@ -77,6 +77,10 @@ export const DEFINITION = {
     option: '--lake',
     variable: 'FIRMLAKE_LAKE',
   }),
+  ducklake: setting(trueOrFalse, 'keep `lake.ducklake` in step with the lake', {
+    default: 'true',
+    variable: 'FIRMLAKE_DUCKLAKE',
+  }),
   service: table('The service, for every command that calls it.', {
     url: setting(plainText, 'address', { option: '--url', variable: 'FIRMLAKE_URL' }),
     token_env: setting(variable, 'variable that holds the token', {

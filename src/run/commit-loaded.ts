@@ -20,6 +20,7 @@ import { lineItemsOf } from '../load/line-items.ts'
 import type { Loader } from '../load/loader.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
+import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
 import {
   type FinishedWork,
   type JournalEntry,
@@ -27,7 +28,6 @@ import {
   type SourceResult,
 } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
-import { refreshLakeFile } from '../manifest/snapshots/lake-file.ts'
 import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/own-package.ts'
@@ -73,7 +73,7 @@ export interface LoadSummary {
   readonly gone?: readonly GoneCompanies[]
   /** Syncs that did not get all that they found; absent where all came. */
   readonly missing?: readonly NotDelivered[]
-  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 
@@ -222,7 +222,7 @@ const isWithoutNews = async (...came: Parameters<typeof bringsNothing>): Promise
 
 /** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
 export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
-  const noViews = await refreshLakeFile(lake)
+  const noViews = await refreshLakeFiles(lake)
   return { ...summary, ...(noViews !== undefined && { noViews }) }
 }
 

@@ -152,10 +152,10 @@ export const folderStorage = (folder: string): Storage => {
         return true
       }),
 
-    replace: (path, data) =>
+    replace: (path, data, isReadOnly) =>
       writing(`"${path}"`, async () => {
         await makeFolder(dirname(absolute(path)), inside)
-        await replaceDurably(absolute(path), data)
+        await replaceDurably(absolute(path), data, isReadOnly)
       }),
 
     remove: (paths) =>

@@ -153,8 +153,8 @@ export interface Storage {
    * @returns whether it was created by this call
    */
   readonly createFolder: (folder: string, files: ReadonlyMap<string, string>) => Promise<boolean>
-  /** Writes a small file whole, over an older one where there is one. */
-  readonly replace: (path: string, data: string | Uint8Array) => Promise<void>
+  /** Writes a file whole, over an older one where there is one. @param isReadOnly whether nobody may write to it in a folder */
+  readonly replace: (path: string, data: string | Uint8Array, isReadOnly?: boolean) => Promise<void>
   /** Removes files; such as are gone already are fine. Folders left empty go too. */
   readonly remove: (paths: readonly string[]) => Promise<void>
   /**

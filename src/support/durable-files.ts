@@ -53,11 +53,16 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
 export const discard = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => undefined)
 
-const writeTemporary = async (folder: string, data: string | Uint8Array): Promise<string> => {
+const writeTemporary = async (
+  folder: string,
+  data: string | Uint8Array,
+  isReadOnly = false,
+): Promise<string> => {
   const path = join(folder, temporaryName())
   const handle = await openFile(path, FILE_FLAGS.new)
   try {
     await handle.writeFile(data)
+    if (isReadOnly) await handle.chmod((await handle.stat()).mode & ~0o222)
     await handle.sync()
   } catch (error) {
     await discard(path)
@@ -89,9 +94,13 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
   return true
 }
 
-/** Writes a small file whole, over an older one where there is one. */
-export const replaceDurably = async (path: string, data: string | Uint8Array): Promise<void> => {
-  const temporary = await writeTemporary(dirname(path), data)
+/** Writes a file whole, over an older one where there is one. @param isReadOnly whether nobody may write to it */
+export const replaceDurably = async (
+  path: string,
+  data: string | Uint8Array,
+  isReadOnly?: boolean,
+): Promise<void> => {
+  const temporary = await writeTemporary(dirname(path), data, isReadOnly)
   try {
     await rename(temporary, path)
   } catch (error) {

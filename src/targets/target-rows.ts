@@ -10,7 +10,7 @@ import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import { readTable } from '../lake/views/current-versions.ts'
 import { FACT_NAMES, type FactName } from '../lake/views/fact-columns.ts'
 import { layerOnTables } from '../lake/views/lake-sql.ts'
-import { fitsIntoFile } from '../manifest/snapshots/lake-file.ts'
+import { fitsIntoFile } from '../manifest/lake-file/lake-file.ts'
 import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 

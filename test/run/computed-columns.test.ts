@@ -9,7 +9,7 @@ import { viewsSql } from '../../src/jobs/views/views.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { isFailedValue } from '../../src/lake/projection/computed-columns.ts'
 import { lackingProjections } from '../../src/manifest/form/projections.ts'
-import { writeLakeFile } from '../../src/manifest/snapshots/lake-file.ts'
+import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { readRoot, rootIfAny } from '../../src/manifest/snapshots/snapshots.ts'
 import { deliver } from '../../src/targets/deliver.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
@@ -67,7 +67,7 @@ test('every view computes the columns that a lake declares, and no file holds th
   expect(await ask('SELECT count(number) AS n FROM companies_all')).toEqual([{ n: 3 }])
   expect(await ask('SELECT max(millions) AS m FROM financials')).toEqual([{ m: 3.5e-6 }])
   expect(await ask('SELECT initial FROM relation_entities')).toEqual([{ initial: 'C' }])
-  await writeLakeFile(bench.lake)
+  await writeLakeFiles(bench.lake)
   expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await asked([await viewsSql(bench.lake)], NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await textsBelow(bench.lake, [EMAIL, EMAIL.toUpperCase()])).toEqual([EMAIL])
@@ -94,7 +94,7 @@ test('rows that were loaded before have them too, and NULL where a value cannot 
   await expect(ask(NUMBERS, 1)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
   await bench.run(['2'], { changeTaken: true })
   await expect(ask(NUMBERS)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
-  await writeLakeFile(bench.lake)
+  await writeLakeFiles(bench.lake)
   await expect(inLakeFile(NUMBERS)).rejects.toThrow('number')
 })
 

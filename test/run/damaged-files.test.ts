@@ -114,7 +114,8 @@ test.each(Object.keys(READERS))(
 )
 
 test('query and diff find a changed bit the first time, and the time of the change after it', async () => {
-  const ask = (): Promise<unknown> => queryLake(lake, 'SELECT sum(value) FROM financials SEMI JOIN companies USING (internal_id)')
+  const ask = (): Promise<unknown> =>
+    queryLake(lake, 'SELECT sum(value) FROM financials SEMI JOIN companies USING (internal_id)')
   const diff = async (): Promise<void> => {
     const [from, to] = [await readSnapshot(lake, 1), await readSnapshot(lake, 2)]
     ;(await openComparison({ lake, from, to, memoryBytes: MEMORY_BYTES })).close()

@@ -78,8 +78,8 @@ const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void>
   const { addLakeRates: addTo } = await import('../../lake/rates/lake-rates.ts')
   await checkLake(lake)
   const change = await addTo(lake, await readCsv(path), path)
-  const { updateLakeFile } = await import('../../manifest/snapshots/lake-file.ts')
-  warnOfNoViews(await updateLakeFile(lake))
+  const { updateLakeFiles } = await import('../../manifest/lake-file/lake-file.ts')
+  warnOfNoViews(await updateLakeFiles(lake))
   if (json) return printJson({ lake, ...change })
   const { rates, replaced, currencies } = change
   await printLines([

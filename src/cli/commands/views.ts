@@ -1,7 +1,6 @@
 /** `views`: what `query` knows as SQL, for any DuckDB. */
 
 import { type Command, Option } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
 import { withExamples } from '../help.ts'
 import {
   type JsonOption,
@@ -20,15 +19,19 @@ interface ViewsOptions extends LakeOption, SnapshotOption, JsonOption {
 export const addViews = (program: Command): void => {
   const command = program
     .command('views')
-    .summary('print the views of a lake as SQL, or write its lake.duckdb again')
+    .summary('print the views of a lake as SQL, or write its lake.duckdb and lake.ducklake again')
     .description(
       'Prints the views and macros that "query" knows as SQL for any DuckDB from 1.3 on, also of a lake in a bucket, ' +
-        'with its place once at the head. Each commit on a lake in a folder writes them to its lake.duckdb, with ' +
-        'absolute paths; --write does it again, after a lake was moved.',
+        'with its place once at the head. Each commit writes them to lake.ducklake, and on a lake in a folder to ' +
+        'lake.duckdb, with absolute paths; --write does it again, after a lake was moved.',
     )
     .addOption(lakeOption())
     .addOption(snapshotOption())
-    .addOption(new Option('--write', 'write lake.duckdb for the newest snapshot').conflicts('snapshot'))
+    .addOption(
+      new Option('--write', 'write lake.duckdb and lake.ducklake for the newest snapshot').conflicts(
+        'snapshot',
+      ),
+    )
     .addOption(jsonOption('with --write the result as one line of JSON; errors as one line of JSON'))
     .action(runViews)
   withExamples(command, [
@@ -42,10 +45,22 @@ const runViews = async ({ lake, snapshot, write, json }: ViewsOptions): Promise<
     const { viewsSql } = await import('../../jobs/views/views.ts')
     return print(await viewsSql(lake, snapshot))
   }
-  const { writeLakeFile } = await import('../../manifest/snapshots/lake-file.ts')
-  const outcome = await writeLakeFile(lake)
-  if (outcome.kind === 'skipped')
-    throw new ToolkitError('USAGE', `Cannot write lake.duckdb of lake "${lake}": ${outcome.reason}`, { lake })
-  if (json) return printJson({ lake, snapshot: outcome.snapshot })
-  await printLines([`Wrote lake.duckdb of snapshot ${outcome.snapshot}.`])
+  const { writeLakeFiles } = await import('../../manifest/lake-file/lake-file.ts')
+  const { views, catalog } = await writeLakeFiles(lake)
+  const named = [
+    ['lake.duckdb', views],
+    ['lake.ducklake', catalog],
+  ] as const
+  if (json)
+    return printJson({
+      lake,
+      ...Object.fromEntries(named.map(([name, one]) => [name, one.kind === 'written' ? one.snapshot : null])),
+    })
+  await printLines(
+    named.map(([name, one]) =>
+      one.kind === 'written'
+        ? `Wrote ${name} of snapshot ${one.snapshot}.`
+        : `Wrote no ${name}: ${one.reason}.`,
+    ),
+  )
 }

@@ -120,7 +120,7 @@ export const reportLines = (report: RunReport): string[] => {
 
 /** The commit stands; whoever opens the lake's views must know that they are not those of the newest snapshot. */
 export const warnOfNoViews = (reason: string | undefined): void => {
-  if (reason !== undefined) note(`warning: lake.duckdb was not written: ${reason}`)
+  if (reason !== undefined) note(`warning: ${reason}`)
 }
 
 /** Warns on standard error of what a person must not overlook. */

@@ -40,7 +40,7 @@ export interface RunReport {
   readonly gone?: readonly GoneCompanies[]
   /** Each sync that did not get all companies that it found new or changed; absent if all came. */
   readonly missing?: readonly NotDelivered[]
-  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
   /** Bytes of the sources as they are stored. */
   readonly sourceBytes: number

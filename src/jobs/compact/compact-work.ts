@@ -35,7 +35,7 @@ export interface CompactedTable {
 }
 
 interface ViewsWritten {
-  /** Why the views in `lake.duckdb` were not written; absent where they were, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 

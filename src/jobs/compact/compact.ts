@@ -18,9 +18,9 @@ import { inLake, runPath } from '../../lake/files/layout.ts'
 import { dictionaryTable, tablesOf } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { listLeftovers } from '../../manifest/gc/lake-files.ts'
+import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import type { RunLease } from '../../manifest/runs/run-lease.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
-import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { ensureRecord, findCommit, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import { failedRewrite, withRewritingSession } from '../../run/rewriting-session.ts'
@@ -161,7 +161,7 @@ const work = async (
       }),
     (head) => ({ committed: { snapshot: head, partitions } }),
   )
-  const noViews = await refreshLakeFile(lake)
+  const noViews = await refreshLakeFiles(lake)
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
@@ -201,7 +201,7 @@ export const compactLake = async (options: CompactionOptions): Promise<CompactSu
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
   const plan = planCompaction(snapshot, targetBytes)
   if (plan.compact) {
-    const noViews = dryRun ? undefined : await refreshLakeFile(lake)
+    const noViews = dryRun ? undefined : await refreshLakeFiles(lake)
     return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
   }
   if (dryRun) return dryRunCompaction(options, snapshot, plan)

@@ -17,9 +17,9 @@ import { readRatesFile } from '../../lake/rates/rates-csv.ts'
 import { forgottenBefore } from '../../manifest/form/forgotten.ts'
 import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import { removeGarbage } from '../../manifest/gc/remove-garbage.ts'
+import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { JOURNAL_FILE } from '../../manifest/runs/journal.ts'
 import { makeLake, removeRunFolder } from '../../manifest/runs/runs.ts'
-import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { copyLakeId, ensureLakeId } from '../../manifest/snapshots/lake-id.ts'
 import { unseenEntries } from '../../manifest/snapshots/listed-entries.ts'
 import { oldestText, recordText } from '../../manifest/snapshots/snapshot-text.ts'
@@ -85,7 +85,7 @@ export interface CopySummary {
   readonly filesThere: number
   /** Snapshots that it had from before the lake's forget: they were removed. Absent where there were none. */
   readonly forgotten?: readonly number[]
-  /** Why it has no `lake.duckdb` of its newest snapshot; absent where it has one, or is in a bucket. */
+  /** Why it has no `lake.duckdb` or `lake.ducklake` of its newest snapshot; absent where it has those that it is to have. */
   readonly noViews?: string
 }
 
@@ -183,7 +183,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
     const rates = await bringRates(way)
     const forgotten = await removeForgotten(to)
     const oldest = await markOldest(to)
-    const noViews = await refreshLakeFile(to)
+    const noViews = await refreshLakeFiles(to)
     const files = brought.files + again.files
     return {
       kind: files > 0 || missing.length > 0 || rates ? 'copied' : 'nothing',

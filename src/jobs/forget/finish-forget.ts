@@ -11,14 +11,12 @@ import {
   currentFolder,
   HASHES_FOLDER,
   inLake,
-  LAKE_FILE,
-  LAKE_FILE_RECORD,
   PUBLISHED_FOLDER,
   PUBLISHED_IN_TABLE,
 } from '../../lake/files/layout.ts'
 import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
+import { removeLakeFiles, updateLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
-import { updateLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
@@ -105,7 +103,7 @@ const publishAgain = async (
 
 interface FinishedForget {
   readonly garbage: Garbage
-  /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 
@@ -117,10 +115,9 @@ export const finishForget = async (
 ): Promise<FinishedForget> => {
   const { lake, now = () => new Date() } = options
   await dropPublications(options)
-  // Its pages may still hold what its views have named.
-  await storageOf(lake).remove([LAKE_FILE, LAKE_FILE_RECORD])
+  await removeLakeFiles(lake)
   const garbage = await removeGarbage({ lake, keep: 1, keepFrom: snapshot, now: now() })
-  const noViews = await updateLakeFile(lake)
+  const noViews = await updateLakeFiles(lake)
   await publishAgain(options, publications)
   return { garbage, ...(noViews !== undefined && { noViews }) }
 }

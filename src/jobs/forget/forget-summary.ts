@@ -47,7 +47,7 @@ export interface ForgetSummary {
   readonly later: ForgetReceipt['later']
   /** Places that may hold something of theirs and were not reached. */
   readonly notReached: readonly string[]
-  /** Why `lake.duckdb` was not written; absent where it was, or the lake is in a bucket. */
+  /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 

@@ -15,8 +15,8 @@ import { inStage } from '../../core/stages.ts'
 import { BATCHES_FOLDER, inLake, RUNS_FOLDER, runPath, SERVE_FOLDER } from '../../lake/files/layout.ts'
 import { type LeftInFile, nextRefusals } from '../../manifest/form/forgotten.ts'
 import { listMade } from '../../manifest/gc/lake-files.ts'
+import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
-import { refreshLakeFile } from '../../manifest/snapshots/lake-file.ts'
 import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { failedRewrite } from '../../run/rewriting-session.ts'
@@ -210,7 +210,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
       const always = { ...found, left, completed, later, notReached: notReached(lake, catalog !== undefined) }
       if (number === null) {
         // One before may have had no room for it.
-        const noViews = await refreshLakeFile(lake)
+        const noViews = await refreshLakeFiles(lake)
         const views = noViews === undefined ? {} : { noViews }
         return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
       }

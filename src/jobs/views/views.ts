@@ -1,7 +1,7 @@
 /** `views`: the views and macros of a lake as SQL, or written to its `lake.duckdb`. */
 
 import { printedStatements } from '../../lake/views/lake-sql.ts'
-import { readContents } from '../../manifest/snapshots/lake-file.ts'
+import { readContents } from '../../manifest/lake-file/lake-file.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 

@@ -5,13 +5,13 @@
  */
 
 import { rmdirSync, rmSync } from 'node:fs'
-import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
 import { removeLeftovers } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { Engine } from './engine.ts'
+import { Engine, type Session } from './engine.ts'
 import { literal } from './sql.ts'
 
 /** The oldest form that holds all that views and macros need. */
@@ -19,41 +19,75 @@ const STORAGE_VERSION = 'v1.0.0'
 const MEMORY_BYTES = 256 * 1024 ** 2
 
 export interface DatabaseParts {
-  /** A file made before, whose views are used again where `ask` gives `name`. @default none */
+  /** A file made before, which is changed. @default none: an empty one */
   readonly before?: Buffer | undefined
-  readonly ask: string
-  readonly name: string
-  readonly views: readonly string[]
-  /** Run in any case. */
-  readonly statements: Iterable<string> | AsyncIterable<string>
+  /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
+  readonly blockBytes?: number | undefined
+  /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
+  readonly fill: (session: Session, folder: string) => Promise<void>
 }
 
-/** Makes a database of statements. @returns the bytes of its file */
-export const makeDatabase = async ({
-  before,
-  ask,
-  name,
-  views,
-  statements,
-}: DatabaseParts): Promise<Buffer> => {
+/** Makes a database. @returns the bytes of its file */
+export type MakeDatabase = (parts: DatabaseParts) => Promise<Buffer>
+
+const attach = (file: string, name: string, blockBytes?: number): string =>
+  `ATTACH ${literal(file)} AS ${name} (STORAGE_VERSION '${STORAGE_VERSION}'${blockBytes === undefined ? '' : `, BLOCK_SIZE ${blockBytes}`})`
+
+/** The same content in blocks of another size. */
+const withBlocks = (from: string, to: string, blockBytes: number): readonly string[] => [
+  attach(from, 'before'),
+  attach(to, 'made', blockBytes),
+  'COPY FROM DATABASE before TO made',
+  'DETACH before',
+]
+
+const blockBytesOf = async (session: Session): Promise<number> => {
+  const [row] = await session.rows(
+    "SELECT block_size FROM pragma_database_size() WHERE database_name = 'made'",
+  )
+  return Number(row?.block_size)
+}
+
+/** Makes databases, one after the other, in an engine of their own. */
+export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>): Promise<T> => {
   const folder = await newSpillFolder()
   try {
-    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1 })
-    const file = join(folder.path, 'made.duckdb')
+    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
-      const session = await engine.connect()
-      if (before !== undefined) await writeFile(file, before)
-      await session.run(`ATTACH ${literal(file)} AS made (STORAGE_VERSION '${STORAGE_VERSION}')`)
-      await session.run('USE made')
-      const [found] = before === undefined ? [] : await session.rows(ask).catch(() => [])
-      const missing = found !== undefined && Object.values(found)[0] === name ? [] : views
-      for (const sql of ['BEGIN', ...missing]) await session.run(sql)
-      for await (const sql of statements) await session.run(sql)
-      for (const sql of ['COMMIT', 'USE memory', 'DETACH made']) await session.run(sql)
+      return await use(async ({ before, blockBytes, fill }) => {
+        const [smaller, file] = [
+          join(folder.path, 'smaller.duckdb'),
+          join(folder.path, 'made.duckdb'),
+        ] as const
+        const session = await engine.connect()
+        const run = async (...statements: readonly string[]): Promise<void> => {
+          for (const sql of statements) await session.run(sql)
+        }
+        try {
+          if (before !== undefined) await writeFile(file, before)
+          await run(attach(file, 'made', before === undefined ? blockBytes : undefined))
+          if (blockBytes !== undefined && (await blockBytesOf(session)) < blockBytes) {
+            await run('DETACH made')
+            await rename(file, smaller)
+            await run(...withBlocks(smaller, file, blockBytes))
+          }
+          await run('USE made', 'BEGIN')
+          await fill(session, folder.path)
+          await run('COMMIT', 'USE memory', 'DETACH made')
+          return await readFile(file)
+        } catch (error) {
+          // The next one takes the same name.
+          await run('ROLLBACK').catch(() => undefined)
+          await run('USE memory', 'DETACH made').catch(() => undefined)
+          throw error
+        } finally {
+          session.close()
+          for (const path of [smaller, file]) await rm(path, { force: true })
+        }
+      })
     } finally {
       engine.close()
     }
-    return await readFile(file)
   } finally {
     folder.remove()
   }

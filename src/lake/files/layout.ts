@@ -55,6 +55,10 @@ export const RATES_PATH = '_rates/rates.csv'
 export const LAKE_FILE = 'lake.duckdb'
 export const LAKE_FILE_RECORD = `${LAKE_FILE}.sha256`
 
+/** A DuckLake catalog of the kept snapshots; and its SHA-256. */
+export const CATALOG_FILE = 'lake.ducklake'
+export const CATALOG_FILE_RECORD = `${CATALOG_FILE}.sha256`
+
 /** Folder of the serving index of a snapshot. */
 export const servePath = (snapshot: number): string => `${SERVE_FOLDER}/${numbered(snapshot)}`
 
@@ -111,6 +115,10 @@ export const PUBLISHED_IN_TABLE = TABLE_FORMAT_NAMES.map((name) => TABLE_FORMATS
 /** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
 export const PUBLISHED_FOLDER = 'published'
 export const currentFolder = (format: TableFormatName): string => `${PUBLISHED_FOLDER}/${format}`
+
+/** Files of superseded rows that a DuckLake catalog names. */
+export const DELETES_FOLDER = `${PUBLISHED_FOLDER}/ducklake`
+export const deleteFilePath = (sha256: string): string => `${DELETES_FOLDER}/${sha256}.parquet`
 
 /** In the folder of what is published, so that they go with it. Readers of both formats pass it by. */
 export const HASHES_FOLDER = '_hashes'

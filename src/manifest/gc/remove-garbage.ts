@@ -23,10 +23,10 @@ import type { StoredFile } from '../../storage/storage.ts'
 import { refuseLinks } from '../../support/file-modes.ts'
 import { listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import type { LivenessRule } from '../runs/run-lease.ts'
+import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
+import { DAY_MS, type LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
 import { oldTraces } from '../runs/shared-commits.ts'
-import { refreshLakeFile } from '../snapshots/lake-file.ts'
 import { oldestText } from '../snapshots/snapshot-text.ts'
 import { listManifest } from '../snapshots/snapshots.ts'
 import {
@@ -167,7 +167,10 @@ const sweep = async (
     return run !== null && !kept.parts.has(name) && goes({ run })
   })
   const traces = await oldTraces(lake, request)
-  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces]
+  const deletes = (await unnamedDeletes(lake)).filter(
+    ({ changedMs }) => request.now.getTime() - changedMs > DAY_MS,
+  )
+  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces, ...deletes]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
@@ -215,7 +218,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   await refuseLinkedFolders(lake)
   await listManifest(lake)
   // Views of an older snapshot would name what is removed now.
-  const noViews = dryRun ? undefined : await refreshLakeFile(lake, { whereKept: true })
+  const noViews = dryRun ? undefined : await refreshLakeFiles(lake, { whereKept: true })
   // The order matters. A run that starts after the first look has no file in it. A run that commits meanwhile
   // is at work at the second look, or in a snapshot at the third.
   const localRuns = await listLocalRuns(lake)
@@ -229,8 +232,9 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     // Leftovers on this machine of runs that have ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
-    // Where the disk was full, there is room now.
-    if (noViews !== undefined) await refreshLakeFile(lake, { whereKept: true })
+    // Where the disk was full, there is room now; a catalog shows the snapshots that were removed.
+    if (!dryRun && (noViews !== undefined || garbage.snapshots.length > 0))
+      await refreshLakeFiles(lake, { whereKept: true })
     return garbage
   } catch (error) {
     await releaseDeadRuns(runs.dead)

@@ -1,6 +1,6 @@
 /** Reads the facts of a lake, its manifest and its rates, as rows for SQL: each kind when a statement asks for it. */
 
-import type { CommittedPartition, PartitionEntry } from '../../core/partition.ts'
+import type { CommittedPartition, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { announcementOf } from '../../core/source-kinds.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import type { Listed } from '../../lake/views/current-versions.ts'
@@ -16,7 +16,7 @@ async function* snapshotFacts(lake: string, last: number): AsyncGenerator<Fact<'
   for (const number of snapshots) if (number <= last) yield { ...headOf(await readKnownRoot(lake, number)) }
 }
 
-const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'partitions'> => {
+export const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'partitions'> => {
   const { id, run, content, counts, files, range, committed, version } = partition
   return {
     ...{ partition: id, run, content, is_merged: isMerged },
@@ -30,7 +30,14 @@ const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'
   }
 }
 
-const factsOfSources = ({ run, content, id, counts, source, sources }: PartitionEntry): Fact<'sources'>[] =>
+export const sourceFactsOf = ({
+  run,
+  content,
+  id,
+  counts,
+  source,
+  sources,
+}: PartitionEntry): Fact<'sources'>[] =>
   (sources ?? [{ ...source, counts }]).map((one) => {
     const { kind, name, bytes, sha256, block, last, counts: own } = one
     const { service, currency, announced, received } = announcementOf(one) ?? {}
@@ -46,24 +53,26 @@ const factsOfSources = ({ run, content, id, counts, source, sources }: Partition
 async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {
   for (const name of ['merged', 'partitions'] as const)
     for await (const { entries } of entriesOf(lake, name, lists[name]))
-      for (const one of entries) if (name === 'merged' || isLoaded(one)) yield* factsOfSources(one)
+      for (const one of entries) if (name === 'merged' || isLoaded(one)) yield* sourceFactsOf(one)
 }
 
-const driftFacts = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>
+export const driftFactsOf = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>
   drift.map(({ kind, name, records }) => ({ run, content, partition: id, kind, name, records }))
 
-async function* pullFacts(lake: string, root: SnapshotRoot): AsyncGenerator<Fact<'pulls'>> {
-  for (const pull of await listOf(lake, root, 'pulls')) {
-    const { run, content, service, search, currency, field, from, to, asOf, gapLeft = 0, ...counts } = pull
-    yield {
-      ...{ run, content, service, search: JSON.stringify(search), currency, field, as_of: asOf },
-      ...{ from_day: from, to_day: to, gap_left: gapLeft },
-      ...{ announced: counts.announced, planned: counts.planned, received: counts.received },
-    }
+export const pullFact = (pull: PullEntry): Fact<'pulls'> => {
+  const { run, content, service, search, currency, field, from, to, asOf, gapLeft = 0, ...counts } = pull
+  return {
+    ...{ run, content, service, search: JSON.stringify(search), currency, field, as_of: asOf },
+    ...{ from_day: from, to_day: to, gap_left: gapLeft },
+    ...{ announced: counts.announced, planned: counts.planned, received: counts.received },
   }
 }
 
-async function* rateFacts(lake: string): AsyncGenerator<Fact<'rates'>> {
+async function* pullFacts(lake: string, root: SnapshotRoot): AsyncGenerator<Fact<'pulls'>> {
+  for (const pull of await listOf(lake, root, 'pulls')) yield pullFact(pull)
+}
+
+export async function* rateFacts(lake: string): AsyncGenerator<Fact<'rates'>> {
   const rates = await loadRates(lake)
   for (const currency of rates.currencies)
     for (const year of rates.years(currency))
@@ -91,7 +100,7 @@ export const readFactsOf = (lake: string, root: SnapshotRoot, known?: Listed): R
     },
     sources: () => sourceFacts(lake, root),
     drift: async function* () {
-      for (const one of loadedPartitions(await all())) yield* driftFacts(one)
+      for (const one of loadedPartitions(await all())) yield* driftFactsOf(one)
     },
     pulls: () => pullFacts(lake, root),
     rates: () => rateFacts(lake),

@@ -15,8 +15,8 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { Findings, type Problem } from '../form/problems.ts'
 import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
+import { verifyLakeFiles } from '../lake-file/lake-file.ts'
 import { listRunIds } from '../runs/runs.ts'
-import { verifyLakeFile } from '../snapshots/lake-file.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
 import { filesIn, type ListedEntries, unseenEntries } from '../snapshots/listed-entries.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
@@ -226,7 +226,9 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRuns(lake, { now: new Date() }, findings)
     await verifyRates(lake, findings)
     if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
-    await verifyLakeFile(lake, listing.snapshots.at(-1) ?? 0, findings)
+    const newest = listing.snapshots.at(-1) ?? 0
+    const isWhole = manifest.damaged.size === 0 && manifest.roots.length === listing.snapshots.length
+    await verifyLakeFiles(lake, newest, isWhole && newest > 0, findings)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)
       findings.notes.push(`"${MANIFEST_FOLDER}/${name}" is not a file of the manifest`)

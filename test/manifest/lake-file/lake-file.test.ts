@@ -6,9 +6,10 @@ import { convert } from '../../../src/jobs/convert/convert.ts'
 import { query } from '../../../src/jobs/query/query.ts'
 import { verify } from '../../../src/jobs/verify/verify.ts'
 import { viewsSql } from '../../../src/jobs/views/views.ts'
+import { withDatabases } from '../../../src/lake/duckdb/database-files.ts'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
-import { madeViews, writeLakeFile } from '../../../src/manifest/snapshots/lake-file.ts'
+import { madeViews, writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { exportTables } from '../../../src/targets/export/export-tables.ts'
@@ -64,7 +65,8 @@ test.each([
   const [folder, away] = [join(lake, 'companies'), join(lake, 'away')]
   if (anew) await rm(join(lake, 'lake.duckdb'))
   await rename(folder, away)
-  expect(await writeLakeFile(lake)).toEqual({ kind: 'written', snapshot: 2 })
+  // The catalog needs the footers of all files when it is made anew.
+  await expect(writeLakeFiles(lake)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   await rename(away, folder)
   expect(await ask(lake, HISTORY)).toEqual(RESTATED)
 })
@@ -112,7 +114,7 @@ test('views as SQL give the same rows, also of an earlier snapshot and of a lake
   await rename(lake, moved)
   expect(await run(first.replace(lake, moved), SALES)).toHaveLength(2)
   await expect(ask(moved, SALES)).rejects.toThrow('No files found')
-  await writeLakeFile(moved)
+  await writeLakeFiles(moved)
   expect(await ask(moved, SALES)).toHaveLength(2)
 })
 
@@ -132,7 +134,7 @@ test('verify names a lake.duckdb that is changed, cut or missing; writing it aga
   expect((await verify({ lake })).problems).toMatchObject([
     { path: 'lake.duckdb.sha256', problem: 'changed' },
   ])
-  expect(await writeLakeFile(lake)).toEqual({ kind: 'written', snapshot: 2 })
+  expect((await writeLakeFiles(lake)).views).toEqual({ kind: 'written', snapshot: 2 })
   expect((await verify({ lake })).problems).toEqual([])
   expect(await ask(lake, SALES)).toHaveLength(2)
 })
@@ -188,7 +190,7 @@ test('a commit stands where lake.duckdb cannot be written, and says so', async (
 
 test('above a number of files there is no lake.duckdb, rather than one of an older snapshot', async () => {
   const lake = await restatedLake()
-  expect(await writeLakeFile(lake, { mostFiles: 7 })).toEqual({
+  expect((await writeLakeFiles(lake, { mostFiles: 7 })).views).toEqual({
     kind: 'skipped',
     reason: 'the lake has 8 files, more than 7; "firmlake compact" puts them together',
   })
@@ -206,32 +208,35 @@ test("an export and a sink refuse the lake's own lake.duckdb", async () => {
   })
 })
 
+const viewsMade = (env: NodeJS.ProcessEnv): Promise<Buffer> =>
+  withDatabases((make) => madeViews(make, undefined, env))
+
 test('views are made once, and again where what was kept is damaged or may be of another user', async () => {
   const work = await temporaryFolder()
   const env = { FIRMLAKE_WORK_DIR: work }
   const folder = join(work, 'views')
-  const made = await madeViews(env)
+  const made = await viewsMade(env)
   const [name = ''] = await readdir(folder)
   const file = join(folder, name)
   const kept = await readFile(file)
   const writtenAt = async (): Promise<number> => (await stat(file)).mtimeMs
   const first = await writtenAt()
-  expect(await madeViews(env)).toEqual(made)
+  expect(await viewsMade(env)).toEqual(made)
   expect(await writtenAt()).toBe(first)
   const flipped = Buffer.from(kept)
   flipped[kept.length - 1] = (flipped[kept.length - 1] ?? 0) ^ 1
   for (const damaged of [flipped, kept.subarray(0, 70), Buffer.alloc(0)]) {
     await writeFile(file, damaged)
-    expect((await madeViews(env)).length).toBe(made.length)
+    expect((await viewsMade(env)).length).toBe(made.length)
     expect((await readFile(file)).length).toBe(kept.length)
   }
   await chmod(file, 0o666)
-  expect(await madeViews(env)).not.toEqual(Buffer.alloc(0))
+  expect(await viewsMade(env)).not.toEqual(Buffer.alloc(0))
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
 test('a folder that cannot be written costs time only', async () => {
   const file = join(await temporaryFolder(), 'a file')
   await writeFile(file, '')
-  expect((await madeViews({ FIRMLAKE_WORK_DIR: file })).length).toBeGreaterThan(0)
+  expect((await viewsMade({ FIRMLAKE_WORK_DIR: file })).length).toBeGreaterThan(0)
 })

@@ -1,0 +1,200 @@
+/** Brings the rows of a catalog from the snapshot that it shows to the newest one, over all that the lake keeps in between. */
+
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { literal } from '../../lake/duckdb/sql.ts'
+import { rateFacts } from '../snapshots/read-facts.ts'
+import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { readKnownRoot } from '../snapshots/snapshots.ts'
+import { FACT_TABLES, FILE_TABLES, INLINED_TABLES, inlinedDeletes, LOADS } from './catalog-layout.ts'
+import { insertRows } from './catalog-tables.ts'
+import { VERSION_BITS } from './catalog-views.ts'
+import { insertDeletes, type WorkFolders } from './delete-rows.ts'
+import { FactRows } from './fact-rows.ts'
+import { FileRows, insertStatistics } from './file-rows.ts'
+import { NEXT_CATALOG_ID, SCHEMA_VERSION } from './fixed-part.ts'
+import { PendingRows } from './pending-rows.ts'
+import { listDifference, type Step } from './step-entries.ts'
+
+export interface Span {
+  readonly lake: string
+  /** The first snapshot that the lake keeps and may show, and its newest. */
+  readonly first: number
+  readonly newest: SnapshotRoot
+  readonly folders: WorkFolders
+  readonly mostInlined?: number | undefined
+}
+
+/** The snapshots that a catalog shows, `null` where it shows none. */
+const shownBy = async (
+  session: Session,
+): Promise<{ readonly first: number; readonly last: number; readonly run: string } | null> => {
+  const [row] = await session.rows(`SELECT min(snapshot_id) AS first, max(snapshot_id) AS last,
+  arg_max(commit_extra_info, snapshot_id) AS info FROM ducklake_snapshot_changes`)
+  if (row?.last === null || row === undefined) return null
+  const info: unknown = JSON.parse(String(row.info))
+  const run = typeof info === 'object' && info !== null && 'run' in info ? String(info.run) : ''
+  return { first: Number(row.first), last: Number(row.last), run }
+}
+
+/** Whether what a catalog shows is the past of the lake, from its first snapshot on. */
+export const canContinue = async (
+  session: Session,
+  { lake, first, newest }: Pick<Span, 'lake' | 'first' | 'newest'>,
+): Promise<boolean> => {
+  const shown = await shownBy(session)
+  if (shown === null || shown.first > first || shown.last < first || shown.last > newest.snapshot)
+    return false
+  const last = shown.last === newest.snapshot ? newest : await readKnownRoot(lake, shown.last)
+  return last.run === shown.run
+}
+
+/** Brings the catalog forward. It must be one that can be continued, or show nothing. */
+export const bringForward = async (session: Session, span: Span): Promise<void> => {
+  const { lake, first, newest } = span
+  const shown = await shownBy(session)
+  if (shown !== null && shown.first < first) await removeBefore(session, first)
+  let before = shown === null ? null : await readKnownRoot(lake, shown.last)
+  for (let number = (before?.snapshot ?? first - 1) + 1; number <= newest.snapshot; number += 1) {
+    const after = number === newest.snapshot ? newest : await readKnownRoot(lake, number)
+    await addSnapshot(session, { lake, before, after }, span)
+    before = after
+  }
+  await replaceRates(session, lake)
+  await replaceTableStatistics(session, newest)
+}
+
+/** Snapshots that gc has removed, and what only they show. */
+const removeBefore = async (session: Session, first: number): Promise<void> => {
+  const withoutFile = 'NOT IN (SELECT data_file_id FROM ducklake_data_file)'
+  const statements = [
+    ...['ducklake_snapshot', 'ducklake_snapshot_changes'].map(
+      (table) => `DELETE FROM ${table} WHERE snapshot_id < ${first}`,
+    ),
+    `DELETE FROM ducklake_data_file WHERE end_snapshot <= ${first}`,
+    ...['ducklake_file_column_stats', 'ducklake_delete_file'].map(
+      (table) => `DELETE FROM ${table} WHERE data_file_id ${withoutFile}`,
+    ),
+    ...FILE_TABLES.flatMap(({ current }) =>
+      current === undefined ? [] : [`DELETE FROM ${inlinedDeletes(current)} WHERE file_id ${withoutFile}`],
+    ),
+    ...INLINED_TABLES.map(({ rows }) => `DELETE FROM ${rows} WHERE end_snapshot <= ${first}`),
+    `DELETE FROM ${FACT_TABLES.snapshots.rows} WHERE snapshot < ${first}`,
+    `DELETE FROM ${LOADS.rows} WHERE version NOT IN (SELECT row_id_start >> ${VERSION_BITS} FROM ducklake_data_file)`,
+  ]
+  for (const sql of statements) await session.run(sql)
+}
+
+const addSnapshot = async (session: Session, step: Step, { folders, mostInlined }: Span): Promise<void> => {
+  const { after } = step
+  const pending = new PendingRows(session)
+  const files = await FileRows.open(session, pending)
+  const facts = new FactRows(session, pending, step, folders.scratch)
+  const [partitions, merged, ofRuns] = [
+    await listDifference(step, 'partitions'),
+    await listDifference(step, 'merged'),
+    await listDifference(step, 'files'),
+  ]
+  /** Versions whose partitions a compaction has put together: the lake knows of them as before. */
+  const moved = new Set<number>()
+  for await (const one of partitions.added()) {
+    await files.add(one.files, one)
+    await facts.addPartition(one, false, false)
+    await facts.addLoad(one)
+  }
+  for await (const one of merged.added()) {
+    const isMoved = partitions.gone.has(one.version)
+    if (isMoved) moved.add(one.version)
+    await facts.addPartition(one, true, isMoved)
+  }
+  for await (const one of ofRuns.added()) {
+    await files.add([one], one)
+    await facts.addLoad(one)
+  }
+  await facts.addPulls()
+  await facts.addSnapshot()
+  await facts.end(partitions.gone, difference(partitions.gone, moved), false)
+  await facts.end(merged.gone, merged.gone, true)
+  await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
+  await files.insert()
+  await insertStatistics(session, step.lake, folders.scratch)
+  await insertDeletes(session, step, folders, mostInlined)
+  await insertSnapshot(session, after)
+}
+
+const difference = <T>(all: ReadonlySet<T>, some: ReadonlySet<unknown>): ReadonlySet<T> =>
+  new Set([...all].filter((one) => !some.has(one)))
+
+const insertSnapshot = async (
+  session: Session,
+  { snapshot, time, run, pipeline }: SnapshotRoot,
+): Promise<void> => {
+  const deleted = FILE_TABLES.flatMap(({ current }) =>
+    current === undefined
+      ? []
+      : [`SELECT ${current} FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot}`],
+  )
+  const changes = await session.rows(`SELECT 'inserted_into_table:' || table_id AS change FROM (
+  SELECT DISTINCT table_id FROM ducklake_data_file WHERE begin_snapshot = ${snapshot} ORDER BY ALL)
+UNION ALL SELECT 'deleted_from_table:' || table_id FROM (
+  SELECT table_id FROM ducklake_data_file WHERE end_snapshot = ${snapshot}
+  UNION SELECT table_id FROM ducklake_delete_file WHERE ${snapshot} BETWEEN begin_snapshot AND partial_max
+  UNION ${deleted.join('\n  UNION ')})`)
+  const [last] = await session.rows('SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file')
+  await session.run(
+    insertRows('snapshot', [
+      {
+        ...{ snapshot_id: snapshot, snapshot_time: time, schema_version: SCHEMA_VERSION },
+        ...{ next_catalog_id: NEXT_CATALOG_ID, next_file_id: Number(last?.id) + 1 },
+      },
+    ]),
+  )
+  await session.run(
+    insertRows('snapshot_changes', [
+      {
+        ...{
+          snapshot_id: snapshot,
+          changes_made: changes.map(({ change }) => change).join(','),
+          author: 'firmlake',
+        },
+        ...{ commit_message: pipeline, commit_extra_info: JSON.stringify({ run }) },
+      },
+    ]),
+  )
+}
+
+/** Rates are those of the lake and not of a snapshot. */
+const replaceRates = async (session: Session, lake: string): Promise<void> => {
+  const { rows, types } = FACT_TABLES.rates
+  await session.run(`DELETE FROM ${rows}`)
+  const pending = new PendingRows(session)
+  const target = {
+    types,
+    insert: (from: string) =>
+      `INSERT INTO ${rows} BY NAME SELECT row_number() OVER () AS row_id, 1 AS begin_snapshot, * FROM ${from}`,
+  }
+  for await (const rate of rateFacts(lake)) await pending.add(target, [rate])
+  await pending.flush()
+}
+
+/**
+ * What is known of a table as a whole. Of its columns no bounds: too narrow ones would hide rows. A table without files has none of
+ * it: the extension for 1.5.2 refuses the whole catalog where a table has statistics and its columns have none.
+ */
+const replaceTableStatistics = async (session: Session, { nextVersion }: SnapshotRoot): Promise<void> => {
+  const statements = [
+    'DELETE FROM ducklake_table_stats',
+    'DELETE FROM ducklake_table_column_stats',
+    `INSERT INTO ducklake_table_stats
+SELECT table_id, sum(record_count)::BIGINT, ${nextVersion}::BIGINT << ${VERSION_BITS}, sum(file_size_bytes)::BIGINT
+FROM ducklake_data_file WHERE end_snapshot IS NULL GROUP BY table_id`,
+    `INSERT INTO ducklake_table_column_stats BY NAME
+SELECT table_id, column_id, true AS contains_null, CASE WHEN column_type = 'float64' THEN false END AS contains_nan
+FROM ducklake_column WHERE parent_column IS NULL AND table_id IN (SELECT table_id FROM ducklake_table_stats)`,
+  ]
+  for (const sql of statements) await session.run(sql)
+}
+
+/** Sets the place below which the files of the lake are. */
+export const setDataPath = (session: Session, path: string): Promise<void> =>
+  session.run(`DELETE FROM ducklake_metadata WHERE key = 'data_path';
+INSERT INTO ducklake_metadata (key, value) VALUES ('data_path', ${literal(path)})`)

@@ -1,0 +1,134 @@
+/** The views and macros of the catalog: those of the tables, and the analysis layer. */
+
+import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
+import { ident } from '../../lake/duckdb/sql.ts'
+import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
+import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
+import { FILE_TABLES, type FileTable, type InSchema, placesOf } from './catalog-layout.ts'
+import { type CatalogNames, macroSql, viewSql } from './qualify-sql.ts'
+
+export interface CatalogView extends InSchema {
+  readonly sql: string
+}
+
+/** The number of a row's version stands in the upper half of its id. */
+export const VERSION_BITS = 32
+
+const versionOf = (alias: string): string => `${alias}.rowid >> ${VERSION_BITS}`
+
+const PLACEHOLDER = '{DUCKLAKE_CATALOG}'
+const placed = ({ schema, name }: InSchema): string => `${PLACEHOLDER}.${schema}.${ident(name)}`
+
+const columnsOf = ({ columns }: Table, alias: string): string =>
+  columns.map(({ name }) => `${alias}.${ident(name)}`).join(', ')
+
+const fileTable = (name: string): FileTable => {
+  const found = FILE_TABLES.find(({ table }) => table.name === name)
+  if (found === undefined) throw new TypeError(`No table "${name}"`)
+  return found
+}
+
+/** Whether a version of a record is current: the main table of its content shows it. */
+const isCurrent = (table: Table, computed: readonly ComputedColumn[]): string => {
+  const main = mainTables().find(({ content }) => content === table.content)
+  if (main === undefined || table.owner === undefined)
+    return `h.rowid IN (SELECT rowid FROM ${placed(placesOf(fileTable(table.name), computed).current)})`
+  const { current } = placesOf(fileTable(main.name), computed)
+  return `(h.${ident(table.owner)}, ${versionOf('h')}) IN (SELECT (m.${ident(main.owner ?? '')}, ${versionOf('m')}) FROM ${placed(current)} AS m)`
+}
+
+/** All versions, with the columns that say when each was loaded. */
+const historyOf = (
+  one: FileTable,
+  computed: readonly ComputedColumn[],
+): string => `SELECT ${columnsOf(one.table, 'h')},
+  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, ${versionOf('h')} AS version,
+  ${isCurrent(one.table, computed)} AS is_current
+FROM ${placed(placesOf(one, computed).all)} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}`
+
+/** The last listing that lacked each company, as long as the company was not loaded again. */
+const listingsRows = (computed: readonly ComputedColumn[]): string => {
+  const { current, all } = placesOf(fileTable(LISTINGS.content), computed)
+  return `SELECT ${columnsOf(LISTINGS, 'r')} FROM ${placed(placesOf(fileTable(LISTINGS.name), computed).all)} AS r
+WHERE r.internal_id IN (SELECT internal_id FROM ${placed(all)})
+  AND r.internal_id NOT IN (SELECT internal_id FROM ${placed(current)})
+QUALIFY row_number() OVER (PARTITION BY r.internal_id ORDER BY r.rowid DESC) = 1`
+}
+
+const companiesWithGone = (table: Table, computed: readonly ComputedColumn[]): string => {
+  const { current, all } = placesOf(fileTable(table.name), computed)
+  return `SELECT ${columnsOf(table, 'c')}, NULL::TIMESTAMPTZ AS gone_since FROM ${placed(current)} AS c
+UNION ALL
+SELECT * FROM (SELECT ${columnsOf(table, 'h')}, l.gone_since
+  FROM ${placed(all)} AS h JOIN ${PLACEHOLDER}.main.listings AS l ON l.internal_id = h.internal_id
+  QUALIFY row_number() OVER (PARTITION BY h.internal_id ORDER BY h.rowid DESC) = 1)`
+}
+
+/** Views on the tables, each before those that read it. */
+const tableViews = (computed: readonly ComputedColumn[]): readonly CatalogView[] => {
+  const view = (schema: CatalogView['schema'], table: Table, name: string, sql: string): CatalogView => ({
+    ...{ schema, name, sql: withComputed(computed, table.name, sql) },
+  })
+  const lake = TABLES.map(({ name }) => fileTable(name))
+  return [
+    ...lake.flatMap((one) => {
+      const { current, all } = placesOf(one, computed)
+      if (current.schema === 'main') return []
+      const rows = (place: InSchema): string => `SELECT * FROM ${placed(place)}`
+      return [
+        view('main', one.table, one.table.name, rows(current)),
+        view('history', one.table, one.table.name, rows(all)),
+      ]
+    }),
+    ...lake.map((one) => view('main', one.table, `${one.table.name}_history`, historyOf(one, computed))),
+    { schema: 'main', name: LISTINGS.name, sql: listingsRows(computed) },
+    ...mainTables()
+      .filter(({ content }) => content === LISTINGS.content)
+      .map((table) => view('main', table, ALL_COMPANIES, companiesWithGone(table, computed))),
+  ]
+}
+
+/** The query of a definition, without `CREATE OR REPLACE … AS`. */
+const queryOf = ({ sql }: Definition): string => sql.replace(/^CREATE OR REPLACE [\s\S]*? AS( TABLE)?\s/, '')
+
+export const catalogNames = (computed: readonly ComputedColumn[]): CatalogNames => {
+  const definitions = definitionsFor()
+  const isView = ({ kind }: Definition): boolean => kind === 'view'
+  return {
+    relations: new Set([
+      ...TABLES.map(({ name }) => name),
+      QUARANTINE.name,
+      ...tableViews(computed).map(({ name }) => name),
+      ...definitions.filter(isView).map(({ name }) => name),
+    ]),
+    macros: new Set(definitions.filter((one) => !isView(one)).map(({ name }) => name)),
+  }
+}
+
+export const catalogViews = (computed: readonly ComputedColumn[]): readonly CatalogView[] => {
+  const names = catalogNames(computed)
+  return [
+    ...tableViews(computed),
+    ...definitionsFor()
+      .filter(({ kind }) => kind === 'view')
+      .map((one): CatalogView => ({ schema: 'main', name: one.name, sql: viewSql(queryOf(one), names) })),
+  ]
+}
+
+export interface CatalogMacro {
+  readonly name: string
+  readonly kind: 'table' | 'scalar'
+  readonly parameters: readonly string[]
+  readonly sql: string
+}
+
+export const catalogMacros = (): readonly CatalogMacro[] =>
+  definitionsFor()
+    .filter(({ kind }) => kind !== 'view')
+    .map((one) => ({
+      name: one.name,
+      kind: one.kind === 'macro' ? 'scalar' : 'table',
+      parameters: one.signature.slice(one.name.length + 1, -1).split(/,\s*/),
+      sql: macroSql(queryOf(one)),
+    }))

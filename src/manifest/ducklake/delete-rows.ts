@@ -1,0 +1,191 @@
+/**
+ * The superseded rows of current tables, as positions in their files with the snapshot from which on they are deleted. They stand
+ * in the catalog itself; where a table has very many of them, in a file for each of its data files, as every query reads them.
+ */
+
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { withFiles } from '../../lake/files/fetch-tables.ts'
+import { deleteFilePath } from '../../lake/files/layout.ts'
+import { recordKey, versionFacts, versionFilesOf } from '../../lake/views/current-versions.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { FILE_TABLES, type FileTable, inlinedDeletes } from './catalog-layout.ts'
+import { insertRows } from './catalog-tables.ts'
+import { VERSION_BITS } from './catalog-views.ts'
+import { NEW_FILES } from './file-rows.ts'
+import { eachPlaced } from './placed-files.ts'
+import type { Step } from './step-entries.ts'
+
+/** Above it the deletes of a table move into files: each query of the table reads 60 bytes of each. */
+const MOST_INLINED = 100_000
+/** Files that are joined at once. */
+const FILES_AT_ONCE = 64
+
+const FRESH = 'temp.fresh'
+
+/** Folders of this machine: for copies of the lake's files, and for what is being made. */
+export interface WorkFolders {
+  readonly scratch: string
+  readonly folder: string
+}
+
+type CurrentTable = FileTable & { readonly current: number }
+const CURRENT_TABLES = FILE_TABLES.filter((one): one is CurrentTable => one.current !== undefined)
+
+/** Tables whose rows say which of others are current, each with these; a dictionary says it of its own. */
+const GROUPS = Map.groupBy(CURRENT_TABLES, ({ table }) => table.content ?? table.name)
+
+/** Puts what a snapshot supersedes into the catalog. @param mostInlined deletes of a table that stand in the catalog itself */
+export const insertDeletes = async (
+  session: Session,
+  step: Step,
+  folders: WorkFolders,
+  mostInlined = MOST_INLINED,
+): Promise<void> => {
+  for (const [main, tables] of GROUPS) {
+    const key = tables.find(({ table }) => table.name === main)
+    if (key === undefined || !(await makeFresh(session, step, key, folders))) continue
+    for (const one of tables) await insertPositions(session, step, one)
+  }
+  await session.run(`UPDATE ducklake_delete_file SET end_snapshot = ${step.after.snapshot} WHERE end_snapshot IS NULL
+  AND data_file_id IN (SELECT data_file_id FROM ducklake_data_file WHERE end_snapshot = ${step.after.snapshot})`)
+  for (const one of CURRENT_TABLES) await moveIntoFiles(session, step.lake, one, folders, mostInlined)
+}
+
+/** Makes the table of keys that were superseded since the snapshot before, and of all in new files. @returns whether there are any */
+const makeFresh = async (
+  session: Session,
+  { lake, before, after }: Step,
+  { table }: FileTable,
+  { scratch }: WorkFolders,
+): Promise<boolean> => {
+  const listed = versionFacts(versionFilesOf(after, 'superseded', table))
+  if (listed.length === 0) return false
+  const keys = recordKey(table).map((name, at) => `${ident(name)} AS k${at}`)
+  // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
+  await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
+    session.run(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
+FROM read_parquet([${listed.map(({ path }) => literal(placeOf(path))).join(', ')}])
+WHERE next >= ${before?.nextVersion ?? 0} OR version IN (SELECT version FROM ${NEW_FILES})`),
+  )
+  const [found] = await session.rows(`SELECT count(*) > 0 AS is_any FROM ${FRESH}`)
+  return found?.is_any === true
+}
+
+/** Finds the superseded rows in the files of their versions. Files without any other row end. */
+const insertPositions = async (
+  session: Session,
+  step: Step,
+  { table, current }: CurrentTable,
+): Promise<void> => {
+  const { snapshot } = step.after
+  const touched = await session.rows(
+    `SELECT data_file_id AS id, path, row_id_start >> ${VERSION_BITS} AS version FROM ducklake_data_file
+WHERE table_id = ${current} AND end_snapshot IS NULL
+  AND row_id_start >> ${VERSION_BITS} IN (SELECT version FROM ${FRESH}) ORDER BY id`,
+  )
+  const files = touched.map(({ id, path, version }) => ({ id, path: String(path), version }))
+  if (files.length === 0) return
+  const key = recordKey(table)
+  const same = key.map((name, at) => `f.k${at} = r.${ident(name)}`).join(' AND ')
+  await eachPlaced(step.lake, files, FILES_AT_ONCE, (some, placeOf) => {
+    const of = (value: 'id' | 'version'): string =>
+      `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
+    return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${snapshot} FROM (
+  SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
+  FROM read_parquet([${some.map(({ path }) => literal(placeOf(path))).join(', ')}], union_by_name = true, file_row_number = true)
+) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
+  })
+  await endEmptied(session, step, current)
+}
+
+/** Files whose rows are all deleted are shown no more, rather than read for nothing. */
+const endEmptied = async (session: Session, { before, after }: Step, current: number): Promise<void> => {
+  const { snapshot } = after
+  await session.run(`CREATE OR REPLACE TEMP TABLE emptied AS
+SELECT d.data_file_id AS id FROM ducklake_data_file AS d
+JOIN (SELECT file_id, count(*) AS n FROM ${inlinedDeletes(current)} GROUP BY file_id) AS i ON i.file_id = d.data_file_id
+LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id
+WHERE d.table_id = ${current} AND d.end_snapshot IS NULL AND d.record_count = i.n + coalesce(f.delete_count, 0)`)
+  const isOne = 'IN (SELECT id FROM temp.emptied)'
+  // One that no snapshot shows would be an insert and a delete for nothing.
+  const isNeverShown = before === null ? 'true' : `begin_snapshot >= ${snapshot}`
+  for (const sql of [
+    `DELETE FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot} AND file_id ${isOne}`,
+    `DELETE FROM ducklake_data_file WHERE data_file_id ${isOne} AND ${isNeverShown}`,
+    `UPDATE ducklake_data_file SET end_snapshot = ${snapshot} WHERE data_file_id ${isOne}`,
+  ])
+    await session.run(sql)
+}
+
+/** Moves the deletes of a table into files where there are too many of them. */
+const moveIntoFiles = async (
+  session: Session,
+  lake: string,
+  { current }: CurrentTable,
+  folders: WorkFolders,
+  mostInlined: number,
+): Promise<void> => {
+  const [found] = await session.rows(`SELECT count(*) AS n FROM ${inlinedDeletes(current)}`)
+  if (Number(found?.n) <= mostInlined) return
+  const files = await session.rows(
+    `SELECT d.data_file_id AS id, any_value(d.path) AS path, any_value(d.end_snapshot) AS end_snapshot, any_value(f.path) AS older
+FROM ${inlinedDeletes(current)} AS i JOIN ducklake_data_file AS d ON d.data_file_id = i.file_id
+LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY d.data_file_id ORDER BY id`,
+  )
+  for (const { id, path, end_snapshot, older } of files) {
+    const own = `SELECT row_id AS pos, begin_snapshot AS since FROM ${inlinedDeletes(current)} WHERE file_id = ${id}`
+    const write = (rows: string): Promise<object> =>
+      writeDeleteFile(session, lake, String(path), rows, folders)
+    const facts =
+      older === null
+        ? [await write(own)]
+        : await eachPlaced(lake, [{ path: String(older) }], 1, (_, placeOf) =>
+            write(`${own} UNION ALL SELECT pos, _ducklake_internal_snapshot_id
+FROM read_parquet(${literal(placeOf(String(older)))})`),
+          )
+    // There is one for each data file: two of them would delete twice.
+    await session.run(`DELETE FROM ducklake_delete_file WHERE data_file_id = ${id}`)
+    await session.run(
+      insertRows(
+        'delete_file',
+        facts.map((one) => ({
+          ...{ delete_file_id: id, data_file_id: id, table_id: current, end_snapshot, ...one },
+          ...{ path_is_relative: true, format: 'parquet' },
+        })),
+      ),
+    )
+  }
+  await session.run(`DELETE FROM ${inlinedDeletes(current)}`)
+}
+
+/** Writes a file of deletes, which is named after its bytes. */
+const writeDeleteFile = async (
+  session: Session,
+  lake: string,
+  dataPath: string,
+  rows: string,
+  { folder }: WorkFolders,
+): Promise<object> => {
+  const local = join(folder, 'deletes.parquet')
+  await session.copy(
+    `SELECT ${literal(dataPath)} AS file_path, pos, since AS _ducklake_internal_snapshot_id FROM (${rows}) ORDER BY pos`,
+    local,
+    { kind: 'parquet' },
+  )
+  const [facts] = await session.rows(
+    `SELECT count(*) AS n, min(_ducklake_internal_snapshot_id) AS least, max(_ducklake_internal_snapshot_id) AS greatest
+FROM read_parquet(${literal(local)})`,
+  )
+  const bytes = await readFile(local)
+  await rm(local, { force: true })
+  const path = deleteFilePath(sha256Of(bytes))
+  await storageOf(lake).create(path, bytes)
+  return {
+    ...{ path, file_size_bytes: bytes.length, delete_count: facts?.n },
+    ...{ begin_snapshot: facts?.least, partial_max: facts?.greatest },
+  }
+}

@@ -1,0 +1,185 @@
+/** The data files of a snapshot in the catalog: those that came, those that went, and what stands in the columns of the new ones. */
+
+import { join } from 'node:path'
+import type { CommitFacts, FileEntry } from '../../core/partition.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { literal } from '../../lake/duckdb/sql.ts'
+import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
+import type { FileFacts } from '../../storage/storage.ts'
+import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
+import { FILE_TABLES } from './catalog-layout.ts'
+import { rowsFrom } from './catalog-tables.ts'
+import { VERSION_BITS } from './catalog-views.ts'
+import type { PendingRows, RowTarget } from './pending-rows.ts'
+
+/** Files that a step has added, with the ids that they got. */
+export const NEW_FILES = 'temp.new_files'
+
+const NEW_FILE_TYPES = {
+  ...{ id: 'BIGINT', all_table: 'BIGINT', current_table: 'BIGINT', path: 'VARCHAR', rows: 'BIGINT' },
+  ...{ bytes: 'BIGINT', sha256: 'VARCHAR', version: 'BIGINT', first_row: 'BIGINT', snapshot: 'BIGINT' },
+}
+
+const NEW_FILE: RowTarget = {
+  types: NEW_FILE_TYPES,
+  insert: (rows) => `INSERT INTO ${NEW_FILES} BY NAME SELECT * FROM ${rows}`,
+}
+
+const TABLES_BY_NAME = new Map(FILE_TABLES.map((one) => [one.table.name, one]))
+
+/** Puts the files of one step into the catalog. */
+export class FileRows {
+  readonly #session: Session
+  readonly #pending: PendingRows
+  #nextId = 0
+
+  private constructor(session: Session, pending: PendingRows) {
+    this.#session = session
+    this.#pending = pending
+  }
+
+  static async open(session: Session, pending: PendingRows): Promise<FileRows> {
+    const rows = new FileRows(session, pending)
+    const columns = Object.entries(NEW_FILE_TYPES).map(([name, type]) => `${name} ${type}`)
+    await session.run(`CREATE OR REPLACE TEMP TABLE new_files (${columns.join(', ')})`)
+    const [last] = await session.rows('SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file')
+    rows.#nextId = Number(last?.id) + 1
+    return rows
+  }
+
+  /** Takes note of the files of an entry. */
+  async add(files: readonly FileEntry[], { committed, version }: CommitFacts): Promise<void> {
+    const rowsBefore = new Map<string, number>()
+    for (const { table, path, rows, bytes, sha256 } of files) {
+      const known = TABLES_BY_NAME.get(table)
+      if (known === undefined) continue
+      const first_row = rowsBefore.get(table) ?? 0
+      rowsBefore.set(table, first_row + rows)
+      const ids = { id: this.#nextId, all_table: known.all, current_table: known.current ?? null }
+      await this.#pending.add(NEW_FILE, [
+        { ...ids, path, rows, bytes, sha256, version, first_row, snapshot: committed.snapshot },
+      ])
+      this.#nextId += 2
+    }
+  }
+
+  /** Files of entries that went end with this snapshot. */
+  async end(versions: ReadonlySet<string | number>, snapshot: number): Promise<void> {
+    if (versions.size === 0) return
+    await this.#session.run(
+      `UPDATE ducklake_data_file SET end_snapshot = ${snapshot}
+WHERE end_snapshot IS NULL AND row_id_start >> ${VERSION_BITS} IN (SELECT unnest(from_json($1::VARCHAR, '["BIGINT"]')))`,
+      [JSON.stringify([...versions])],
+    )
+  }
+
+  /** Puts all into `NEW_FILES`. */
+  flush(): Promise<void> {
+    return this.#pending.flush()
+  }
+
+  /** Puts the files that it took note of into the catalog. */
+  async insert(): Promise<void> {
+    await this.flush()
+    for (const [id, table] of [
+      ['id', 'all_table'],
+      ['id + 1', 'current_table'],
+    ])
+      await this.#session.run(`INSERT INTO ducklake_data_file BY NAME
+SELECT ${id} AS data_file_id, ${table} AS table_id, snapshot AS begin_snapshot, id AS file_order, path, true AS path_is_relative,
+  'parquet' AS file_format, rows AS record_count, bytes AS file_size_bytes, (version << ${VERSION_BITS}) + first_row AS row_id_start
+FROM ${NEW_FILES} WHERE ${table} IS NOT NULL`)
+  }
+}
+
+/** Files whose footers are held at once. */
+const FILES_AT_ONCE = 256
+
+interface NewFile extends FileFacts {
+  readonly id: number
+}
+
+/** The new files, some at a time. */
+async function* newFiles(session: Session): AsyncGenerator<readonly NewFile[]> {
+  for (let last = 0; ; ) {
+    const rows = await session.rows(
+      `SELECT id, path, bytes, sha256 FROM ${NEW_FILES} WHERE id > ${last} ORDER BY id LIMIT ${FILES_AT_ONCE}`,
+    )
+    if (rows.length === 0) return
+    const files = rows.map(({ id, path, bytes, sha256 }) => ({
+      ...{ id: Number(id), path: String(path), bytes: Number(bytes), sha256: String(sha256) },
+    }))
+    last = files.at(-1)?.id ?? last
+    yield files
+  }
+}
+
+/** A footer cuts texts at 256 bytes, and a greatest one then is less than what it stands for. */
+const LONGEST_BOUND_BYTES = 200
+
+const isCut = (end: 'min' | 'max'): string =>
+  `(NOT ${end}_is_exact AND octet_length(encode(stats_${end}_value)) > ${LONGEST_BOUND_BYTES})`
+
+/** Row groups say what they hold, or hold nothing. */
+const IS_KNOWN = `coalesce(stats_null_count = num_values, false)
+  OR (stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL AND NOT coalesce(${isCut('min')}, false) AND NOT coalesce(${isCut('max')}, false))`
+
+/** The bound of all row groups of a column, as DuckLake writes a value of its type. */
+const boundOf = (end: 'min' | 'max'): string => {
+  const [value, typed] = [
+    `stats_${end}_value`,
+    (type: string) => `${end}(TRY_CAST(stats_${end}_value AS ${type}))::VARCHAR`,
+  ]
+  return `CASE type
+    WHEN 'varchar' THEN ${end}(${value})
+    WHEN 'boolean' THEN ${end}(CASE ${value} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END)
+    WHEN 'float64' THEN ${typed('DOUBLE')}
+    WHEN 'timestamptz' THEN ${typed('TIMESTAMPTZ')}
+    ELSE ${typed('BIGINT')} END`
+}
+
+const PLACE_TYPES = { id: 'BIGINT', place: 'VARCHAR' }
+const BOUNDED_TYPES = {
+  table: 'BIGINT',
+  column: 'BIGINT',
+  name: 'VARCHAR',
+  type: 'VARCHAR',
+} satisfies Record<keyof BoundedColumn, string>
+
+/** Reads the footers of the new files, and puts what they say of columns into the catalog. @param scratch as `withFiles` has it */
+export const insertStatistics = async (session: Session, lake: string, scratch: string): Promise<void> => {
+  await session.run(
+    `CREATE TEMP TABLE IF NOT EXISTS bounded AS ${rowsFrom(BOUNDED_TYPES, literal(JSON.stringify(boundedColumns())))}`,
+  )
+  // Their hashes are verify's matter: a footer that is not one is an error all the same.
+  for await (const files of newFiles(session))
+    for (const some of cutByBytes(files, defaultLocalBytes(lake)))
+      await withFiles(lake, some, join(scratch, 'footers'), { known: 'all' }, (placeOf) =>
+        insertFooters(session, some, placeOf),
+      )
+  for (const { all, current } of FILE_TABLES)
+    if (current !== undefined)
+      await session.run(`INSERT INTO ducklake_file_column_stats
+SELECT s.* REPLACE (data_file_id + 1 AS data_file_id, ${current} AS table_id)
+FROM ducklake_file_column_stats AS s WHERE table_id = ${all} AND data_file_id IN (SELECT id FROM ${NEW_FILES})`)
+}
+
+const whereKnown = (end: 'min' | 'max'): string =>
+  `CASE WHEN bool_and(is_known) THEN ${boundOf(end)} END AS ${end}_value`
+
+const insertFooters = (session: Session, files: readonly NewFile[], placeOf: PlaceOf): Promise<void> => {
+  const places = files.map(({ id, path }) => ({ id, place: placeOf(path) }))
+  return session.run(
+    `INSERT INTO ducklake_file_column_stats BY NAME
+SELECT data_file_id, table_id, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes, sum(num_values)::BIGINT AS value_count,
+  CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
+  ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
+FROM (
+  SELECT n.id AS data_file_id, b.table AS table_id, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
+  FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
+  JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
+  JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
+) GROUP BY data_file_id, table_id, column_id, type`,
+    [JSON.stringify(places)],
+  )
+}

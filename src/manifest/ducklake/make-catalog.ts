@@ -1,0 +1,96 @@
+/** Makes the bytes of a lake's DuckLake catalog: of the catalog before where that is of the same lake, else of an empty one. */
+
+import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { MakeDatabase } from '../../lake/duckdb/database-files.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
+import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { temporaryName } from '../../support/process-identity.ts'
+import { computedOfLake } from '../form/projections.ts'
+import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { bringForward, canContinue, setDataPath } from './bring-forward.ts'
+import { type FixedPart, fixedPart } from './fixed-part.ts'
+
+/** Small blocks make a small file; of many files, and over a network, large ones are read in fewer pieces. */
+const [SMALL_BLOCK_BYTES, LARGE_BLOCK_BYTES, MANY_FILES] = [16_384, 262_144, 5_000]
+
+export interface CatalogRequest {
+  readonly lake: string
+  readonly first: number
+  readonly newest: SnapshotRoot
+  /** Superseded rows of a table above which they move into files. @default as measured */
+  readonly mostInlined?: number | undefined
+  /** The catalog before, whole. */
+  readonly before: Buffer | undefined
+  /** The bytes of an empty catalog, as `emptyCatalog` makes it. */
+  readonly empty: () => Promise<Buffer>
+}
+
+export interface MadeCatalog {
+  readonly bytes: Buffer
+  /** Whether all of it was made anew, for which the footers of all files were read. */
+  readonly isNew: boolean
+}
+
+/** The tables of a catalog and what is the same for all lakes. */
+export const emptyCatalog = (make: MakeDatabase, computed?: readonly ComputedColumn[]): Promise<Buffer> => {
+  const { tables, rows } = fixedPart(computed)
+  return make({
+    blockBytes: SMALL_BLOCK_BYTES,
+    fill: async (session) => {
+      for (const sql of [...tables, ...rows]) await session.run(sql)
+    },
+  })
+}
+
+/** Where the files of a lake are for other tools, with a slash at its end. */
+const dataPath = (lake: string): string => {
+  const { uri, local } = storageOf(lake)
+  return `${uri.startsWith('file:') ? resolve(local) : uri}/`
+}
+
+const isOfLayout = async (session: Session, { ask, layout }: FixedPart): Promise<boolean> => {
+  const [found] = await session.rows(ask).catch(() => [])
+  return found?.layout === layout
+}
+
+const refreshFixed = async (session: Session, { ask, madeOf, rows }: FixedPart): Promise<void> => {
+  const [found] = await session.rows(ask)
+  if (found?.made_of === madeOf) return
+  for (const sql of rows) await session.run(sql)
+}
+
+export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): Promise<MadeCatalog> => {
+  const { lake, first, newest, before, mostInlined } = request
+  const computed = await computedOfLake(newest)
+  const fixed = fixedPart(computed)
+  const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
+  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES
+  const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
+  const span = { lake, first, newest }
+  const fill = async (session: Session, folder: string): Promise<void> => {
+    await setDataPath(session, dataPath(lake))
+    await bringForward(session, { ...span, folders: { scratch, folder }, mostInlined })
+  }
+  try {
+    if (before !== undefined) {
+      let isUsable = false
+      const bytes = await make({
+        ...{ before, blockBytes },
+        fill: async (session, folder) => {
+          isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
+          if (!isUsable) return
+          await refreshFixed(session, fixed)
+          await fill(session, folder)
+        },
+      })
+      if (isUsable) return { bytes, isNew: false }
+    }
+    const empty = computed.length > 0 ? await emptyCatalog(make, computed) : await request.empty()
+    return { bytes: await make({ before: empty, blockBytes, fill }), isNew: true }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,99 @@
+/** Compares a lake's DuckLake catalog with its manifest: whatever it says of files and snapshots must be what the newest snapshot says. */
+
+import { withDatabases } from '../../lake/duckdb/database-files.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { CATALOG_FILE, deleteFilePath } from '../../lake/files/layout.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { readKnownRoot } from '../snapshots/snapshots.ts'
+import { VERSION_BITS } from './catalog-views.ts'
+import { FileRows, NEW_FILES } from './file-rows.ts'
+import { PendingRows } from './pending-rows.ts'
+import { listDifference } from './step-entries.ts'
+
+export interface CheckedCatalog {
+  readonly lake: string
+  readonly first: number
+  readonly newest: SnapshotRoot
+  readonly bytes: Buffer
+}
+
+type AddProblem = (path: string, problem: 'missing' | 'changed', detail: string) => void
+
+/** Runs questions on a catalog. */
+const asking = async <T>(bytes: Buffer, ask: (session: Session) => Promise<T>): Promise<T> =>
+  withDatabases(async (make) => {
+    const answers: T[] = []
+    await make({ before: bytes, fill: async (session) => void answers.push(await ask(session)) })
+    const [answer] = answers
+    if (answer === undefined) throw new TypeError('Cannot ask a catalog: no answer')
+    return answer
+  })
+
+const deletePaths = async (session: Session): Promise<readonly string[]> =>
+  (await session.rows('SELECT path FROM ducklake_delete_file ORDER BY path')).map(({ path }) => String(path))
+
+/** Paths of the files of superseded rows that a catalog names. */
+export const deleteFilesOf = (bytes: Buffer): Promise<readonly string[]> => asking(bytes, deletePaths)
+
+export const verifyCatalog = async (checked: CheckedCatalog, add: AddProblem): Promise<void> => {
+  const deletes = await asking(checked.bytes, async (session) => {
+    const changed = (detail: string): void => add(CATALOG_FILE, 'changed', detail)
+    await checkSnapshots(session, checked, changed)
+    await checkFiles(session, checked, changed)
+    return deletePaths(session)
+  })
+  for (const path of deletes) {
+    const sha256 = await storageOf(checked.lake).examine(path, {}, async (hash) => hash.sha256)
+    if (sha256 === null) add(path, 'missing', 'the file is missing')
+    else if (deleteFilePath(sha256) !== path) add(path, 'changed', `its SHA-256 is ${sha256}`)
+  }
+}
+
+const checkSnapshots = async (
+  session: Session,
+  { lake, first, newest }: CheckedCatalog,
+  changed: (detail: string) => void,
+): Promise<void> => {
+  const rows =
+    await session.rows(`SELECT snapshot_id AS number, epoch_ms(snapshot_time) AS time, commit_extra_info AS info
+FROM ducklake_snapshot JOIN ducklake_snapshot_changes USING (snapshot_id)`)
+  const shown = new Map(rows.map(({ number, time, info }) => [Number(number), `${Number(time)} ${info}`]))
+  for (let number = first; number <= newest.snapshot; number += 1) {
+    const { time, run } = number === newest.snapshot ? newest : await readKnownRoot(lake, number)
+    if (shown.get(number) !== `${Date.parse(time)} ${JSON.stringify({ run })}`)
+      changed(`it does not show snapshot ${number} as the manifest has it`)
+    shown.delete(number)
+  }
+  for (const number of shown.keys()) changed(`it shows snapshot ${number}, which the lake does not have`)
+}
+
+/** The files that are shown now, and since when: all of them as all versions, of current rows no others. */
+const checkFiles = async (
+  session: Session,
+  { lake, newest }: CheckedCatalog,
+  changed: (detail: string) => void,
+): Promise<void> => {
+  const step = { lake, before: null, after: newest }
+  const files = await FileRows.open(session, new PendingRows(session))
+  for (const name of ['partitions', 'files'] as const)
+    for await (const entry of (await listDifference(step, name)).added())
+      await files.add('files' in entry ? entry.files : [entry], entry)
+  await files.flush()
+  const columns = `path, rows, bytes, snapshot, (version << ${VERSION_BITS}) + first_row AS row_id`
+  const expected = (table: string): string =>
+    `SELECT ${table} AS table_id, ${columns} FROM ${NEW_FILES} WHERE ${table} IS NOT NULL`
+  const shown = (
+    table: string,
+  ): string => `SELECT table_id, path, record_count, file_size_bytes, begin_snapshot, row_id_start
+FROM ducklake_data_file WHERE end_snapshot IS NULL AND table_id IN (SELECT ${table} FROM ${NEW_FILES})`
+  for (const [what, sql] of [
+    ['it does not name', `${expected('all_table')} EXCEPT ${shown('all_table')}`],
+    ['it names', `${shown('all_table')} EXCEPT ${expected('all_table')}`],
+    ['it names as current', `${shown('current_table')} EXCEPT ${expected('current_table')}`],
+  ] as const) {
+    const [found] = await session.rows(`SELECT count(*)::INTEGER AS n, min(path) AS path FROM (${sql})`)
+    if (Number(found?.n) > 0)
+      changed(`${what} ${found?.n} files otherwise than the newest snapshot, such as "${found?.path}"`)
+  }
+}

@@ -1,0 +1,323 @@
+/**
+ * The files beside the tables of a lake that other tools open, for any snapshot that is committed: `lake.duckdb`, in a lake in a
+ * folder, with views, macros and facts of the newest snapshot for any DuckDB; `lake.ducklake`, a DuckLake catalog of all kept ones.
+ */
+
+import { resolve } from 'node:path'
+import { messageOf, writeError } from '../../core/errors.ts'
+import { type MakeDatabase, withDatabases } from '../../lake/duckdb/database-files.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import {
+  CATALOG_FILE,
+  CATALOG_FILE_RECORD,
+  DELETES_FOLDER,
+  LAKE_FILE,
+  LAKE_FILE_RECORD,
+} from '../../lake/files/layout.ts'
+import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import type { StoredFile } from '../../storage/storage.ts'
+import { fixedPart } from '../ducklake/fixed-part.ts'
+import { emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
+import { deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
+import { forgottenBefore } from '../form/forgotten.ts'
+import type { Findings } from '../form/problems.ts'
+import { computedOfLake } from '../form/projections.ts'
+import { readFactsOf } from '../snapshots/read-facts.ts'
+import { readWithoutSources, type SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { listManifest, newestNumber, readKnownRoot, readRoot } from '../snapshots/snapshots.ts'
+import { keptDatabase } from './kept-database.ts'
+import {
+  isKept,
+  isPlaced,
+  MADE_AGAIN,
+  type PlacedFile,
+  placeFile,
+  readPlaced,
+  removePlaced,
+  verifyPlaced,
+} from './placed-file.ts'
+
+const VIEWS: PlacedFile = { name: LAKE_FILE, record: LAKE_FILE_RECORD }
+/** Nobody is to write it but a commit: a change of it would be gone with the next one. */
+export const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, isReadOnly: true }
+
+/** Above it a file of views takes too long to make at each commit, and its views to open. */
+const MOST_FILES = 10_000
+const MOST_ATTEMPTS = 10
+
+/** A snapshot's files, and what the manifest says of it. @throws {ToolkitError} as `readWithoutSources` */
+export const readContents = async (lake: string, root: SnapshotRoot): Promise<LakeContents> => {
+  const listed = await readWithoutSources(lake, root)
+  return {
+    // DuckDB looks for a relative path from the working folder of whoever opens the views.
+    lake: resolve(storageOf(lake).local),
+    listed,
+    facts: readFactsOf(lake, root, listed),
+    computed: await computedOfLake(root),
+  }
+}
+
+const filesOf = ({ totals }: SnapshotRoot): number => totals.tables.reduce((sum, { files }) => sum + files, 0)
+
+/** Whether what the manifest says goes into a database file. */
+export const fitsIntoFile = (root: SnapshotRoot): boolean => filesOf(root) <= MOST_FILES
+
+const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
+
+/** One of the files, as it is made of a lake's newest snapshot. */
+interface FileKind {
+  readonly file: PlacedFile
+  /** Why the lake has no such file; `undefined` where it is to have one. */
+  readonly whyNot: (lake: string, root: SnapshotRoot, options: LakeFileOptions) => Promise<string | undefined>
+  /** The snapshots that it shows. */
+  readonly shows: (lake: string, root: SnapshotRoot) => Promise<string>
+  readonly make: (
+    make: MakeDatabase,
+    lake: string,
+    root: SnapshotRoot,
+    options: LakeFileOptions,
+  ) => Promise<Buffer>
+}
+
+interface LakeFileOptions {
+  /** Files above which there is no `lake.duckdb`. */
+  readonly mostFiles?: number
+  /** Superseded rows of a table above which the catalog has them in files. */
+  readonly mostInlined?: number
+  /** Takes nothing of the files that are there. @default false */
+  readonly anew?: boolean
+}
+
+const viewsKind: FileKind = {
+  file: VIEWS,
+  whyNot: async (lake, root, { mostFiles = MOST_FILES }) => {
+    if (!isInFolder(lake)) return 'the lake is in a bucket; "firmlake views" prints its views'
+    const files = filesOf(root)
+    return files > mostFiles
+      ? `the lake has ${files} files, more than ${mostFiles}; "firmlake compact" puts them together`
+      : undefined
+  },
+  shows: async (_, { snapshot }) => String(snapshot),
+  make: async (make, lake, root) => {
+    const contents = await readContents(lake, root)
+    const views = keptViews(contents.computed)
+    // Those of the file that is there cost more to make than all the rest; those of other lakes have no columns of this one.
+    const ofOthers = contents.computed.length > 0 ? undefined : () => madeViews(make, views)
+    const before = (await readPlaced(lake, VIEWS)) ?? (await ofOthers?.())
+    return make({ before, fill: (session) => fillViews(session, views, contents) })
+  },
+}
+
+/** The first snapshot that may be shown: of those before a forget nothing may be read. */
+const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
+  Math.max((await listManifest(lake)).oldest, forgottenBefore(root))
+
+/** Whether a person wants no catalog: firmlake.toml sets this variable. */
+const isLeftOut = (): boolean => process.env.FIRMLAKE_DUCKLAKE === 'false'
+
+const catalogKind: FileKind = {
+  file: CATALOG,
+  whyNot: async () => (isLeftOut() ? '"ducklake = false" leaves it out' : undefined),
+  shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
+  make: async (make, lake, root, { anew = false, mostInlined }) => {
+    const { bytes } = await makeCatalog(make, {
+      ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined },
+      before: anew ? undefined : await readPlaced(lake, CATALOG),
+      empty: () => madeCatalog(make),
+    })
+    return bytes
+  },
+}
+
+const KINDS = [viewsKind, catalogKind]
+
+type Views = ReturnType<typeof keptViews>
+
+const fillViews = async (session: Session, views: Views, contents: LakeContents): Promise<void> => {
+  await makeViews(session, views)
+  for await (const sql of keptSources(contents)) await session.run(sql)
+}
+
+/** Makes the views where the database has others. */
+const makeViews = async (session: Session, { name, statements }: Views): Promise<void> => {
+  const [found] = await session.rows(MADE_OF_QUERY).catch(() => [])
+  if (found?.made_of === name) return
+  for (const sql of statements) await session.run(sql)
+}
+
+/** The bytes of the database with the views of lakes without further columns. */
+export const madeViews = (
+  make: MakeDatabase,
+  views: Views = keptViews(),
+  env?: NodeJS.ProcessEnv,
+): Promise<Buffer> =>
+  keptDatabase(
+    { name: views.name, ending: '.duckdb' },
+    () => make({ fill: (session) => makeViews(session, views) }),
+    env,
+  )
+
+/** The same of the catalog. */
+const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
+  keptDatabase({ name: fixedPart().madeOf, ending: '.ducklake' }, () => emptyCatalog(make))
+
+/** Outcome for one file. `skipped`: the lake is to have none. */
+type FileOutcome =
+  | { readonly kind: 'written'; readonly snapshot: number }
+  | { readonly kind: 'skipped'; readonly reason: string }
+
+/**
+ * Writes one file for the newest snapshot, whole or not at all. Of several at once the newest snapshot's stays: whoever
+ * writes looks afterwards whether it is still the newest.
+ */
+const writeFile = async (
+  make: MakeDatabase,
+  { file, ...kind }: FileKind,
+  lake: string,
+  options: LakeFileOptions,
+): Promise<FileOutcome> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const root = await readRoot(lake)
+    const reason = await kind.whyNot(lake, root, options)
+    if (reason !== undefined) {
+      // What shows an older snapshot would be taken for the lake.
+      await removePlaced(lake, file)
+      return { kind: 'skipped', reason }
+    }
+    try {
+      const shows = await kind.shows(lake, root)
+      await placeFile(lake, file, await kind.make(make, lake, root, options), shows)
+      const isNewest = (await newestNumber(lake)) === root.snapshot
+      if ((isNewest && (await isPlaced(lake, file, shows))) || attempt >= MOST_ATTEMPTS)
+        return { kind: 'written', snapshot: root.snapshot }
+    } catch (error) {
+      throw writeError(`Cannot write "${file.name}" of lake "${lake}"`, error)
+    }
+  }
+}
+
+/** Outcomes for both files. */
+interface LakeFilesOutcome {
+  readonly views: FileOutcome
+  readonly catalog: FileOutcome
+}
+
+/**
+ * Writes both files for the newest snapshot, taking nothing of those that are there.
+ *
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `RATES_UNREADABLE`, `DISK_FULL`,
+ *   `WRITE_FAILED`
+ */
+export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Promise<LakeFilesOutcome> =>
+  withDatabases(async (make) => {
+    const write = (kind: FileKind): Promise<FileOutcome> =>
+      writeFile(make, kind, lake, { anew: true, ...options })
+    // One that fails does not keep the other from being written.
+    const views = await write(viewsKind).catch((error: unknown) => ({ kind: 'failed' as const, error }))
+    const catalog = await write(catalogKind)
+    if (views.kind === 'failed') throw views.error
+    return { views, catalog }
+  })
+
+const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<string | undefined> => {
+  const reasons: string[] = []
+  const write = async (make: MakeDatabase): Promise<void> => {
+    for (const kind of kinds)
+      try {
+        const outcome = await writeFile(make, kind, lake, {})
+        if (outcome.kind === 'skipped') reasons.push(`"${kind.file.name}" was not written: ${outcome.reason}`)
+      } catch (error) {
+        reasons.push(messageOf(error))
+      }
+  }
+  try {
+    if (kinds.length > 0) await withDatabases(write)
+  } catch (error) {
+    reasons.push(messageOf(error))
+  }
+  return reasons.length > 0 ? reasons.join('; ') : undefined
+}
+
+/** The files that a lake is to have by where it stands; one that is left out would soon be of an older snapshot. */
+const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
+  if (isLeftOut()) await removePlaced(lake, CATALOG)
+  return KINDS.filter((kind) => (kind === viewsKind ? isInFolder(lake) : !isLeftOut()))
+}
+
+/**
+ * Writes the files after a commit, which stands whatever becomes of them.
+ *
+ * @returns why there is one missing; `undefined` where all that the lake is to have were written
+ */
+export const updateLakeFiles = async (lake: string): Promise<string | undefined> => {
+  try {
+    return await writeSome(lake, await kindsOf(lake))
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/**
+ * Writes the files that are not of the newest snapshot: whoever committed that one may have been killed, or had no room.
+ *
+ * @param whereKept only those that the lake has had: not every command that finds none makes one
+ * @returns as `updateLakeFiles`
+ */
+export const refreshLakeFiles = async (
+  lake: string,
+  { whereKept = false } = {},
+): Promise<string | undefined> => {
+  try {
+    const newest = await newestNumber(lake)
+    if (newest === 0) return undefined
+    const root = await readKnownRoot(lake, newest)
+    const outdated: FileKind[] = []
+    for (const kind of await kindsOf(lake)) {
+      if (whereKept && !(await isKept(lake, kind.file))) continue
+      const shows = await kind.shows(lake, root)
+      if (!(await isPlaced(lake, kind.file, shows).catch(() => false))) outdated.push(kind)
+    }
+    return await writeSome(lake, outdated)
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** Removes both: their pages may still hold what they have named. */
+export const removeLakeFiles = async (lake: string): Promise<void> => {
+  for (const { file } of KINDS) await removePlaced(lake, file)
+}
+
+/**
+ * Checks both files.
+ *
+ * @param newest number of the newest snapshot, which they should show
+ * @param isWhole whether the manifest is, so that the catalog can be compared with it
+ */
+export const verifyLakeFiles = async (
+  lake: string,
+  newest: number,
+  isWhole: boolean,
+  findings: Findings,
+): Promise<void> => {
+  await verifyPlaced(lake, VIEWS, String(newest), findings)
+  const root = isWhole ? await readKnownRoot(lake, newest) : undefined
+  const bytes = await verifyPlaced(lake, CATALOG, root && (await catalogKind.shows(lake, root)), findings)
+  if (bytes === undefined || root === undefined) return
+  const first = await firstShown(lake, root)
+  await verifyCatalog({ lake, first, newest: root, bytes }, (path, problem, detail) =>
+    findings.add(path, problem, `${detail}; ${MADE_AGAIN}`),
+  )
+}
+
+/** Files of superseded rows that no catalog of the lake names. */
+export const unnamedDeletes = async (lake: string): Promise<readonly StoredFile[]> => {
+  const files = await storageOf(lake).list(DELETES_FOLDER)
+  if (files.length === 0) return []
+  const bytes = await readPlaced(lake, CATALOG)
+  // A catalog that cannot be read may name them.
+  if (bytes === undefined && (await isKept(lake, CATALOG))) return []
+  const named = new Set(bytes === undefined ? [] : await deleteFilesOf(bytes))
+  return files.filter(({ path }) => !named.has(path))
+}

@@ -1,0 +1,121 @@
+/**
+ * A file that is made from a lake's snapshots and stands beside its tables, replaced at each commit: its SHA-256 stands
+ * beside it with what it shows. A reader finds the whole file of before or the new one.
+ */
+
+import { storageOf } from '../../storage/open-storage.ts'
+import { sha256Of } from '../../support/hash.ts'
+import type { Findings } from '../form/problems.ts'
+
+/** A kind of file that a lake may have. */
+export interface PlacedFile {
+  readonly name: string
+  /** Name of the file with its SHA-256, as `sha256sum -c` reads it. */
+  readonly record: string
+  /** Whether nobody may write to it. @default false */
+  readonly isReadOnly?: boolean
+}
+
+/** Stands for a file that is not there yet. */
+const NO_FILE = '0'.repeat(64)
+
+interface FileRecord {
+  /** The hashes that the file may have: while it is replaced there are two, the new one first. */
+  readonly hashes: readonly string[]
+  /** The snapshots that it shows: `7`, or `3 to 7`. */
+  readonly shows: string
+}
+
+/** Lines as `sha256sum` writes them, and comments: the snapshots, the hash of the lines above. */
+const recordText = ({ name }: PlacedFile, { hashes, shows }: FileRecord): string => {
+  const lines = hashes.map((sha256) => `${sha256}  ${name}\n`).join('')
+  const text = `${lines}# snapshot ${shows}\n`
+  return `${text}# ${sha256Of(text)}\n`
+}
+
+const readRecord = async (lake: string, file: PlacedFile): Promise<FileRecord | 'none' | 'damaged'> => {
+  const bytes = await storageOf(lake).read(file.record)
+  if (bytes === null) return 'none'
+  const text = bytes.toString('latin1')
+  const hashes = [...text.matchAll(/^([0-9a-f]{64}) {2}/gm)].map(([, sha256 = '']) => sha256)
+  const record = { hashes, shows: /^# snapshot (.+)$/m.exec(text)?.[1] ?? '' }
+  return hashes.length > 0 && text === recordText(file, record) ? record : 'damaged'
+}
+
+/** Whether the lake has, or had, such a file. */
+export const isKept = async (lake: string, file: PlacedFile): Promise<boolean> =>
+  (await readRecord(lake, file)) !== 'none'
+
+/** Puts the file into its place. @param shows the snapshots that it shows */
+export const placeFile = async (
+  lake: string,
+  file: PlacedFile,
+  bytes: Buffer,
+  shows: string,
+): Promise<void> => {
+  const storage = storageOf(lake)
+  const sha256 = sha256Of(bytes)
+  const before = await readRecord(lake, file)
+  const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
+  // A process that is killed in between leaves a file with one of the two hashes.
+  await storage.replace(file.record, recordText(file, { hashes: [sha256, old], shows }))
+  await storage.replace(file.name, bytes, file.isReadOnly)
+  await storage.replace(file.record, recordText(file, { hashes: [sha256], shows }))
+}
+
+/** The bytes of the file; `undefined` where there is none, or another one than was written. */
+export const readPlaced = async (lake: string, file: PlacedFile): Promise<Buffer | undefined> => {
+  const record = await readRecord(lake, file)
+  const bytes = typeof record === 'string' ? null : await storageOf(lake).read(file.name)
+  const isWhole = bytes !== null && typeof record !== 'string' && record.hashes.includes(sha256Of(bytes))
+  return isWhole ? bytes : undefined
+}
+
+/** Whether the file was placed for these snapshots, and nobody is, or was killed, replacing it. */
+export const isPlaced = async (lake: string, file: PlacedFile, shows: string): Promise<boolean> => {
+  const record = await readRecord(lake, file)
+  const bytes = await storageOf(lake).read(file.name)
+  if (bytes === null || typeof record === 'string') return false
+  const [sha256, ...older] = record.hashes
+  return older.length === 0 && sha256 === sha256Of(bytes) && record.shows === shows
+}
+
+export const removePlaced = (lake: string, { name, record }: PlacedFile): Promise<void> =>
+  storageOf(lake).remove([name, record])
+
+export const MADE_AGAIN = '"firmlake views --write" makes it again'
+
+/**
+ * Checks the file and its record, which a lake need not have.
+ *
+ * @param shows the snapshots that it should show; `undefined` where that is not known
+ * @returns its bytes where they are what was written, and show just that
+ */
+export const verifyPlaced = async (
+  lake: string,
+  file: PlacedFile,
+  shows: string | undefined,
+  findings: Findings,
+): Promise<Buffer | undefined> => {
+  const { name } = file
+  const add = (path: string, problem: 'missing' | 'changed', detail: string): undefined => {
+    findings.add(path, problem, `${detail}; ${MADE_AGAIN}`)
+  }
+  const note = (text: string): number => findings.notes.push(`"${name}" ${text}; ${MADE_AGAIN}`)
+  const record = await readRecord(lake, file)
+  const bytes = await storageOf(lake).read(name)
+  if (record === 'damaged') return add(file.record, 'changed', 'it is not what was written')
+  if (record === 'none') return bytes ? add(file.record, 'missing', 'the file is missing') : undefined
+  const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
+  const isWhole = record.hashes.includes(sha256)
+  if (!isWhole) {
+    if (bytes === null) add(name, 'missing', 'the file is missing')
+    else add(name, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
+  }
+  const newest = shows?.replace(/^.* /, '')
+  if (record.hashes.length > 1) note('was not replaced to the end')
+  else if (shows !== undefined && record.shows !== shows)
+    note(`shows snapshot ${record.shows}, the newest is ${newest}`)
+  else if (isWhole && bytes !== null) return bytes
+  return
+}

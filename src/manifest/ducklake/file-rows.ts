@@ -157,11 +157,6 @@ export const insertStatistics = async (session: Session, lake: string, scratch: 
       await withFiles(lake, some, join(scratch, 'footers'), { known: 'all' }, (placeOf) =>
         insertFooters(session, some, placeOf),
       )
-  for (const { all, current } of FILE_TABLES)
-    if (current !== undefined)
-      await session.run(`INSERT INTO ducklake_file_column_stats
-SELECT s.* REPLACE (data_file_id + 1 AS data_file_id, ${current} AS table_id)
-FROM ducklake_file_column_stats AS s WHERE table_id = ${all} AND data_file_id IN (SELECT id FROM ${NEW_FILES})`)
 }
 
 const whereKnown = (end: 'min' | 'max'): string =>
@@ -169,17 +164,22 @@ const whereKnown = (end: 'min' | 'max'): string =>
 
 const insertFooters = (session: Session, files: readonly NewFile[], placeOf: PlaceOf): Promise<void> => {
   const places = files.map(({ id, path }) => ({ id, place: placeOf(path) }))
+  // Both tables at once: DuckDB crashes where a table of very many new rows is given more out of itself.
   return session.run(
     `INSERT INTO ducklake_file_column_stats BY NAME
-SELECT data_file_id, table_id, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes, sum(num_values)::BIGINT AS value_count,
-  CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
-  ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
+SELECT data_file_id + twin AS data_file_id, CASE twin WHEN 0 THEN all_table ELSE current_table END AS table_id,
+  * EXCLUDE (data_file_id, all_table, current_table, twin)
 FROM (
-  SELECT n.id AS data_file_id, b.table AS table_id, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
-  FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
-  JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
-  JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
-) GROUP BY data_file_id, table_id, column_id, type`,
+  SELECT data_file_id, all_table, current_table, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes,
+    sum(num_values)::BIGINT AS value_count, CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
+    ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
+  FROM (
+    SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
+    FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
+    JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
+    JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
+  ) GROUP BY data_file_id, all_table, current_table, column_id, type
+) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR current_table IS NOT NULL`,
     [JSON.stringify(places)],
   )
 }

@@ -211,7 +211,7 @@ test('computed columns stand in the tables, their versions and the views on them
 test('macros answer as in query, and tables, columns and views have their comments', async () => {
   const lake = await restatedLake()
   const questions = [
-    "SELECT count(*) AS n, sum(value) AS sum FROM financials_in('EUR')",
+    "SELECT count(*) AS n, round(sum(value), 6) AS sum FROM financials_in('EUR')",
     "SELECT convert_currency(100, 'SEK', 2020, 'EUR') AS eur",
     "SELECT internal_id, rank FROM find_company('Company 2')",
     "FROM growth('NetSales') ORDER BY ALL",

@@ -23,8 +23,6 @@ export interface DatabaseParts {
   readonly before?: Buffer | undefined
   /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
   readonly blockBytes?: number | undefined
-  /** Whether columns are written as they are: with few rows, to try compressions takes longer than all the rest. @default false */
-  readonly isSmall?: boolean | undefined
   /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
   readonly fill: (session: Session, folder: string) => Promise<void>
 }
@@ -56,7 +54,7 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
   try {
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
-      return await use(async ({ before, blockBytes, isSmall = false, fill }) => {
+      return await use(async ({ before, blockBytes, fill }) => {
         const [smaller, file] = [
           join(folder.path, 'smaller.duckdb'),
           join(folder.path, 'made.duckdb'),
@@ -67,7 +65,6 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
         }
         try {
           if (before !== undefined) await writeFile(file, before)
-          await run(`SET GLOBAL force_compression = '${isSmall ? 'uncompressed' : 'auto'}'`)
           await run(attach(file, 'made', before === undefined ? blockBytes : undefined))
           if (blockBytes !== undefined && (await blockBytesOf(session)) < blockBytes) {
             await run('DETACH made')

@@ -117,7 +117,7 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   await facts.end(merged.gone, merged.gone, true)
   await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
   await files.insert()
-  await insertStatistics(session, step.lake, folders.scratch)
+  await insertStatistics(session, step.lake, folders.folder)
   const deleted = await insertDeletes(session, step, folders, mostInlined)
   await insertSnapshot(session, after, deleted)
 }

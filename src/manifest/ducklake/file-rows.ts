@@ -1,16 +1,16 @@
 /** The data files of a snapshot in the catalog: those that came, those that went, and what stands in the columns of the new ones. */
 
-import { join } from 'node:path'
 import type { CommitFacts, FileEntry } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
+import type { PlaceOf } from '../../lake/files/fetch-tables.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
 import { FILE_TABLES } from './catalog-layout.ts'
 import { rowsFrom } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import type { PendingRows, RowTarget } from './pending-rows.ts'
+import { withFooters } from './read-footers.ts'
 
 /** Files that a step has added, with the ids that they got. */
 export const NEW_FILES = 'temp.new_files'
@@ -146,17 +146,13 @@ const BOUNDED_TYPES = {
   type: 'VARCHAR',
 } satisfies Record<keyof BoundedColumn, string>
 
-/** Reads the footers of the new files, and puts what they say of columns into the catalog. @param scratch as `withFiles` has it */
-export const insertStatistics = async (session: Session, lake: string, scratch: string): Promise<void> => {
+/** Reads the footers of the new files, and puts what they say of columns into the catalog. @param folder as `withFooters` has it */
+export const insertStatistics = async (session: Session, lake: string, folder: string): Promise<void> => {
   await session.run(
     `CREATE TEMP TABLE IF NOT EXISTS bounded AS ${rowsFrom(BOUNDED_TYPES, literal(JSON.stringify(boundedColumns())))}`,
   )
-  // Their hashes are verify's matter: a footer that is not one is an error all the same.
   for await (const files of newFiles(session))
-    for (const some of cutByBytes(files, defaultLocalBytes(lake)))
-      await withFiles(lake, some, join(scratch, 'footers'), { known: 'all' }, (placeOf) =>
-        insertFooters(session, some, placeOf),
-      )
+    await withFooters(lake, files, folder, (placeOf) => insertFooters(session, files, placeOf))
 }
 
 const whereKnown = (end: 'min' | 'max'): string =>

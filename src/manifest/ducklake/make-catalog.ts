@@ -38,7 +38,7 @@ export interface MadeCatalog {
 export const emptyCatalog = (make: MakeDatabase, computed?: readonly ComputedColumn[]): Promise<Buffer> => {
   const { tables, rows } = fixedPart(computed)
   return make({
-    ...{ blockBytes: SMALL_BLOCK_BYTES, isSmall: true },
+    blockBytes: SMALL_BLOCK_BYTES,
     fill: async (session) => {
       for (const sql of [...tables, ...rows]) await session.run(sql)
     },
@@ -68,8 +68,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const fixed = fixedPart(computed)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
   // The empty one has small blocks.
-  const size =
-    files > MANY_FILES || storageOf(lake).isRemote ? { blockBytes: LARGE_BLOCK_BYTES } : { isSmall: true }
+  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : undefined
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const span = { lake, first, newest }
   const fill = async (session: Session, folder: string): Promise<void> => {
@@ -80,7 +79,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
     if (before !== undefined) {
       let isUsable = false
       const bytes = await make({
-        ...{ before, ...size },
+        ...{ before, blockBytes },
         fill: async (session, folder) => {
           isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
           if (!isUsable) return
@@ -91,7 +90,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
       if (isUsable) return { bytes, isNew: false }
     }
     const empty = computed.length > 0 ? await emptyCatalog(make, computed) : await request.empty()
-    return { bytes: await make({ before: empty, ...size, fill }), isNew: true }
+    return { bytes: await make({ before: empty, blockBytes, fill }), isNew: true }
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

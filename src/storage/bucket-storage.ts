@@ -9,7 +9,7 @@ import { copiesOf } from './bucket-copies.ts'
 import { isWhole } from './check-files.ts'
 import { checkPath, type ListedObject, nameOf, type ObjectStore } from './object-store.ts'
 import { serveRanges } from './range-server.ts'
-import { readWhole } from './read-object.ts'
+import { readEnd, readWhole } from './read-object.ts'
 import type { FileFacts, LineLog, Storage, StoredEntry, StoredFile } from './storage.ts'
 import { makeWorkFolder } from './work-folder.ts'
 
@@ -249,6 +249,7 @@ export const bucketStorage = (address: string, local: string, store: ObjectStore
     fetch: copies.fetch,
     fetchTo: copies.fetchTo,
     serveRanges: () => serveRanges(store),
+    readEnd: (file, bytes) => readEnd(store, file, bytes),
 
     examine: copies.examine,
 

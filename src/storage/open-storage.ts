@@ -55,6 +55,7 @@ const bucketOf = (address: string, { read, open }: (typeof BUCKETS)[BucketScheme
     fetch: async (...given) => (await bucket()).fetch(...given),
     fetchTo: async (...given) => (await bucket()).fetchTo(...given),
     serveRanges: async () => (await bucket()).serveRanges(),
+    readEnd: async (...given) => (await bucket()).readEnd(...given),
     examine: async (...given) => (await bucket()).examine(...given),
     readLines: async (...given) => (await bucket()).readLines(...given),
     openLines: async (...given) => (await bucket()).openLines(...given),

@@ -117,3 +117,11 @@ export const rangedObject = (store: ObjectStore, facts: FileFacts, counter: Rang
     },
   }
 }
+
+/** The last bytes of an object. @throws {ToolkitError} as `rangedObject` */
+export const readEnd = async (store: ObjectStore, facts: FileFacts, bytes: number): Promise<Buffer> => {
+  const uncounted = { request: () => undefined, bytes: () => undefined }
+  const { read } = rangedObject(store, facts, uncounted)
+  const { signal } = new AbortController()
+  return Buffer.concat(await Array.fromAsync(read(facts.bytes - bytes, facts.bytes, signal)))
+}

@@ -198,6 +198,13 @@ export interface Storage {
   readonly serveRanges?: () => Promise<RangeServer>
 
   /**
+   * The last bytes of a file. Absent of a folder: its files can be read where they are.
+   *
+   * @throws {ToolkitError} `LAKE_DAMAGED` where it is missing or of another length than expected
+   */
+  readonly readEnd?: (file: FileFacts, bytes: number) => Promise<Buffer>
+
+  /**
    * Reads a stored file to its end, never a copy that was fetched earlier, and hands over its hash with the path of
    * a local file of these very bytes. Of a bucket that is a copy which is removed when `use` has ended.
    *

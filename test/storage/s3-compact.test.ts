@@ -31,7 +31,7 @@ const unknownFiles = async ({ open }: Bench): Promise<readonly string[]> => {
   )
   const known = parts.map(({ text }) => text).join('')
   const stored = (await open().list('')).map(({ path }) => path)
-  return stored.filter((path) => !path.startsWith('_manifest/') && !known.includes(path))
+  return stored.filter((path) => !/^(_manifest\/|lake\.ducklake)/.test(path) && !known.includes(path))
 }
 const atWork = async (bench: Bench): Promise<readonly string[]> =>
   (await localFiles(bench)).filter(

@@ -2,11 +2,12 @@
 
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { rateFacts } from '../snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { readKnownRoot } from '../snapshots/snapshots.ts'
 import { FACT_TABLES, FILE_TABLES, INLINED_TABLES, inlinedDeletes, LOADS } from './catalog-layout.ts'
-import { insertRows } from './catalog-tables.ts'
+import { insertRows, rowsFrom } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { insertDeletes, type WorkFolders } from './delete-rows.ts'
 import { FactRows } from './fact-rows.ts'
@@ -116,64 +117,61 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   await facts.end(merged.gone, merged.gone, true)
   await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
   await files.insert()
-  await insertStatistics(session, step.lake, folders.scratch)
-  await insertDeletes(session, step, folders, mostInlined)
-  await insertSnapshot(session, after)
+  await insertStatistics(session, step.lake, folders.folder)
+  const deleted = await insertDeletes(session, step, folders, mostInlined)
+  await insertSnapshot(session, after, deleted)
 }
 
 const difference = <T>(all: ReadonlySet<T>, some: ReadonlySet<unknown>): ReadonlySet<T> =>
   new Set([...all].filter((one) => !some.has(one)))
 
+/** @param deleted ids of the tables whose files have new deletes */
 const insertSnapshot = async (
   session: Session,
   { snapshot, time, run, pipeline }: SnapshotRoot,
+  deleted: readonly number[],
 ): Promise<void> => {
-  const deleted = FILE_TABLES.flatMap(({ current }) =>
-    current === undefined
-      ? []
-      : [`SELECT ${current} FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot}`],
-  )
-  const changes = await session.rows(`SELECT 'inserted_into_table:' || table_id AS change FROM (
-  SELECT DISTINCT table_id FROM ducklake_data_file WHERE begin_snapshot = ${snapshot} ORDER BY ALL)
-UNION ALL SELECT 'deleted_from_table:' || table_id FROM (
-  SELECT table_id FROM ducklake_data_file WHERE end_snapshot = ${snapshot}
-  UNION SELECT table_id FROM ducklake_delete_file WHERE ${snapshot} BETWEEN begin_snapshot AND partial_max
-  UNION ${deleted.join('\n  UNION ')})`)
-  const [last] = await session.rows('SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file')
+  const changes = `SELECT DISTINCT 'inserted_into_table:' || table_id AS change FROM ducklake_data_file WHERE begin_snapshot = ${snapshot}
+  UNION SELECT 'deleted_from_table:' || table_id FROM ducklake_data_file WHERE end_snapshot = ${snapshot}
+  UNION SELECT 'deleted_from_table:' || unnest([${deleted.join(', ')}]::BIGINT[])`
   await session.run(
-    insertRows('snapshot', [
-      {
-        ...{ snapshot_id: snapshot, snapshot_time: time, schema_version: SCHEMA_VERSION },
-        ...{ next_catalog_id: NEXT_CATALOG_ID, next_file_id: Number(last?.id) + 1 },
-      },
-    ]),
+    `INSERT INTO ducklake_snapshot SELECT ${snapshot}, $1::TIMESTAMPTZ, ${SCHEMA_VERSION}, ${NEXT_CATALOG_ID}, max(data_file_id) + 1
+FROM (SELECT data_file_id FROM ducklake_data_file UNION ALL SELECT 0)`,
+    [time],
   )
   await session.run(
-    insertRows('snapshot_changes', [
-      {
-        ...{
-          snapshot_id: snapshot,
-          changes_made: changes.map(({ change }) => change).join(','),
-          author: 'firmlake',
-        },
-        ...{ commit_message: pipeline, commit_extra_info: JSON.stringify({ run }) },
-      },
-    ]),
+    `INSERT INTO ducklake_snapshot_changes
+SELECT ${snapshot}, coalesce(string_agg(change, ',' ORDER BY change DESC), ''), 'firmlake', $1, $2 FROM (${changes})`,
+    [pipeline, JSON.stringify({ run })],
   )
+}
+
+/** Key of `ducklake_metadata` with the hash of the rates that a catalog has. */
+const RATES_KEY = 'firmlake_rates'
+
+const setMetadata = async (session: Session, key: string, value: string): Promise<boolean> => {
+  const [found] = await session.rows(`SELECT value FROM ducklake_metadata WHERE key = ${literal(key)}`)
+  if (found?.value === value) return false
+  await session.run(`DELETE FROM ducklake_metadata WHERE key = ${literal(key)}`)
+  await session.run(insertRows('metadata', [{ key, value }]))
+  return true
+}
+
+/** Sets the place below which the files of the lake are. */
+export const setDataPath = async (session: Session, path: string): Promise<void> => {
+  await setMetadata(session, 'data_path', path)
 }
 
 /** Rates are those of the lake and not of a snapshot. */
 const replaceRates = async (session: Session, lake: string): Promise<void> => {
+  const rates = JSON.stringify(await Array.fromAsync(rateFacts(lake)))
+  if (!(await setMetadata(session, RATES_KEY, sha256Of(rates)))) return
   const { rows, types } = FACT_TABLES.rates
   await session.run(`DELETE FROM ${rows}`)
-  const pending = new PendingRows(session)
-  const target = {
-    types,
-    insert: (from: string) =>
-      `INSERT INTO ${rows} BY NAME SELECT row_number() OVER () AS row_id, 1 AS begin_snapshot, * FROM ${from}`,
-  }
-  for await (const rate of rateFacts(lake)) await pending.add(target, [rate])
-  await pending.flush()
+  await session.run(
+    `INSERT INTO ${rows} BY NAME SELECT row_number() OVER () AS row_id, 1 AS begin_snapshot, * FROM (${rowsFrom(types, '$1::VARCHAR')})`,
+    [rates],
+  )
 }
 
 /**
@@ -183,18 +181,14 @@ const replaceRates = async (session: Session, lake: string): Promise<void> => {
 const replaceTableStatistics = async (session: Session, { nextVersion }: SnapshotRoot): Promise<void> => {
   const statements = [
     'DELETE FROM ducklake_table_stats',
-    'DELETE FROM ducklake_table_column_stats',
     `INSERT INTO ducklake_table_stats
 SELECT table_id, sum(record_count)::BIGINT, ${nextVersion}::BIGINT << ${VERSION_BITS}, sum(file_size_bytes)::BIGINT
 FROM ducklake_data_file WHERE end_snapshot IS NULL GROUP BY table_id`,
+    'DELETE FROM ducklake_table_column_stats WHERE table_id NOT IN (SELECT table_id FROM ducklake_table_stats)',
     `INSERT INTO ducklake_table_column_stats BY NAME
 SELECT table_id, column_id, true AS contains_null, CASE WHEN column_type = 'float64' THEN false END AS contains_nan
-FROM ducklake_column WHERE parent_column IS NULL AND table_id IN (SELECT table_id FROM ducklake_table_stats)`,
+FROM ducklake_column WHERE parent_column IS NULL AND table_id IN (
+  SELECT table_id FROM ducklake_table_stats EXCEPT SELECT table_id FROM ducklake_table_column_stats)`,
   ]
   for (const sql of statements) await session.run(sql)
 }
-
-/** Sets the place below which the files of the lake are. */
-export const setDataPath = (session: Session, path: string): Promise<void> =>
-  session.run(`DELETE FROM ducklake_metadata WHERE key = 'data_path';
-INSERT INTO ducklake_metadata (key, value) VALUES ('data_path', ${literal(path)})`)

@@ -38,21 +38,38 @@ const CURRENT_TABLES = FILE_TABLES.filter((one): one is CurrentTable => one.curr
 /** Tables whose rows say which of others are current, each with these; a dictionary says it of its own. */
 const GROUPS = Map.groupBy(CURRENT_TABLES, ({ table }) => table.content ?? table.name)
 
-/** Puts what a snapshot supersedes into the catalog. @param mostInlined deletes of a table that stand in the catalog itself */
+/**
+ * Puts what a snapshot supersedes into the catalog.
+ *
+ * @param mostInlined deletes of a table that stand in the catalog itself
+ * @returns the ids of the tables whose files have new deletes
+ */
 export const insertDeletes = async (
   session: Session,
   step: Step,
   folders: WorkFolders,
   mostInlined = MOST_INLINED,
-): Promise<void> => {
+): Promise<readonly number[]> => {
+  const touched: number[] = []
   for (const [main, tables] of GROUPS) {
     const key = tables.find(({ table }) => table.name === main)
     if (key === undefined || !(await makeFresh(session, step, key, folders))) continue
-    for (const one of tables) await insertPositions(session, step, one)
+    const files = await touchedFiles(session, tables)
+    for (const one of tables) {
+      const own = files.get(one.current)
+      if (own === undefined) continue
+      await insertPositions(session, step, one, own)
+      touched.push(one.current)
+    }
   }
+  if (touched.length > 0) await endEmptied(session, step, touched)
   await session.run(`UPDATE ducklake_delete_file SET end_snapshot = ${step.after.snapshot} WHERE end_snapshot IS NULL
   AND data_file_id IN (SELECT data_file_id FROM ducklake_data_file WHERE end_snapshot = ${step.after.snapshot})`)
-  for (const one of CURRENT_TABLES) await moveIntoFiles(session, step.lake, one, folders, mostInlined)
+  for (const current of touched) {
+    const [found] = await session.rows(`SELECT count(*) AS n FROM ${inlinedDeletes(current)}`)
+    if (Number(found?.n) > mostInlined) await moveIntoFiles(session, step.lake, current, folders)
+  }
+  return touched
 }
 
 /** Makes the table of keys that were superseded since the snapshot before, and of all in new files. @returns whether there are any */
@@ -66,71 +83,94 @@ const makeFresh = async (
   if (listed.length === 0) return false
   const keys = recordKey(table).map((name, at) => `${ident(name)} AS k${at}`)
   // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
-  await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
-    session.run(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
+  const [made] = await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
+    session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
 FROM read_parquet([${listed.map(({ path }) => literal(placeOf(path))).join(', ')}])
 WHERE next >= ${before?.nextVersion ?? 0} OR version IN (SELECT version FROM ${NEW_FILES})`),
   )
-  const [found] = await session.rows(`SELECT count(*) > 0 AS is_any FROM ${FRESH}`)
-  return found?.is_any === true
+  return Number(made?.Count) > 0
 }
 
-/** Finds the superseded rows in the files of their versions. Files without any other row end. */
-const insertPositions = async (
+interface TouchedFile {
+  readonly id: number
+  readonly path: string
+  readonly version: number
+}
+
+/** The files that have rows of superseded versions, by table. */
+const touchedFiles = async (
   session: Session,
-  step: Step,
-  { table, current }: CurrentTable,
-): Promise<void> => {
-  const { snapshot } = step.after
-  const touched = await session.rows(
-    `SELECT data_file_id AS id, path, row_id_start >> ${VERSION_BITS} AS version FROM ducklake_data_file
-WHERE table_id = ${current} AND end_snapshot IS NULL
+  tables: readonly CurrentTable[],
+): Promise<ReadonlyMap<number, readonly TouchedFile[]>> => {
+  const rows = await session.rows(
+    `SELECT table_id, data_file_id AS id, path, row_id_start >> ${VERSION_BITS} AS version FROM ducklake_data_file
+WHERE table_id IN (${tables.map(({ current }) => current).join(', ')}) AND end_snapshot IS NULL
   AND row_id_start >> ${VERSION_BITS} IN (SELECT version FROM ${FRESH}) ORDER BY id`,
   )
-  const files = touched.map(({ id, path, version }) => ({ id, path: String(path), version }))
-  if (files.length === 0) return
+  const found = new Map<number, TouchedFile[]>()
+  for (const { table_id, id, path, version } of rows) {
+    const own = found.get(Number(table_id)) ?? []
+    own.push({ id: Number(id), path: String(path), version: Number(version) })
+    found.set(Number(table_id), own)
+  }
+  return found
+}
+
+/** Finds the superseded rows in the files of their versions. */
+const insertPositions = async (
+  session: Session,
+  { lake, after }: Step,
+  { table, current }: CurrentTable,
+  files: readonly TouchedFile[],
+): Promise<void> => {
   const key = recordKey(table)
   const same = key.map((name, at) => `f.k${at} = r.${ident(name)}`).join(' AND ')
-  await eachPlaced(step.lake, files, FILES_AT_ONCE, (some, placeOf) => {
+  await eachPlaced(lake, files, FILES_AT_ONCE, (some, placeOf) => {
     const of = (value: 'id' | 'version'): string =>
       `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
-    return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${snapshot} FROM (
+    return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${after.snapshot} FROM (
   SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
   FROM read_parquet([${some.map(({ path }) => literal(placeOf(path))).join(', ')}], union_by_name = true, file_row_number = true)
 ) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
   })
-  await endEmptied(session, step, current)
 }
 
 /** Files whose rows are all deleted are shown no more, rather than read for nothing. */
-const endEmptied = async (session: Session, { before, after }: Step, current: number): Promise<void> => {
+const endEmptied = async (
+  session: Session,
+  { before, after }: Step,
+  touched: readonly number[],
+): Promise<void> => {
   const { snapshot } = after
-  await session.run(`CREATE OR REPLACE TEMP TABLE emptied AS
-SELECT d.data_file_id AS id FROM ducklake_data_file AS d
-JOIN (SELECT file_id, count(*) AS n FROM ${inlinedDeletes(current)} GROUP BY file_id) AS i ON i.file_id = d.data_file_id
+  const deletes = touched.map((current) => `SELECT file_id FROM ${inlinedDeletes(current)}`)
+  const tables = await session.rows(`CREATE OR REPLACE TEMP TABLE emptied AS
+SELECT d.data_file_id AS id, d.table_id FROM ducklake_data_file AS d
+JOIN (SELECT file_id, count(*) AS n FROM (${deletes.join(' UNION ALL ')}) GROUP BY file_id) AS i ON i.file_id = d.data_file_id
 LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id
-WHERE d.table_id = ${current} AND d.end_snapshot IS NULL AND d.record_count = i.n + coalesce(f.delete_count, 0)`)
+WHERE d.end_snapshot IS NULL AND d.record_count = i.n + coalesce(f.delete_count, 0);
+SELECT DISTINCT table_id FROM temp.emptied`)
+  if (tables.length === 0) return
   const isOne = 'IN (SELECT id FROM temp.emptied)'
   // One that no snapshot shows would be an insert and a delete for nothing.
   const isNeverShown = before === null ? 'true' : `begin_snapshot >= ${snapshot}`
   for (const sql of [
-    `DELETE FROM ${inlinedDeletes(current)} WHERE begin_snapshot = ${snapshot} AND file_id ${isOne}`,
+    ...tables.map(
+      ({ table_id }) =>
+        `DELETE FROM ${inlinedDeletes(Number(table_id))} WHERE begin_snapshot = ${snapshot} AND file_id ${isOne}`,
+    ),
     `DELETE FROM ducklake_data_file WHERE data_file_id ${isOne} AND ${isNeverShown}`,
     `UPDATE ducklake_data_file SET end_snapshot = ${snapshot} WHERE data_file_id ${isOne}`,
   ])
     await session.run(sql)
 }
 
-/** Moves the deletes of a table into files where there are too many of them. */
+/** Moves the deletes of a table into files. */
 const moveIntoFiles = async (
   session: Session,
   lake: string,
-  { current }: CurrentTable,
+  current: number,
   folders: WorkFolders,
-  mostInlined: number,
 ): Promise<void> => {
-  const [found] = await session.rows(`SELECT count(*) AS n FROM ${inlinedDeletes(current)}`)
-  if (Number(found?.n) <= mostInlined) return
   const files = await session.rows(
     `SELECT d.data_file_id AS id, any_value(d.path) AS path, any_value(d.end_snapshot) AS end_snapshot, any_value(f.path) AS older
 FROM ${inlinedDeletes(current)} AS i JOIN ducklake_data_file AS d ON d.data_file_id = i.file_id

@@ -1,16 +1,16 @@
 /** The data files of a snapshot in the catalog: those that came, those that went, and what stands in the columns of the new ones. */
 
-import { join } from 'node:path'
 import type { CommitFacts, FileEntry } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
+import type { PlaceOf } from '../../lake/files/fetch-tables.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
 import { FILE_TABLES } from './catalog-layout.ts'
 import { rowsFrom } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import type { PendingRows, RowTarget } from './pending-rows.ts'
+import { withFooters } from './read-footers.ts'
 
 /** Files that a step has added, with the ids that they got. */
 export const NEW_FILES = 'temp.new_files'
@@ -146,22 +146,13 @@ const BOUNDED_TYPES = {
   type: 'VARCHAR',
 } satisfies Record<keyof BoundedColumn, string>
 
-/** Reads the footers of the new files, and puts what they say of columns into the catalog. @param scratch as `withFiles` has it */
-export const insertStatistics = async (session: Session, lake: string, scratch: string): Promise<void> => {
+/** Reads the footers of the new files, and puts what they say of columns into the catalog. @param folder as `withFooters` has it */
+export const insertStatistics = async (session: Session, lake: string, folder: string): Promise<void> => {
   await session.run(
     `CREATE TEMP TABLE IF NOT EXISTS bounded AS ${rowsFrom(BOUNDED_TYPES, literal(JSON.stringify(boundedColumns())))}`,
   )
-  // Their hashes are verify's matter: a footer that is not one is an error all the same.
   for await (const files of newFiles(session))
-    for (const some of cutByBytes(files, defaultLocalBytes(lake)))
-      await withFiles(lake, some, join(scratch, 'footers'), { known: 'all' }, (placeOf) =>
-        insertFooters(session, some, placeOf),
-      )
-  for (const { all, current } of FILE_TABLES)
-    if (current !== undefined)
-      await session.run(`INSERT INTO ducklake_file_column_stats
-SELECT s.* REPLACE (data_file_id + 1 AS data_file_id, ${current} AS table_id)
-FROM ducklake_file_column_stats AS s WHERE table_id = ${all} AND data_file_id IN (SELECT id FROM ${NEW_FILES})`)
+    await withFooters(lake, files, folder, (placeOf) => insertFooters(session, files, placeOf))
 }
 
 const whereKnown = (end: 'min' | 'max'): string =>
@@ -169,17 +160,22 @@ const whereKnown = (end: 'min' | 'max'): string =>
 
 const insertFooters = (session: Session, files: readonly NewFile[], placeOf: PlaceOf): Promise<void> => {
   const places = files.map(({ id, path }) => ({ id, place: placeOf(path) }))
+  // Both tables at once: DuckDB crashes where a table of very many new rows is given more out of itself.
   return session.run(
     `INSERT INTO ducklake_file_column_stats BY NAME
-SELECT data_file_id, table_id, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes, sum(num_values)::BIGINT AS value_count,
-  CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
-  ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
+SELECT data_file_id + twin AS data_file_id, CASE twin WHEN 0 THEN all_table ELSE current_table END AS table_id,
+  * EXCLUDE (data_file_id, all_table, current_table, twin)
 FROM (
-  SELECT n.id AS data_file_id, b.table AS table_id, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
-  FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
-  JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
-  JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
-) GROUP BY data_file_id, table_id, column_id, type`,
+  SELECT data_file_id, all_table, current_table, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes,
+    sum(num_values)::BIGINT AS value_count, CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
+    ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
+  FROM (
+    SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
+    FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
+    JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
+    JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
+  ) GROUP BY data_file_id, all_table, current_table, column_id, type
+) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR current_table IS NOT NULL`,
     [JSON.stringify(places)],
   )
 }

@@ -180,7 +180,7 @@ export const fixedPart = (computed: readonly ComputedColumn[] = []): FixedPart =
     ),
   ]
   const layout = sha256Of([...tables, JSON.stringify(declaredTables)].join(';'))
-  const madeOf = sha256Of([...rows, TOOL].join(';'))
+  const madeOf = sha256Of([layout, ...rows, TOOL].join(';'))
   const metadata = [
     ...[['version', '1.0'] as const, ['created_by', TOOL] as const, ['encrypted', 'false'] as const],
     ...[[LAYOUT_KEY, layout] as const, [MADE_OF_KEY, madeOf] as const],

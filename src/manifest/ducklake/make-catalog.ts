@@ -67,7 +67,8 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const computed = await computedOfLake(newest)
   const fixed = fixedPart(computed)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
-  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : SMALL_BLOCK_BYTES
+  // The empty one has small blocks.
+  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : undefined
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const span = { lake, first, newest }
   const fill = async (session: Session, folder: string): Promise<void> => {

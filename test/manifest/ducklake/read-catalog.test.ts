@@ -1,7 +1,8 @@
 /** What DuckDB's extension reads in a lake's catalog, compared with what `query` gives of the same snapshots. */
 
-import { rename } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readFile, rename } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { expect, type TestContext, test as vitestTest } from 'vitest'
 import { definitionsFor } from '../../../src/analysis/definitions.ts'
 import { compact } from '../../../src/jobs/compact/compact.ts'
@@ -20,10 +21,10 @@ import { needs } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { inCatalog } from './in-catalog.ts'
 
-const test = (name: string, use: () => Promise<void>): void =>
+const test = (name: string, use: (context: TestContext) => Promise<void>): void =>
   vitestTest(name, async (context: TestContext) => {
     needs(context, "DuckDB's extension ducklake", missingDuckLake())
-    await use()
+    await use(context)
   })
 
 const SAMPLE = join(import.meta.dirname, '../../../data/sample')
@@ -125,6 +126,24 @@ test('each table and view is what query gives, at each snapshot, over loads, a c
   await expectSame(lake, VIEWS)
   await removeGarbage({ lake, now: new Date(), keep: 2 })
   await expectSame(lake)
+})
+
+const REAL = resolve('../shared/data/real')
+
+test('each table and view of real companies is what query gives', async (context) => {
+  if (!existsSync(REAL)) {
+    console.warn(`skipped: no "${REAL}"`)
+    context.skip(`no "${REAL}"`)
+  }
+  const lake = await newLake()
+  await convert({ from: [join(REAL, 'companies.jsonl'), join(REAL, 'relations.jsonl')], lake })
+  const records = await readFile(join(REAL, 'companies.jsonl'), 'utf8')
+  const again = records
+    .split('\n')
+    .slice(0, 5)
+    .map((line): object => JSON.parse(line))
+  await load(lake, ...again)
+  await expectSame(lake, VIEWS)
 })
 
 test('companies that are not listed any more are gone from the snapshot of the listing on, and come back', async () => {

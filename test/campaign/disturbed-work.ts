@@ -40,7 +40,7 @@ const filesOf = async (lake: string): Promise<string[]> => {
     .sort()
 }
 /** Parts of the manifest are named after their run: how many there are must be the same. */
-const PART = /(?<=^_manifest\/parts)\/[-0-9A-Za-z]+\.jsonl$/
+const PART = /(?<=^_manifest\/parts)\/[-0-9A-Za-z]+\.(?:jsonl|parquet)$/
 
 const gc = (lake: string): Promise<unknown> => removeGarbage({ lake, now: new Date() })
 

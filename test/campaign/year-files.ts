@@ -21,9 +21,9 @@ export const countFiles = async (folder: string): Promise<{ files: number; bytes
 const KNOWN = [
   /^_manifest\/\d{8}\.(json|sha256|oldest)$/,
   /^_manifest\/lake-id\.json$/,
-  /^_manifest\/parts\/[-0-9A-Za-z]+\.jsonl$/,
-  /^lake\.duckdb(\.sha256)?$/,
-  /^published\/(delta|iceberg)\/\w+\//,
+  /^_manifest\/parts\/[-0-9A-Za-z]+\.(?:jsonl|parquet)$/,
+  /^lake\.(duckdb|ducklake)(\.sha256)?$/,
+  /^published\/(delta|iceberg|ducklake)\/\w+[/.]/,
   /^\w+\/(_delta_log|metadata)\//,
 ]
 

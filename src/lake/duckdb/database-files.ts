@@ -52,6 +52,8 @@ const blockBytesOf = async (session: Session): Promise<number> => {
 export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>): Promise<T> => {
   const folder = await newSpillFolder()
   try {
+    // A spill folder may be missing: DuckDB makes it where it needs one.
+    await mkdir(folder.path, { recursive: true, mode: 0o700 })
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
       return await use(async ({ before, blockBytes, fill }) => {

@@ -4,7 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { planSharedRun } from '../../src/jobs/steps/plan-shared-run.ts'
 import { sharedRunStatus } from '../../src/jobs/steps/shared-run.ts'
 import { openRowCounter } from '../../src/jobs/verify/verify.ts'
-import { CATALOG_FILE, CATALOG_FILE_RECORD, inLake, LAKE_FILE, LAKE_FILE_RECORD, RUNS_FOLDER } from '../../src/lake/files/layout.ts'
+import {
+  CATALOG_FILE,
+  CATALOG_FILE_RECORD,
+  inLake,
+  LAKE_FILE,
+  LAKE_FILE_RECORD,
+  RUNS_FOLDER,
+} from '../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { hasEnded } from '../../src/manifest/runs/shared-commits.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
@@ -285,33 +292,6 @@ class Round {
       [...snapshot.partitions, { files: snapshot.files }].flatMap((one) => one.files.map(({ path }) => path)),
     )
     // `verify` holds them against their hashes; a bucket has no views.
-    for (const path of [CATALOG_FILE, CATALOG_FILE_RECORD]) listed.add(path)
-    if (!lake.startsWith('s3:')) for (const path of [LAKE_FILE, LAKE_FILE_RECORD]) listed.add(path)
-    if (twin !== undefined) listed.add(`${RUNS_FOLDER}/ended/${twin}`)
-    for (const { path } of await storageOf(lake).list(''))
-      if (!listed.has(path) && !path.startsWith('_manifest/')) say(`"${path}" is left`)
-    const onDisk = new Set([...listed].map((path) => inLake(lake, path)))
-    for (const { path, kind } of await listTree(inLake(lake, RUNS_FOLDER)))
-      if (kind === 'file' && !onDisk.has(path)) say(`"${path}" is left on this machine`)
-    const again = await removeGarbage({ lake, now: new Date() })
-    for (const path of [...again.runs, ...again.files, ...again.leftovers, ...again.working])
-      say(`gc finds "${path}" a second time`)
-    count('rounds')
-  }
-
-  /**
-   * A bucket has no folder that is made at once: of a planner that was killed some files are left for a day. With them
-   * goes the trace of a run that found nothing new.
-   */
-  async #sweepUnborn(): Promise<void> {
-    const { lake, count } = this.#options
-    if (!lake.startsWith('s3:')) return
-    const { runs } = await removeGarbage({ lake, now: new Date(Date.now() + 2 * DAY_MS) })
-    count('plans that were never begun', runs.length)
-  }
-}
-
-export const playRound = (options: RoundOptions): Promise<void> => new Round(options).play()    // `verify` holds them against their hashes; a bucket has no views.
     const views = lake.startsWith('s3:') ? [] : [LAKE_FILE, LAKE_FILE_RECORD]
     for (const path of [CATALOG_FILE, CATALOG_FILE_RECORD, ...views]) listed.add(path)
     if (twin !== undefined) listed.add(`${RUNS_FOLDER}/ended/${twin}`)

@@ -227,7 +227,7 @@ export const verifyLake = async (request: VerifyRequest): Promise<Verification> 
     await verifyRates(lake, findings)
     if (listing.snapshots.length > 0) await verifyLakeId(lake, findings)
     const newest = listing.snapshots.at(-1) ?? 0
-    const isWhole = manifest.damaged.size === 0 && manifest.roots.length === listing.snapshots.length
+    const isWhole = findings.problems.every(({ path }) => !path.startsWith(`${MANIFEST_FOLDER}/`))
     await verifyLakeFiles(lake, newest, isWhole && newest > 0, findings)
     await verifyPublished(lake, request.countRows, findings)
     for (const name of listing.others)

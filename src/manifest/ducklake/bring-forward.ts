@@ -175,7 +175,7 @@ const replaceRates = async (session: Session, lake: string): Promise<void> => {
 }
 
 /**
- * What is known of a table as a whole. Of its columns no bounds: too narrow ones would hide rows. A table without files has none of
+ * Statistics of a table as a whole, without bounds of its columns: too narrow ones would hide rows. A table without files has none of
  * it: the extension for 1.5.2 refuses the whole catalog where a table has statistics and its columns have none.
  */
 const replaceTableStatistics = async (session: Session, { nextVersion }: SnapshotRoot): Promise<void> => {

@@ -22,7 +22,7 @@ export interface CatalogColumn {
   readonly name: string
   /** As DuckLake names it. */
   readonly type: string
-  /** Of a part of a list or a struct. */
+  /** Id of the list or struct whose part it is. */
   readonly parent?: number
 }
 
@@ -34,7 +34,7 @@ export interface CatalogTable extends InSchema {
 /** A table of the lake's files: twice in the catalog, with the same files. */
 export interface FileTable {
   readonly table: Table
-  /** Of the table whose superseded rows are deleted; `undefined` where all rows are shown only. */
+  /** Id of the table whose superseded rows are deleted; `undefined` where only all rows are shown. */
   readonly current: number | undefined
   readonly all: number
 }

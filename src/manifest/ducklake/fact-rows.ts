@@ -1,4 +1,4 @@
-/** What a snapshot says of the lake itself, as rows that stand in the catalog: its partitions, their sources, its quarantine, … */
+/** Facts of a snapshot about the lake itself, as rows that stand in the catalog: its partitions, their sources, its quarantine, … */
 
 import { join } from 'node:path'
 import type { CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'

@@ -1,4 +1,4 @@
-/** What is the same in the catalogs of all lakes: tables, columns, views, macros and the comments on them. */
+/** The part that is the same in the catalogs of all lakes: tables, columns, views, macros and the comments on them. */
 
 import { definitionsFor } from '../../analysis/definitions.ts'
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'

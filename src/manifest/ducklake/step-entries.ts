@@ -1,4 +1,4 @@
-/** What a snapshot lists that the one before does not, and the other way round: opens the parts in which they differ. */
+/** Entries that a snapshot lists and the one before does not, and the other way round: opens the parts in which they differ. */
 
 import type { CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
 import { differingParts, type Leaf, type ListName, type Lists, readEntries } from '../snapshots/parts.ts'

@@ -181,7 +181,7 @@ const writeFile = async (
     const root = await readRoot(lake)
     const reason = await kind.whyNot(lake, root, options)
     if (reason !== undefined) {
-      // What shows an older snapshot would be taken for the lake.
+      // A file that shows an older snapshot would be taken for the lake.
       await removePlaced(lake, file)
       return { kind: 'skipped', reason }
     }

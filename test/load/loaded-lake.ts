@@ -210,7 +210,8 @@ const versionsOf = (
   session: Session,
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
 ): Promise<Snapshot['versions']> => {
-  const writer = new PartWriter({ lake, run: HEAD.run }, randomBytes)
+  // Names of files ask for the id of a run.
+  const writer = new PartWriter({ lake, run: '20250101T000000000Z-000000' }, randomBytes)
   return listVersions({ lake, run: HEAD.run, session })({ before: null, partitions, files, writer })
 }
 

@@ -36,11 +36,12 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 /** The lake when it had so many partitions. */
-const upTo = (partitions: number): Snapshot => ({
-  ...loaded.snapshot,
-  snapshot: partitions,
-  partitions: loaded.snapshot.partitions.slice(0, partitions),
-})
+const upTo = (number: number, holds = (_at: number): boolean => true): Promise<Snapshot> =>
+  bench.listed(loaded.lake, {
+    ...loaded.snapshot,
+    snapshot: number,
+    partitions: loaded.snapshot.partitions.slice(0, number).filter((_, at) => holds(at)),
+  })
 
 interface Made {
   readonly folder: string
@@ -48,7 +49,7 @@ interface Made {
 }
 const make = async (partitions: number, within = parent): Promise<Made> => {
   const folder = join(within, String(partitions))
-  const description = await buildIndex(requestOf({ ...loaded, snapshot: upTo(partitions) }, { folder }))
+  const description = await buildIndex(requestOf({ ...loaded, snapshot: await upTo(partitions) }, { folder }))
   return { folder, description }
 }
 
@@ -110,8 +111,7 @@ test.each([
   ['one in the middle', 2],
 ])('records that a newer snapshot has no more leave the index: those of %s', async (_which, gone) => {
   const within = await temporaryFolder()
-  const partitions = upTo(6).partitions.filter((_, at) => at !== gone)
-  const snapshot = { ...upTo(7), partitions }
+  const snapshot = await upTo(7, (at) => at !== gone)
   const makeIn = async (parentFolder: string): Promise<string> => {
     const folder = join(parentFolder, '7')
     await buildIndex(requestOf({ ...loaded, snapshot }, { folder }))

@@ -77,7 +77,13 @@ interface FileKind {
     lake: string,
     root: SnapshotRoot,
     options: LakeFileOptions,
-  ) => Promise<Buffer>
+  ) => Promise<Made>
+}
+
+interface Made {
+  readonly bytes: Buffer
+  /** A sentence for whoever waited for it. */
+  readonly note?: string | undefined
 }
 
 interface LakeFileOptions {
@@ -105,7 +111,7 @@ const viewsKind: FileKind = {
     // Those of the file that is there cost more to make than all the rest; those of other lakes have no columns of this one.
     const ofOthers = contents.computed.length > 0 ? undefined : () => madeViews(make, views)
     const before = (await readPlaced(lake, VIEWS)) ?? (await ofOthers?.())
-    return make({ before, fill: (session) => fillViews(session, views, contents) })
+    return { bytes: await make({ before, fill: (session) => fillViews(session, views, contents) }) }
   },
 }
 
@@ -116,17 +122,20 @@ const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
 /** Whether a person wants no catalog: firmlake.toml sets this variable. */
 const isLeftOut = (): boolean => process.env.FIRMLAKE_DUCKLAKE === 'false'
 
+const STATISTICS_AGAIN = `"${CATALOG_FILE}" was missing or not what was written: it was made anew, and the statistics of all files were read again`
+
 const catalogKind: FileKind = {
   file: CATALOG,
   whyNot: async () => (isLeftOut() ? '"ducklake = false" leaves it out' : undefined),
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
   make: async (make, lake, root, { anew = false, mostInlined }) => {
+    const before = anew ? undefined : await readPlaced(lake, CATALOG)
+    const isLost = !anew && before === undefined && (await isKept(lake, CATALOG))
     const { bytes } = await makeCatalog(make, {
-      ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined },
-      before: anew ? undefined : await readPlaced(lake, CATALOG),
+      ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined, before },
       empty: () => madeCatalog(make),
     })
-    return bytes
+    return { bytes, note: isLost ? STATISTICS_AGAIN : undefined }
   },
 }
 
@@ -164,7 +173,7 @@ const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
 
 /** Outcome for one file. `skipped`: the lake is to have none. */
 type FileOutcome =
-  | { readonly kind: 'written'; readonly snapshot: number }
+  | { readonly kind: 'written'; readonly snapshot: number; readonly note?: string | undefined }
   | { readonly kind: 'skipped'; readonly reason: string }
 
 /**
@@ -187,10 +196,11 @@ const writeFile = async (
     }
     try {
       const shows = await kind.shows(lake, root)
-      await placeFile(lake, file, await kind.make(make, lake, root, options), shows)
+      const { bytes, note } = await kind.make(make, lake, root, options)
+      await placeFile(lake, file, bytes, shows)
       const isNewest = (await newestNumber(lake)) === root.snapshot
       if ((isNewest && (await isPlaced(lake, file, shows))) || attempt >= MOST_ATTEMPTS)
-        return { kind: 'written', snapshot: root.snapshot }
+        return { kind: 'written', snapshot: root.snapshot, note }
     } catch (error) {
       throw writeError(`Cannot write "${file.name}" of lake "${lake}"`, error)
     }
@@ -227,6 +237,7 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
       try {
         const outcome = await writeFile(make, kind, lake, {})
         if (outcome.kind === 'skipped') reasons.push(`"${kind.file.name}" was not written: ${outcome.reason}`)
+        else if (outcome.note !== undefined) reasons.push(outcome.note)
       } catch (error) {
         reasons.push(messageOf(error))
       }
@@ -248,7 +259,7 @@ const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
 /**
  * Writes the files after a commit, which stands whatever becomes of them.
  *
- * @returns why there is one missing; `undefined` where all that the lake is to have were written
+ * @returns why there is one missing, or made anew; `undefined` where all that the lake is to have were written
  */
 export const updateLakeFiles = async (lake: string): Promise<string | undefined> => {
   try {

@@ -202,9 +202,10 @@ test('a catalog is read-only, is continued where it is whole, and made anew wher
   await chmod(file, 0o644)
   await writeFile(file, 'damaged')
   expect((await verify({ lake })).problems).toMatchObject([{ path: 'lake.ducklake', problem: 'changed' }])
-  await load(lake, company(3, 3))
+  expect((await load(lake, company(3, 3))).noViews).toContain('the statistics of all files were read again')
   expect(await snapshots(lake)).toEqual([1, 2, 3])
   expect((await verify({ lake })).problems).toEqual([])
+  expect((await load(lake, company(3, 4))).noViews).toBeUndefined()
 })
 
 test('the catalog of another lake, or of a lake that was restored to an earlier state, is not continued', async () => {

@@ -4,8 +4,11 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { gc } from '../../src/jobs/gc/gc.ts'
+import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { publish } from '../../src/targets/publish.ts'
+import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
+import { missingDuckLake } from '../support/ducklake.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
 import { forgetSome } from './year-forget.ts'
@@ -32,6 +35,8 @@ export class YearLife {
 
   /** What the lake takes on disk, at the end of the last week. */
   room = ''
+  /** How often the catalog was compared with what a query gives. */
+  catalogsRead = 0
   /** How often other readers have read what is published. */
   readByOthers = 0
 
@@ -68,7 +73,23 @@ export class YearLife {
     await gc({ lake: this.#lake, keepDays: KEEP_DAYS })
     const { wrong, text } = await checkRoom(this.#lake)
     this.room = text
-    return [...(await checkFiles(this.#lake)), ...wrong, ...(await this.#checkLess())]
+    return [
+      ...(await checkFiles(this.#lake)),
+      ...wrong,
+      ...(await this.#checkLess()),
+      ...(await this.#checkCatalog()),
+    ]
+  }
+
+  /** As DuckDB's extension reads it: the newest snapshot, one in the middle and the oldest. */
+  async #checkCatalog(): Promise<readonly string[]> {
+    if (missingDuckLake() !== undefined) return []
+    const snapshots = await listSnapshots(this.#lake)
+    const some = [0, Math.floor(snapshots.length / 2), snapshots.length - 1].flatMap(
+      (at) => snapshots[at] ?? [],
+    )
+    this.catalogsRead += 1
+    return compareCatalog(this.#lake, [...new Set(some)])
   }
 
   /** Each quarter of a whole year: other readers take a while to start. */

@@ -7,6 +7,7 @@ import { report } from '../../src/jobs/report/report.ts'
 import { sync } from '../../src/jobs/sync/sync.ts'
 import { listManifest, newestNumber } from '../../src/manifest/snapshots/snapshots.ts'
 import { createService } from '../../src/source/service/service.ts'
+import { missingDuckLake } from '../support/ducklake.ts'
 import type { CampaignOptions, CampaignResult } from './campaign.ts'
 import { ShiftedClock } from './shifted-clock.ts'
 import { holdAll, loadAll, type WayOfAll, wayAfter } from './year-all.ts'
@@ -135,6 +136,7 @@ export class PlayedYear implements AsyncDisposable {
     const figures = {
       ...{ committed, quiet: cases - committed, ...Object.fromEntries(this.#counts) },
       'read by other readers': otherReadersMissing() ?? this.#life.readByOthers,
+      'catalogs read': missingDuckLake() ?? this.#life.catalogsRead,
       room: this.#life.room,
       'hash of the last rows': this.#hash,
     }

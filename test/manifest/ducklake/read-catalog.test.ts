@@ -8,9 +8,8 @@ import { definitionsFor } from '../../../src/analysis/definitions.ts'
 import { compact } from '../../../src/jobs/compact/compact.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import { copy } from '../../../src/jobs/copy/copy.ts'
-import { openQuery, query } from '../../../src/jobs/query/query.ts'
+import { query } from '../../../src/jobs/query/query.ts'
 import { verify } from '../../../src/jobs/verify/verify.ts'
-import { LISTINGS, QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
@@ -19,7 +18,7 @@ import { openPullBench } from '../../service/pull-bench.ts'
 import { missingDuckLake } from '../../support/ducklake.ts'
 import { needs } from '../../support/needs.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { inCatalog } from './in-catalog.ts'
+import { inCatalog, sumsInCatalog, sumsInQuery, TABLE_VIEWS } from './in-catalog.ts'
 
 const test = (name: string, use: (context: TestContext) => Promise<void>): void =>
   vitestTest(name, async (context: TestContext) => {
@@ -29,48 +28,12 @@ const test = (name: string, use: (context: TestContext) => Promise<void>): void 
 
 const SAMPLE = join(import.meta.dirname, '../../../data/sample')
 
-const TABLE_VIEWS = [
-  ...TABLES.flatMap(({ name }) => [name, `${name}_history`]),
-  ...['companies_all', LISTINGS.name, QUARANTINE.name],
-]
 const VIEWS = [
   ...TABLE_VIEWS,
   ...definitionsFor()
     .filter(({ kind }) => kind === 'view')
     .map(({ name }) => name),
 ]
-
-/** Rows and their sum, whatever their order. The lines of the quarantine are not in a catalog. */
-const sumOf = (view: string, left = ''): string =>
-  `SELECT count(*)::INTEGER AS n, coalesce(sum(hash(r::VARCHAR)::HUGEINT), 0)::VARCHAR AS sum FROM (SELECT * ${left} FROM ${view}) AS r`
-const WITHOUT_LINES = 'EXCLUDE (raw, raw_base64)'
-
-type Sums = Readonly<Record<string, unknown>>
-
-const sumsInQuery = async (lake: string, snapshot: number, views: readonly string[]): Promise<Sums> => {
-  const opened = await openQuery({ lake, snapshot })
-  try {
-    const found: Record<string, unknown> = {}
-    for (const view of views) {
-      const { rows } = await opened.run(sumOf(view, view === QUARANTINE.name ? WITHOUT_LINES : ''))
-      for await (const some of rows) for (const [n, sum] of some) found[view] = { n, sum }
-    }
-    return found
-  } finally {
-    opened.close()
-  }
-}
-
-const sumsInCatalog = (lake: string, snapshot: number, views: readonly string[]): Promise<Sums> =>
-  inCatalog(
-    lake,
-    async (ask) => {
-      const found: Record<string, unknown> = {}
-      for (const view of views) found[view] = (await ask(sumOf(view)))[0]
-      return found
-    },
-    [`SNAPSHOT_VERSION ${snapshot}`],
-  )
 
 /** Whether tables at all snapshots are the same for both. @param ofNewest views that are compared at the newest one */
 const expectSame = async (lake: string, ofNewest = TABLE_VIEWS): Promise<void> => {

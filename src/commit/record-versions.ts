@@ -10,12 +10,13 @@ import type { CommittedPartition, FileOfRun, VersionFile } from '../core/partiti
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
-import { inLake, runPath } from '../lake/files/layout.ts'
+import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { LISTINGS, mainTables, TABLES, type Table } from '../lake/tables/tables.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../lake/views/current-versions.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
+import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
 
 /** Entries that a commit adds, with the versions that it gives. */
@@ -37,10 +38,9 @@ interface ListRequest extends Added {
  */
 export type ListVersions = (request: ListRequest) => Promise<readonly VersionFile[]>
 
-/** Session and run of the work. */
+/** Lake and session of the work. */
 export interface VersionsContext {
   readonly lake: string
-  readonly run: string
   readonly session: Session
   /** The most that files of a lake in a bucket take on this machine at once, in bytes. @default FIRMLAKE_CACHE_BYTES */
   readonly localBytes?: number | undefined
@@ -93,12 +93,16 @@ class TableVersions {
   readonly #table: Table
   readonly #writer: PartWriter
   readonly #keys: string
+  /** Folder of this machine for files on their way. */
+  readonly #scratch: string
 
   constructor(context: VersionsContext, table: Table, writer: PartWriter) {
     this.#context = context
     this.#table = table
     this.#writer = writer
     this.#keys = recordKey(table).map(ident).join(', ')
+    // Not in the run's folder, which several commits of the run share and the first of them removes.
+    this.#scratch = inLake(context.lake, `${RUNS_FOLDER}/${temporaryName()}`)
   }
 
   /** Keys of files with their version. */
@@ -109,8 +113,9 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
   }
 
   /** The same of a lake in a bucket: of files that are here some at a time, the keys alone are kept. */
-  async #copyKeys(files: readonly KeyFile[], scratch: string): Promise<string> {
+  async #copyKeys(files: readonly KeyFile[]): Promise<string> {
     const { lake, session, localBytes = defaultLocalBytes(lake) } = this.#context
+    const scratch = this.#scratch
     const copies: string[] = []
     await makeFolder(scratch, { within: inLake(lake, '') })
     for (const some of cutByBytes(files, localBytes)) {
@@ -132,10 +137,9 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
 
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
   async #write(kind: VersionFile['kind'], rows: string): Promise<readonly VersionFile[]> {
-    const { lake, run, session } = this.#context
-    const folder = inLake(lake, runPath(run))
-    await makeFolder(folder, { within: inLake(lake, '') })
-    const local = join(folder, `versions-${this.#table.name}-${kind}.parquet`)
+    const { lake, session } = this.#context
+    await makeFolder(this.#scratch, { within: inLake(lake, '') })
+    const local = join(this.#scratch, `${kind}.parquet`)
     try {
       const { rows: count } = await session.copy(
         `SELECT * FROM (${rows}) ORDER BY ${this.#keys}, version`,
@@ -211,34 +215,30 @@ SELECT * FROM (
 
   /** @param before the lists of all tables */
   async extend(before: readonly VersionFile[], added: Added): Promise<readonly VersionFile[]> {
-    const { lake, run } = this.#context
+    const { lake } = this.#context
     const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
       versionFilesOf({ versions: before }, kind, this.#table),
     ) as [readonly VersionFile[], readonly VersionFile[]]
     const records = filesOf(added, this.#table.name)
     const listings = this.#table.content === LISTINGS.content ? filesOf(added, LISTINGS.name) : []
     if (records.length + listings.length === 0) return [...last, ...superseded]
-    const scratch = inLake(lake, `${runPath(run)}/versions`)
     const lists = versionFacts([...last, ...superseded])
     try {
-      return await withFiles(lake, lists, join(scratch, 'lists'), {}, (placeOf) =>
-        this.#extendBoth({ last, superseded, records, listings }, placeOf, scratch),
+      return await withFiles(lake, lists, join(this.#scratch, 'lists'), {}, (placeOf) =>
+        this.#extendBoth({ last, superseded, records, listings }, placeOf),
       )
     } finally {
-      await rm(scratch, { recursive: true, force: true })
+      await rm(this.#scratch, { recursive: true, force: true })
     }
   }
 
   async #extendBoth(
     { last, superseded, records, listings }: ToExtend,
     placeOf: PlaceOf,
-    scratch: string,
   ): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
     const keysIn = (files: readonly KeyFile[]): Promise<string> | string =>
-      storageOf(lake).isRemote
-        ? this.#copyKeys(files, scratch)
-        : this.#keysIn(files, (path) => inLake(lake, path))
+      storageOf(lake).isRemote ? this.#copyKeys(files) : this.#keysIn(files, (path) => inLake(lake, path))
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const sizes = Map.groupBy(records, ({ version }) => version)
     const [greatest] = [...sizes].sort(([, a], [, b]) => rowsOf(b) - rowsOf(a))
@@ -276,15 +276,19 @@ SELECT * FROM (
     companies: readonly bigint[],
   ): Promise<readonly VersionFile[]> {
     const own = before.filter(({ table }) => table === this.#table.name)
-    const { lake, run } = this.#context
+    const { lake } = this.#context
     const left = `${this.#keys} NOT IN (SELECT unnest([${companies.join(', ')}]::BIGINT[]))`
     const written: VersionFile[] = []
-    await withFiles(lake, versionFacts(own), inLake(lake, `${runPath(run)}/lists`), {}, async (placeOf) => {
-      for (const file of own) {
-        const rows = `SELECT * FROM (${this.#listed([file], placeOf)}) WHERE ${left}`
-        written.push(...(await this.#write(file.kind, rows)))
-      }
-    })
+    try {
+      await withFiles(lake, versionFacts(own), join(this.#scratch, 'lists'), {}, async (placeOf) => {
+        for (const file of own) {
+          const rows = `SELECT * FROM (${this.#listed([file], placeOf)}) WHERE ${left}`
+          written.push(...(await this.#write(file.kind, rows)))
+        }
+      })
+    } finally {
+      await rm(this.#scratch, { recursive: true, force: true })
+    }
     return written
   }
 }

@@ -187,7 +187,7 @@ const commitPlanned = async (
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },
     take: plan.take,
-    versions: (request) => loader.withSession((session) => listVersions({ lake, run, session })(request)),
+    versions: (request) => loader.withSession((session) => listVersions({ lake, session })(request)),
     beforeTry: async (newest) => {
       checkProjection(lake, newest, plan)
       await guard.check(newest)

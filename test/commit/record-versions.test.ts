@@ -126,7 +126,7 @@ test.each([
       fc.array(fc.array(LOADED, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
       async (commits) => {
         const lake = await temporaryFolder()
-        const context = { lake, run: RUN, session, sizes }
+        const context = { lake, session, sizes }
         const writer = new PartWriter({ lake, run: RUN }, randomBytes)
         const loads: [number, Loaded][] = []
         let versions: readonly VersionFile[] = []

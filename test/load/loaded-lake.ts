@@ -212,7 +212,7 @@ const versionsOf = (
 ): Promise<Snapshot['versions']> => {
   // Names of files ask for the id of a run.
   const writer = new PartWriter({ lake, run: '20250101T000000000Z-000000' }, randomBytes)
-  return listVersions({ lake, run: HEAD.run, session })({ before: null, partitions, files, writer })
+  return listVersions({ lake, session })({ before: null, partitions, files, writer })
 }
 
 const snapshotOf = async (

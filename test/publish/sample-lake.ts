@@ -74,7 +74,7 @@ export const commitChanged = async (
   const engine = await Engine.open({ memoryBytes: MEMORY_BYTES })
   const session = await engine.connect()
   const writer = new PartWriter({ lake, run }, randomBytes)
-  const versions = await listVersions({ lake, run, session })({ before: null, partitions, files, writer })
+  const versions = await listVersions({ lake, session })({ before: null, partitions, files, writer })
   engine.close()
   await createSnapshot(lake, { ...next, versions })
   await ensureRecord(lake, next.snapshot)

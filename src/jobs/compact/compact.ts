@@ -155,7 +155,7 @@ const work = async (
         ...{ lease, tool: TOOL, base: snapshot, partitions, runFiles },
         versions: (request) =>
           withRewritingSession(options, spill, (session) =>
-            listVersions({ lake, run: lease.run, session, localBytes: options.localBytes })(request),
+            listVersions({ lake, session, localBytes: options.localBytes })(request),
           ),
         ...{ now: () => new Date(), random: randomBytes, signal },
       }),

@@ -156,7 +156,7 @@ const commitIn = async (
           ...{ lease: run, tool: TOOL, base: snapshot, listed, written, names },
           ids: work.ids,
           versions: (before, writer) =>
-            versionsWithout({ lake, run: run.run, session: work.session }, [...work.ids.companies], {
+            versionsWithout({ lake, session: work.session }, [...work.ids.companies], {
               ...{ before, writer },
               files: listed.files,
             }),

@@ -112,7 +112,7 @@ const commit = async (lake: string, files: readonly Original[], load: Load): Pro
     const session = await engine.connect()
     await commitPartitions({
       ...{ lease, pipeline: 'convert', tool: TOOL, partitions, runFiles },
-      ...{ now: () => new Date(), random: randomBytes, versions: listVersions({ lake, run, session }) },
+      ...{ now: () => new Date(), random: randomBytes, versions: listVersions({ lake, session }) },
     })
   } finally {
     engine.close()

@@ -80,7 +80,7 @@ const versionedTables = (): readonly Table[] => [
   ...TABLES.filter(({ content }) => content === undefined),
 ]
 
-/** The lists of a table, and the files with what came. */
+/** The lists of a table before, and the files of keys that came. */
 interface ToExtend {
   readonly last: readonly VersionFile[]
   readonly superseded: readonly VersionFile[]
@@ -106,13 +106,13 @@ class TableVersions {
   }
 
   /** Keys of files with their version. */
-  #keysIn(files: readonly KeyFile[], placeOf: PlaceOf, more = ''): string {
+  #keysIn(files: readonly KeyFile[], placeOf: PlaceOf): string {
     const paths = files.map(({ path }) => literal(placeOf(path)))
-    return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version${more}
+    return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version
 FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
   }
 
-  /** The same of a lake in a bucket: of files that are here some at a time, the keys alone are kept. */
+  /** The same of a lake in a bucket: a few files at a time are fetched, and only their keys are kept. */
   async #copyKeys(files: readonly KeyFile[]): Promise<string> {
     const { lake, session, localBytes = defaultLocalBytes(lake) } = this.#context
     const scratch = this.#scratch
@@ -187,7 +187,7 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
     return [...before.slice(0, at), ...written]
   }
 
-  /** Makes the table of superseded versions among what came and what was the last before. @returns how many */
+  /** Makes the table of versions that are newly superseded, among those that came and the last ones before. @returns how many */
   async #findSuperseded(came: string, rows: number, last: string | undefined): Promise<number> {
     const { session } = this.#context
     const pieces = Math.ceil(rows / (this.#context.sizes ?? SIZES).mostRows)
@@ -304,7 +304,7 @@ export const listVersions =
   }
 
 /**
- * The lists without some companies, and without what only their records had in dictionaries.
+ * The lists without some companies, and without line items that only their records had.
  *
  * @param files the dictionaries that are left
  * @throws as `ListVersions`

@@ -6,7 +6,7 @@ import { type ComputedColumn, withComputed } from '../../lake/projection/compute
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
 import { FILE_TABLES, type FileTable, type InSchema, placesOf } from './catalog-layout.ts'
-import { type CatalogNames, macroSql, viewSql } from './qualify-sql.ts'
+import { type CatalogNames, macroSql, PLACEHOLDER, viewSql } from './qualify-sql.ts'
 
 export interface CatalogView extends InSchema {
   readonly sql: string
@@ -17,7 +17,6 @@ export const VERSION_BITS = 32
 
 const versionOf = (alias: string): string => `${alias}.rowid >> ${VERSION_BITS}`
 
-const PLACEHOLDER = '{DUCKLAKE_CATALOG}'
 const placed = ({ schema, name }: InSchema): string => `${PLACEHOLDER}.${schema}.${ident(name)}`
 
 const columnsOf = ({ columns }: Table, alias: string): string =>

@@ -28,12 +28,6 @@ export interface CatalogRequest {
   readonly empty: () => Promise<Buffer>
 }
 
-export interface MadeCatalog {
-  readonly bytes: Buffer
-  /** Whether all of it was made anew, for which the footers of all files were read. */
-  readonly isNew: boolean
-}
-
 /** The tables of a catalog and what is the same for all lakes. */
 export const emptyCatalog = (make: MakeDatabase, computed?: readonly ComputedColumn[]): Promise<Buffer> => {
   const { tables, rows } = fixedPart(computed)
@@ -62,7 +56,8 @@ const refreshFixed = async (session: Session, { ask, madeOf, rows }: FixedPart):
   for (const sql of rows) await session.run(sql)
 }
 
-export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): Promise<MadeCatalog> => {
+/** @returns the bytes. Where the catalog before cannot be continued, the footers of all files are read for it. */
+export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): Promise<Buffer> => {
   const { lake, first, newest, before, mostInlined } = request
   const computed = await computedOfLake(newest)
   const fixed = fixedPart(computed)
@@ -87,10 +82,10 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
           await fill(session, folder)
         },
       })
-      if (isUsable) return { bytes, isNew: false }
+      if (isUsable) return bytes
     }
     const empty = computed.length > 0 ? await emptyCatalog(make, computed) : await request.empty()
-    return { bytes: await make({ before: empty, blockBytes, fill }), isNew: true }
+    return await make({ before: empty, blockBytes, fill })
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

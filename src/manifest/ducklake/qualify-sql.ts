@@ -4,7 +4,7 @@
  */
 
 /** Stands for the catalog's name in views; the extension puts in the name that a reader has given it. Macros have none. */
-const CATALOG = '{DUCKLAKE_CATALOG}'
+export const PLACEHOLDER = '{DUCKLAKE_CATALOG}'
 
 /** Facts of the manifest, `firmlake.fact_runs()`, which are tables in the catalog. */
 const FACT = /\bfirmlake\.fact_(\w+)\(\)/g
@@ -41,9 +41,9 @@ export const viewSql = (sql: string, { relations, macros }: CatalogNames): strin
       const isRead = /^(from|join)$/i.test(before) && !next.startsWith('.') && !next.startsWith('(')
       before = word
       if (dot) return word
-      if (word === 'firmlake' && next === '.') return `${CATALOG}.firmlake`
-      if (isRead && relations.has(word) && !own.has(word)) return `${CATALOG}.main.${word}`
-      return next.startsWith('(') && macros.has(word) ? `${CATALOG}.main.${word}` : word
+      if (word === 'firmlake' && next === '.') return `${PLACEHOLDER}.firmlake`
+      if (isRead && relations.has(word) && !own.has(word)) return `${PLACEHOLDER}.main.${word}`
+      return next.startsWith('(') && macros.has(word) ? `${PLACEHOLDER}.main.${word}` : word
     })
     .join('')
 }

@@ -40,7 +40,7 @@ import {
 
 const VIEWS: PlacedFile = { name: LAKE_FILE, record: LAKE_FILE_RECORD }
 /** Nobody is to write it but a commit: a change of it would be gone with the next one. */
-export const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, isReadOnly: true }
+const CATALOG: PlacedFile = { name: CATALOG_FILE, record: CATALOG_FILE_RECORD, isReadOnly: true }
 
 /** Above it a file of views takes too long to make at each commit, and its views to open. */
 const MOST_FILES = 10_000
@@ -131,7 +131,7 @@ const catalogKind: FileKind = {
   make: async (make, lake, root, { anew = false, mostInlined }) => {
     const before = anew ? undefined : await readPlaced(lake, CATALOG)
     const isLost = !anew && before === undefined && (await isKept(lake, CATALOG))
-    const { bytes } = await makeCatalog(make, {
+    const bytes = await makeCatalog(make, {
       ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined, before },
       empty: () => madeCatalog(make),
     })

@@ -4,6 +4,7 @@ import { readRows } from '../../src/jobs/common/read-rows.ts'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { openQuery } from '../../src/jobs/query/query.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -56,4 +57,20 @@ test('of a compacted lake the filters on the views of figures reach the files, a
   for (const view of ['latest_figures', 'financials_wide'])
     expect(await scanOf(`SELECT count(*) FROM ${view} WHERE internal_id = 1`)).toContain('internal_id=1')
   query.close()
+})
+
+test('of all figures none stand in memory twice: a file forgets NOT MATERIALIZED, and a FILTER passes on every column', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  await convert({ from: fromRecords('crm', [company(1, 'SE')]), lake })
+  const engine = await Engine.open({ memoryBytes: 128 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    await session.run(`ATTACH '${join(lake, 'lake.duckdb')}' AS lake (READ_ONLY); USE lake`)
+    const planOf = async (view: string): Promise<string> =>
+      JSON.stringify(await session.rows(`EXPLAIN FROM ${view}`))
+    expect(await planOf('quality_scale')).not.toContain('CTE')
+    expect(await planOf('financials_wide')).not.toMatch(/FILTER/i)
+  } finally {
+    engine.close()
+  }
 })

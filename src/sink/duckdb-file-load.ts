@@ -131,6 +131,7 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   }
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of incomingContents(declared)) await mergeRecords(session, content, tables)
+  for (const table of tables) if (table.fresh) await addKey(session, table)
   await session.run(`INSERT INTO ${LOADS} VALUES (?, now(), ?, ?)`, [
     ...[run.run, countPartitions(run.files), run.taken ?? null],
   ])
@@ -165,6 +166,12 @@ const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Pr
   return { ...loading, fresh }
 }
 
+/** Only once a new table has its rows: with a key DuckDB keeps all that a transaction inserts in memory. */
+const addKey = async (session: Session, { target, declared }: Loading): Promise<void> => {
+  if (declared && hasIndex(declared))
+    await session.run(`ALTER TABLE ${target} ADD PRIMARY KEY (${declared.key.map(ident).join(', ')})`)
+}
+
 /** Columns as declared, then others as staged. */
 const columnList = (
   declared: Table | undefined,
@@ -187,7 +194,6 @@ const createTable = async (
 ): Promise<void> => {
   const list = columnList(declared, staged)
   const parts = list.map(({ name, type }) => `${ident(name)} ${type}`)
-  if (declared && hasIndex(declared)) parts.push(`PRIMARY KEY (${declared.key.map(ident).join(', ')})`)
   await session.run(`CREATE OR REPLACE TABLE ${target} (${parts.join(', ')})`)
   if (declared === undefined) return
   const names = list.map(({ name }) => name)
@@ -262,10 +268,13 @@ const refuseDoubles = async (
   { key }: Table,
   current: string,
 ): Promise<void> => {
-  const keys = key.map(ident).join(', ')
-  // Equal keys have equal hashes: where those differ, and that is cheaper to find out, the keys do.
+  const names = key.map(ident)
+  const [keys, number, others] = [names.join(', '), names.at(-1), names.slice(0, -1).join(', ')]
+  // A key ends in a number. Where as many bits are set as there are rows, none comes twice: one group for 64 keys.
   const [same] = await session.rows(
-    `SELECT 1 FROM (SELECT hash(${keys}) AS h FROM (${current}) AS c) GROUP BY h HAVING count(*) > 1 LIMIT 1`,
+    `SELECT 1 FROM (
+  SELECT hash(${others}, ${number} // 64) AS h, 1::UBIGINT << (${number} & 63) AS bit FROM (${current}) AS c
+) GROUP BY h HAVING count(*) > bit_count(bit_or(bit)) LIMIT 1`,
   )
   if (same === undefined) return
   const [row] = await session.rows(

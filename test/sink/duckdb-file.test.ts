@@ -234,6 +234,25 @@ test('a key that comes twice in one partition is refused, and nothing of the run
   expect(await sink.deliveredRuns()).toEqual(new Set(['run-1']))
 })
 
+test('a key that comes twice in the first run is refused, too, and no table is made', async () => {
+  const { load, ask } = await bench()
+  await expect(load('run-1', [['p-0', 'companies', companies([3, 'a'], [3, 'b'])]])).rejects.toMatchObject({
+    code: 'TARGET_FAILED',
+  })
+  expect(await ask("SELECT table_name FROM duckdb_tables() WHERE database_name = 'db'")).toEqual([])
+})
+
+test('keys whose numbers are 64 or a multiple apart are different keys', async () => {
+  const { load, ask } = await bench()
+  const rows = `SELECT * REPLACE (n::SMALLINT AS fiscal_year)
+FROM (${financials([1, 'A', 1])}), unnest([-65, -64, -1, 0, 63, 64, 127, 128, 2024]) AS numbers (n)`
+  await load('run-1', [
+    ['p-0', 'companies', companies([1, 'one'])],
+    ['p-0', 'financials', rows],
+  ])
+  expect(await ask('SELECT count(*)::INTEGER AS n FROM db.financials')).toEqual([{ n: 9 }])
+})
+
 test('loaded tells the runs of the file, none where there is no file, and makes none', async () => {
   const { load, sink, file } = await bench()
   expect(await sink.deliveredRuns()).toEqual(new Set())

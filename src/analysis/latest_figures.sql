@@ -15,8 +15,8 @@
 CREATE OR REPLACE VIEW latest_figures AS
 SELECT f.internal_id, n.company_name, f.* EXCLUDE (internal_id) FROM (
   SELECT internal_id, country_code, category, line_item,
-    arg_max(consolidation, rank) AS consolidation,
-    arg_max(fiscal_year, rank) AS fiscal_year, arg_max(value, rank) AS value, arg_max(currency, rank) AS currency
+    CASE max(rank) & 1 WHEN 1 THEN 'Consolidated' ELSE 'Unconsolidated' END AS consolidation,
+    (max(rank) >> 1)::SMALLINT AS fiscal_year, arg_max(value, rank) AS value, arg_max(currency, rank) AS currency
   FROM (
     SELECT *, 2 * fiscal_year::INTEGER + CASE consolidation WHEN 'Consolidated' THEN 1 ELSE 0 END AS rank FROM financials
   )

@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   replay: async () => (await import('./commands/quarantine.ts')).addReplay,
   demo: async () => (await import('./commands/demo.ts')).addDemo,
+  init: async () => (await import('./commands/init.ts')).addInit,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
   manifest: async () => (await import('./commands/manifest.ts')).addManifest,

@@ -112,3 +112,13 @@ export interface CheckedFlag {
 
 export const checkedOption = (): Option =>
   new Option('--checked', 'download and verify files before reading them (lakes in buckets)')
+
+export interface YesOption {
+  readonly yes?: true
+}
+
+export const yesOption = (): Option => new Option('--yes', 'at a terminal: ask nothing, do it')
+
+/** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */
+export const isAsked = ({ yes, json }: YesOption & JsonOption): boolean =>
+  !yes && !json && process.stdin.isTTY === true && process.stderr.isTTY === true

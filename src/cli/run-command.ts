@@ -87,7 +87,10 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
   }
 }
 
-const ARGS = process.argv.slice(2)
+/** Other ways in which people ask for the version. */
+const VERSION_WORDS = /^(-V|version)$/
+const [FIRST = '', ...OTHERS] = process.argv.slice(2)
+const ARGS = VERSION_WORDS.test(FIRST) ? ['--version', ...OTHERS] : process.argv.slice(2)
 /** For a step of a run the exit code says whether to retry it. */
 const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 

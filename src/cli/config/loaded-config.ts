@@ -8,7 +8,7 @@ import { note } from '../output/print.ts'
 const NONE: LoadedConfig = { file: undefined, env: {}, notices: [] }
 
 /** These commands answer without a lake: a file with a fault does not stop them. */
-const WITHOUT = /^(-h|--help|-V|--version|help|completion|demo|init)$/
+const WITHOUT = /^(-h|--help|-v|--version|help|completion|demo|init)$/
 
 let current = NONE
 

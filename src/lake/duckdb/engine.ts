@@ -282,6 +282,8 @@ export class Engine {
       threads: String(options.threads ?? 2),
       memory_limit: memoryLimit,
       preserve_insertion_order: 'false',
+      // The system keeps what was read of files on this machine; a second copy would take the memory of statements.
+      enable_external_file_cache: 'false',
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
       temp_directory: options.spillFolder ?? '',

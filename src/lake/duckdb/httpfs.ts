@@ -18,6 +18,7 @@ const SETTINGS = [
   'http_retries = 0',
   'http_timeout = 3600',
   'parquet_metadata_cache = true',
+  'enable_external_file_cache = true',
 ]
 
 /**

@@ -26,3 +26,19 @@ test.skipIf(process.platform !== 'linux')(
     }
   },
 )
+
+test('what was read of files on this machine takes no memory', async () => {
+  const file = join(await temporaryFolder(), 'numbers.parquet')
+  const engine = await Engine.open({ memoryBytes: 300 * MEBIBYTE })
+  try {
+    const session = await engine.connect()
+    await session.run(`COPY (SELECT hash(range) AS h FROM range(1_000_000)) TO '${file}'`)
+    await session.run(`SELECT bit_xor(h) FROM '${file}'`)
+    const [kept] = await session.rows(
+      "SELECT memory_usage_bytes AS bytes FROM duckdb_memory() WHERE tag = 'EXTERNAL_FILE_CACHE'",
+    )
+    expect(kept).toEqual({ bytes: '0' })
+  } finally {
+    engine.close()
+  }
+})

@@ -29,8 +29,8 @@ const BESIDE_BYTES = {
   checkThread: 40 * MEBIBYTE,
   /** DuckDB's metadata of the files that it reads, and freed memory that is not returned; more by the memory that it has. */
   compacting: 325 * MEBIBYTE,
-  /** Node only hands rows on. */
-  querying: 160 * MEBIBYTE,
+  /** Node only hands rows on; more by the memory that DuckDB has. */
+  querying: 140 * MEBIBYTE,
   /** The pages being sent, and what DuckDB takes beside its limit. */
   serving: 320 * MEBIBYTE,
 } as const
@@ -45,6 +45,9 @@ const LEAST_BYTES = {
 
 /** The share of all memory that a compaction's DuckDB takes beyond its limit: most where it sorts companies, 0.1 to 0.2 of its limit. */
 const BEYOND_LIMIT = 1 / 8
+
+/** How many times its limit a query's DuckDB takes, most where it groups more than fits: it spills, and frees in small pieces. */
+const QUERY_TIMES_LIMIT = 1.2
 
 /** DuckDB's memory for a partition where their number is chosen here. */
 const USUAL_PARTITION_BYTES = 150 * MEBIBYTE
@@ -129,7 +132,7 @@ export const compactMemory = (totalBytes: number, threads: number): number => {
 
 /** DuckDB's limit where Node only hands rows on, in bytes. @throws {ToolkitError} USAGE when it is too little */
 export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
-  const engineBytes = totalBytes - BESIDE_BYTES.querying
+  const engineBytes = Math.floor((totalBytes - BESIDE_BYTES.querying) / QUERY_TIMES_LIMIT)
   if (engineBytes >= LEAST_BYTES.querying) return engineBytes
   throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
 }

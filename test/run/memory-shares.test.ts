@@ -18,7 +18,7 @@ test('the default memory is enough for every kind of work', () => {
   })
   expect(compactMemory(DEFAULT_MEMORY_BYTES, 2)).toBe(571 * MEBIBYTE)
   expect([queryMemory(DEFAULT_MEMORY_BYTES), servingMemory(DEFAULT_MEMORY_BYTES)]).toEqual([
-    864 * MEBIBYTE,
+    Math.floor((884 * MEBIBYTE) / 1.2),
     704 * MEBIBYTE,
   ])
 })

@@ -56,15 +56,21 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
   return { columns: result.columns.map(({ name }) => name), rows: await readRows(result) }
 }
 
-/** Views that several sections read, each of which would read all figures for them. */
-const SHARED_VIEWS = ['restatements', 'quality_findings'] as const
+/**
+ * Views that several sections read, each of which would read all figures for them. One rule of quality_findings after the
+ * other: in one statement all of them would need memory at the same time.
+ */
+const sharedViews = (): readonly string[] => [
+  'restatements',
+  ...rules().map((rule) => `quality_${rule}`),
+]
 
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (
   lake: LakeQuery,
   pages: readonly ReportPage[],
 ): Promise<ReadonlyMap<string, SectionAnswer>> => {
-  for (const view of SHARED_VIEWS) await lake.workOut(view)
+  for (const view of sharedViews()) await lake.workOut(view)
   const answers = new Map<string, SectionAnswer>()
   for (const { id, sql } of pages.flatMap(({ sections }) => sections))
     answers.set(id, await answerOf(lake, sql))

@@ -15,7 +15,7 @@ const night = async (
   env: Readonly<Record<string, string>>,
 ): Promise<CliResult> => {
   await writeFile(join(folder, 'firmlake.toml'), `lake = "lake"\n${sections}`, { mode: 0o600 })
-  return cli(['nightly'], { cwd: folder, env: { FIRMLAKE_LAKE: join(folder, 'lake'), ...env } })
+  return cli(['nightly', '--quiet'], { cwd: folder, env: { FIRMLAKE_LAKE: join(folder, 'lake'), ...env } })
 }
 
 /** Values by metric and labels, as a collector reads them. */

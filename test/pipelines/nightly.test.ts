@@ -181,7 +181,7 @@ test('nightly, as a command too, makes no snapshot where nothing came, and the n
   }
   await nightly(env)
   for (const _night of ['second', 'third']) {
-    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly'])
+    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly', '--quiet'])
     expect([code, summary.pulls]).toMatchObject([
       0,
       [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SERVER_LIMITS } from '../../src/server/limits.ts'
+import { SERVER_LIMITS } from '../../src/server/access/server-limits.ts'
 import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const TOKEN = 'token-of-the-test'

@@ -7,9 +7,9 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
+import { SERVER_LIMITS } from '../../server/access/server-limits.ts'
 import { readFaults } from '../../server/faults/read-faults.ts'
 import type { FollowEvents } from '../../server/follow-lake.ts'
-import { SERVER_LIMITS } from '../../server/limits.ts'
 import { chooseEmbedder } from '../../server/ranking/choose-embedder.ts'
 import { type LakeToServe, serveLake } from '../../server/serve-lake.ts'
 

@@ -18,9 +18,9 @@ import {
   textLike,
 } from '../../support/json-form.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
-import { SERVER_LIMITS } from '../limits.ts'
 import type { Areas, Caller } from './caller.ts'
 import { readStrictJson } from './read-strict-json.ts'
+import { SERVER_LIMITS } from './server-limits.ts'
 
 export interface TokensRequest {
   /** File of tokens; it takes precedence over `token`. */
@@ -101,7 +101,7 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 
 export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry => ({
   find: async (token) => {
-    // Of an entry with a hash the length is not known before.
+    // An entry with a hash does not say its token's length.
     if (token.length < LEAST) return undefined
     const hash = tokenHash(token)
     let found: TokenEntry | undefined

@@ -3,7 +3,7 @@
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify'
 import type { TokenRegistry } from '../access/choose-tokens.ts'
-import { SERVER_LIMITS } from '../limits.ts'
+import { SERVER_LIMITS } from '../access/server-limits.ts'
 import { RateBuckets, sendThrottled } from './rate-limit.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
 
@@ -17,7 +17,7 @@ const sendUnknown = (reply: FastifyReply): FastifyReply =>
 const NETWORK_PARTS = 4
 const ALL_PARTS = 8
 
-/** Whose guesses count together: an address, of IPv6 its network. */
+/** An address whose guesses count together; of IPv6 its network. */
 export const guesserOf = (ip: string): string => {
   if (!isIPv6(ip) || ip.includes('.')) return ip
   const [head = [], tail = []] = ip.split('::').map((half) => half.split(':').filter(Boolean))

@@ -1,4 +1,4 @@
-/** What holds for every request and answer, whatever it asks for: headers, connections that end, and what is no request at all. */
+/** The rules of every request and answer, whatever it asks for: headers, connections that end, and bytes that are no request. */
 
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { systemCode } from '../../core/errors.ts'
 import { problemBody, sendProblem } from './replies.ts'
 
-/** What a route says of its own answer counts more. */
+/** A route's own headers count more. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 export const withHeaders = (reply: FastifyReply): FastifyReply => reply.headers(HEADERS)
@@ -38,12 +38,12 @@ export const addGuard = (
     withHeaders(reply)
     if (isAmbiguous(raw)) return sendProblem(reply.header('connection', 'close'), 400)
   })
-  // Only now the client is told to go on: its token is known, or none is needed.
+  // Only now the client is asked to go on: its token is known, or none is needed.
   app.addHook('preParsing', async ({ headers }, reply) => {
     if (/100-continue/i.test(headers.expect ?? '')) reply.raw.writeContinue()
   })
   app.addHook('onSend', async ({ raw }, reply) => {
-    // What is not read yet would be read and dropped, so that the connection can be used again.
+    // The rest of the body would be read and dropped, so that the connection can be used again.
     if (!raw.complete && (reply.statusCode === 401 || isLong(raw, bodyLimitBytes)))
       reply.header('connection', 'close')
     reply.raw.setTimeout(stallTimeoutMs)
@@ -61,7 +61,7 @@ export const statusOfRefusal = (error: Error, socket: Socket): number | undefine
   return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
 }
 
-/** Answers past the framework, for what never becomes a request. */
+/** Answers past the framework, where nothing becomes a request. */
 export const writeRefusal = (socket: Socket, status: number): void => {
   if (!socket.writable) return
   const body = problemBody(status)

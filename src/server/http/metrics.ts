@@ -32,7 +32,7 @@ export interface Metrics {
   ended(observation: Observation): void
   records(content: string, count: number): void
   throttled(): void
-  /** What the parser refuses: no request. */
+  /** Bytes that the parser refuses: no request. */
   refused(status: number): void
   /** A connection beyond the limit. */
   dropped(): void

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { SERVER_LIMITS } from '../limits.ts'
+import { SERVER_LIMITS } from '../access/server-limits.ts'
 import { openApiDocument } from '../openapi/openapi-document.ts'
 import { addAuthentication, watchMethods } from './authenticate.ts'
 import { addBatchRoute } from './batch-route.ts'
@@ -32,7 +32,7 @@ const THIS_MACHINE = 'loopback'
 /** Ids of files are short; a longer one is not found, as any other that there is not. */
 const MOST_PARAMETER_CHARACTERS = 16_384
 
-/** What comes to no hook: requests whose address cannot be read, and what is no request. */
+/** Answers where no hook is called: to requests whose address cannot be read, and to bytes that are no request. */
 interface Outside {
   readonly onBadAddress: (request: FastifyRequest, reply: FastifyReply) => void
   readonly onClientError: (socket: Socket, error: Error) => void

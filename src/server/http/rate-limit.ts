@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sendEmpty } from './replies.ts'
 
 interface TokenLimits {
-  /** Of each token that has no rate of its own; absent: none. */
+  /** The rate of each token that has none of its own; absent: none. */
   readonly requestsPerSecond: number | undefined
   readonly requestsAtOnce: number
 }
@@ -13,7 +13,7 @@ interface TokenLimits {
 export const sendThrottled = (reply: FastifyReply, waitMs: number): FastifyReply =>
   sendEmpty(reply.header('retry-after', Math.ceil(waitMs / 1000)), 429)
 
-/** What is under way ends at some time that nobody knows. */
+/** Nobody knows when a request under way will end. */
 const BUSY_WAIT_MS = 1000
 
 /** Limits are the token's, whatever it asks for. Behind the authentication, which finds the token's entry. */

@@ -135,6 +135,6 @@ test('the example of docs/serving.md is a file of tokens, and its hash that of t
   const [, example = ''] = /```json\n(\{\s+"tokens".*?)```/s.exec(page) ?? []
   const entries = await readTokens(await fileOf(example))
   expect(entries.map(({ caller }) => caller.name)).toEqual(['nightly', 'analyst'])
-  const [, token = ''] = /printf %s '([^']+)' \| sha256sum/.exec(page) ?? []
+  const [, token = ''] = /printf %s '([^']+)' \\\| sha256sum/.exec(page) ?? []
   expect((await newTokenRegistry(entries).find(token))?.caller.name).toBe('nightly')
 })

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { SERVER_LIMITS } from '../../../src/server/access/server-limits.ts'
 import { guesserOf } from '../../../src/server/http/authenticate.ts'
 import { openServer } from '../../../src/server/http/open-server.ts'
 import type { ServerOptions, ServerParts } from '../../../src/server/http/server-parts.ts'
-import { SERVER_LIMITS } from '../../../src/server/limits.ts'
 import { bearer, fakeParts, get, openFake, post, rawRequest, TOKEN } from './open-fake.ts'
 
 const socketTo = (url: string): Socket => {

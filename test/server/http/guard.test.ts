@@ -141,7 +141,7 @@ test('a client that asks whether to send its body is told so only with a token',
 })
 
 test('what the parser refuses is in the log and the numbers', async () => {
-  const { url, logged, number } = await watched({}, { headersTimeoutMs: 50, requestTimeoutMs: 100 })
+  const { url, logged, number } = await watched({}, { headersTimeoutMs: 300, requestTimeoutMs: 600 })
   expect(await said(url, ['no HTTP at all'])).toMatch(/^HTTP\/1\.1 400 /)
   expect(await said(url, ['GET / HTTP/1.1', `X: ${'x'.repeat(20_000)}`])).toMatch(/^HTTP\/1\.1 431 /)
   const slow = socketTo(url)

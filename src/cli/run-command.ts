@@ -13,6 +13,9 @@ import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
 
+// Certificates are always verified, by packages that ask the environment too. NODE_EXTRA_CA_CERTS adds authorities.
+delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+
 /** Commands that do runs. */
 const RUNNING: ReadonlySet<string> = new Set([
   'convert',

@@ -74,7 +74,7 @@ const upwards = (folder: string): readonly string[] =>
 const OWN_VARIABLES = /^(FIRMLAKE_|PG|AWS_|OTEL_|TEMPORAL_|OPENLINEAGE_)/
 /** Variables that decide which code runs and whom a connection trusts: never from a file, whatever names them. */
 const NEVER =
-  /^(NODE_|LD_|DYLD_|SSL_|OPENSSL_|GCONV_PATH$|(HTTP|HTTPS|ALL|NO)_PROXY$|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$)/i
+  /^(NODE_|LD_|DYLD_|SSL_|OPENSSL_|GCONV_PATH$|(HTTP|HTTPS|ALL|NO)_PROXY$|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$|AWS_ALLOW_HTTP$)/i
 /** A name as people give them. A line of a key that stands without quotes reads as one too, and is not shown. */
 const SHOWABLE = /^([A-Z][A-Z0-9_]{0,63}|[a-z][a-z_]{0,63})$/
 const MOST_SHOWN = 10

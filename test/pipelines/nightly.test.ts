@@ -16,7 +16,7 @@ import { answeringServer } from '../source/service/answering-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NIGHTLY = fileURLToPath(new URL('../../pipelines/nightly.ts', import.meta.url))
-const TOKEN = 'nightly-token'
+const TOKEN = 'token-of-the-night'
 const LONG_AGO = '2025-03-01T00:00:00'
 const FAR_AHEAD = '2099-03-01T00:00:00'
 

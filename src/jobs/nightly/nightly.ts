@@ -147,7 +147,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  *
  * const env = {
  *   FIRMLAKE_URL: 'https://service.example.com',
- *   FIRMLAKE_TOKEN: 'my-token',
+ *   FIRMLAKE_TOKEN: 'token-of-my-service',
  *   FIRMLAKE_LAKE: './lake',
  *   FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
  * }

@@ -3,10 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
+import { alwaysPresentAt } from '../../src/contract/objects.ts'
 import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
 import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
+import { COMPANY_COLUMNS } from '../../src/lake/tables/columns.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/choose-tokens.ts'
@@ -176,6 +178,13 @@ export const batchesFrom = (
     ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
   })
 
+/** What pages have of always-present fields that a record lacks, by column. */
+const SERVED = new Map(
+  COMPANY_COLUMNS.map(({ name, path }) => [name, JSON.stringify(alwaysPresentAt(path))] as const),
+)
+const unlessServed = (column: string, value: unknown): unknown =>
+  SERVED.get(column) === JSON.stringify(value) ? null : value
+
 /** The rows of tables in the newest snapshot, sorted, each as text. @param as what a value is compared as */
 export const rowsOf = async (
   lake: string,
@@ -188,7 +197,12 @@ export const rowsOf = async (
     for (const table of tables) {
       const { columns, rows } = await query.run(`SELECT ${COMPARABLE} FROM ${table}`)
       const textOf = (row: readonly unknown[]): string =>
-        JSON.stringify(row.map((value, at) => as(columns[at]?.name ?? '', value)))
+        JSON.stringify(
+        row.map((value, at) => {
+          const column = columns[at]?.name ?? ''
+          return as(column, unlessServed(column, value))
+        }),
+      )
       const texts: string[] = []
       for await (const chunk of rows) texts.push(...chunk.map(textOf))
       found[table] = texts.sort()

@@ -63,7 +63,8 @@ export class YearNights {
   }
 
   async byLibrary(): Promise<readonly NightPart[]> {
-    const { settings } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
+    const { file } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
+    const { settings } = file
     let parts: readonly NightPart[] = []
     const report = (done: object): void => {
       if ('parts' in done && Array.isArray(done.parts)) parts = done.parts

@@ -13,7 +13,7 @@ import {
   type ExpectationFlags,
   expectationsOf,
 } from '../options/expectation-options.ts'
-import { type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
+import { type LakeOption, lakeOption } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
@@ -21,7 +21,6 @@ import { textTable } from '../output/text-table.ts'
 const FORMATS = ['table', 'json', 'junit', 'prometheus'] as const
 
 interface Options extends LakeOption, ExpectationFlags {
-  readonly minCompanies?: number
   readonly data: boolean
   readonly rules?: string
   readonly format: (typeof FORMATS)[number]
@@ -40,7 +39,6 @@ export const addCheck = (program: Command): void => {
     )
     .addOption(lakeOption())
   addExpectationOptions(command)
-    .option('--min-companies <n>', 'least number of current companies', wholeNumber('--min-companies'))
     .option('--no-data', 'leave out the rules on the data')
     .option(
       '--rules <folder>',
@@ -66,12 +64,12 @@ export const addCheck = (program: Command): void => {
 }
 
 const runCheck = async (options: Options): Promise<void> => {
-  const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
+  const { lake, data, rules, format, memory: memoryBytes, threads } = options
   const { check, readRules } = await import('../../jobs/check/check.ts')
   const report = await check({
     lake,
     ...expectationsOf(options),
-    ...{ minCompanies, data, memoryBytes, threads },
+    ...{ data, memoryBytes, threads },
     rules: rules === undefined ? {} : await readRules(rules),
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.

@@ -58,6 +58,10 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
   `The night is ${outcome ?? 'failed'} after ${seconds ?? 0} s${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
 
+let failed: readonly string[] = []
+/** Names of the parts of this process's night that failed. */
+export const failedParts = (): readonly string[] => failed
+
 const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
@@ -73,6 +77,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
     (program) => nightly({ ...program, env: process.env, settings, adopt }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
+      failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
       if (isText) void printLines(textOf(summary))
       else console.log(JSON.stringify(summary))
     },

@@ -9,7 +9,7 @@ import type { watchNight } from '../observe/night.ts'
 import type { Observing } from '../observe/observe.ts'
 import { loadConfig, loadedConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
-import { newProgram } from './new-program.ts'
+import { newProgram, wrongOptionFirst } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
@@ -80,7 +80,9 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
       const { applyConfig } = await import('./config/apply-config.ts')
       await applyConfig(program, config.file)
     }
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
+      throw wrongOptionFirst(error, program, args)
+    })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
     const error = asToolkitError(caught)

@@ -198,11 +198,11 @@ export const rowsOf = async (
       const { columns, rows } = await query.run(`SELECT ${COMPARABLE} FROM ${table}`)
       const textOf = (row: readonly unknown[]): string =>
         JSON.stringify(
-        row.map((value, at) => {
-          const column = columns[at]?.name ?? ''
-          return as(column, unlessServed(column, value))
-        }),
-      )
+          row.map((value, at) => {
+            const column = columns[at]?.name ?? ''
+            return as(column, unlessServed(column, value))
+          }),
+        )
       const texts: string[] = []
       for await (const chunk of rows) texts.push(...chunk.map(textOf))
       found[table] = texts.sort()

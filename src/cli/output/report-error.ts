@@ -48,15 +48,30 @@ const describe = (caught: unknown): ErrorReport => {
   }
 }
 
+/** Options, commands, documents and variables that a text names. */
+const NAMED = /--[a-z][a-z-]*|(?<=")firmlake [^"]*(?=")|docs\/[\w-]+\.md|FIRMLAKE_\w+/g
+/** A remedy that points to the message alone. */
+const POINTS_BACK = /\bmessage (says|has|names)\b/
+
+/** The part of a remedy, `meaning; what to do`, that a message does not say itself; empty where it says all of it. */
+const furtherRemedy = (message: string, remedy: string): string => {
+  const named = remedy.match(NAMED) ?? []
+  if (named.length === 0 ? POINTS_BACK.test(remedy) : named.every((name) => message.includes(name))) return ''
+  const [meaning = '', ...advice] = remedy.split('; ')
+  return message.includes(meaning) ? advice.join('; ') : remedy
+}
+
 /**
- * The text of an error: `error CODE: message` and what to do, or for programs one line of JSON,
+ * The text of an error: `error CODE: message` and what to do beyond it, or for programs one line of JSON,
  * `{"error":{"code","message","context"}}`. With `debug` the stack and its causes follow.
  */
 export const errorText = (error: unknown, { json = false, debug = false } = {}): string => {
   const { code, message, context, remedy } = describe(error)
+  const further = furtherRemedy(message, remedy)
+  const lines = [...message.split('\n').map(printable), ...(further === '' ? [] : [further])]
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
-    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
+    : `error ${code}: ${lines.join('\n  ')}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
 }
 

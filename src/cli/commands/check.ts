@@ -78,7 +78,7 @@ const runCheck = async (options: Options): Promise<void> => {
 }
 
 const printReport = async (lake: string, report: CheckReport, format: Options['format']): Promise<void> => {
-  const { checks, failed } = report
+  const { checks } = report
   if (format === 'json') return printJson({ lake, ...report })
   if (format === 'junit') return print(junitText(checks))
   if (format === 'prometheus') return print(prometheusText(lake, checks))
@@ -87,11 +87,17 @@ const printReport = async (lake: string, report: CheckReport, format: Options['f
       [{ title: 'check' }, { title: 'status' }, { title: 'found', right: true }, { title: 'expected' }],
       checks.map(({ name, status, value, expected }) => [name, status, String(value ?? ''), expected]),
     ),
-    failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`,
+    outcomeOf(report),
     ...(report.findings.length === 0
       ? []
       : ['What was found, row by row: --json, or "FROM quality_findings".']),
   ])
+}
+
+const outcomeOf = ({ checks, failed }: CheckReport): string => {
+  if (checks.length === 0)
+    return 'Nothing was checked: no expectation is given, and the rules on the data are left out.'
+  return failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`
 }
 
 const xml = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`)

@@ -76,6 +76,7 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
       const { records, quarantined, lines } = outcome.counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
       const state = lines === 0 ? 'nothing' : 'done'
+      const reason = lines === 0 ? { reason: 'no new record came' } : {}
       const counted = {
         name,
         kind,
@@ -83,6 +84,7 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
         snapshot,
         records,
         quarantined,
+        ...reason,
         ...withPull(outcome.pulled),
       } as const
       const shown = withSkipped(counted, outcome.unnameable)

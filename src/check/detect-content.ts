@@ -21,7 +21,7 @@ export const detectContent = (block: Block | undefined, name: string): Content |
   return named.length === 1 ? (named[0] as Content) : undefined
 }
 
-/** What is named of a source that matters to its content. */
+/** The part of a source that matters to its content. */
 interface NamedSource {
   readonly name: string
   readonly content?: Content | undefined

@@ -57,6 +57,13 @@ const observeNight = async (): Promise<void> => {
   endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 
+/** Whether the command line calls `nightly`, global options before it or not. */
+const callsNightly = (args: readonly string[]): boolean => {
+  const isOfOption = (at: number): boolean =>
+    args[at]?.startsWith('-') === true || /^--(config|log-format)$/.test(args[at - 1] ?? '')
+  return args.find((_, at) => !isOfOption(at)) === 'nightly'
+}
+
 /** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
 const endObservedNight = async (error: unknown): Promise<void> => {
   if (endNight === undefined) return
@@ -92,7 +99,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error)
     // A night that its settings keep from beginning alarms too.
-    if (endNight === undefined && ARGS.includes('nightly') && error !== undefined) await observeNight()
+    if (endNight === undefined && callsNightly(args)) await observeNight()
     return error
   }
 }

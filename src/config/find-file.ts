@@ -135,8 +135,8 @@ export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
       continue
     }
     // Only here: most working folders have no file above them.
-    const { readSettings } = await import('./read-settings.ts')
-    const { file, fault } = readSettings(judged.text, path, dirname(path))
+    const { readSoundSettings } = await import('./read-settings.ts')
+    const { file, fault } = readSoundSettings(judged.text, path, dirname(path))
     const beside = await variablesBeside(file, uid, finding)
     return { file, fault, env: beside.env, notices: [...notices, ...beside.notices] }
   }

@@ -143,9 +143,9 @@ interface ReadFile {
  * @param folder what paths in it are relative to
  * @throws {ToolkitError} CONFIG_INVALID where it is no TOML, so that nothing of it is known
  */
-export const readSettings = (text: string, path: string, folder: string): ReadFile => {
+export const readSoundSettings = (text: string, path: string, folder: string): ReadFile => {
   const reader = new Reader(folder)
-  // What does not fit its type is a problem, and undefined here.
+  // A value that does not fit its type is a problem, and undefined here.
   const settings = reader.readTable(DEFINITION, parseToml(text, path), '') as FileSettings
   if (reader.problems.length === 0) checkNames(settings, reader)
   const { problems } = reader
@@ -159,6 +159,13 @@ export const readSettings = (text: string, path: string, folder: string): ReadFi
     ...{ path, line: first.line, key: first.key, problems: problems.length },
   })
   return { file, fault }
+}
+
+/** The same of a file that is to be worked by. @throws {ToolkitError} CONFIG_INVALID with every fault, a line each */
+export const readSettings = (text: string, path: string, folder: string): ConfigFile => {
+  const { file, fault } = readSoundSettings(text, path, folder)
+  if (fault !== undefined) throw fault
+  return file
 }
 
 const schemaOf = (field: ConfigField): JsonSchema => {

@@ -80,7 +80,7 @@ const isPage = (head: Buffer, from: number): boolean => {
 /** A first line that ends within its object, and a second that continues with a key: no line of JSON Lines begins so. */
 const OVER_LINES = /^\{(?:[^\r\n]*[{[,])?[ \t]*\r?\n\s*"/
 
-/** What may stand between two records that have no line each. */
+/** Whether a byte may stand between two records that have no line each. */
 const isBetween = (byte: number): boolean => isSpace(byte) || byte === COMMA || byte === RECORD_SEPARATOR
 
 const ONE_LINE_EACH = 'put each on a line of its own, such as with "jq -c ."'

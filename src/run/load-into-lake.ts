@@ -179,7 +179,7 @@ export const loadIntoLake = async (
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
-  // Of several sources the others can be loaded, with `skipBadFiles` too.
+  // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)

@@ -63,8 +63,7 @@ export class YearNights {
   }
 
   async byLibrary(): Promise<readonly NightPart[]> {
-    const { file } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
-    const { settings } = file
+    const { settings } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
     let parts: readonly NightPart[] = []
     const report = (done: object): void => {
       if ('parts' in done && Array.isArray(done.parts)) parts = done.parts

@@ -108,7 +108,7 @@ test('a token that the file names and that is not set stops no work on files', a
 })
 
 test('what the command line gives replaces a list of the file', async () => {
-  const { file } = readSettings(
+  const file = readSettings(
     '[targets]\nsinks = ["csv:/a", "csv:/b"]\n[load]\nskip_bad_files = true',
     'f',
     '/',
@@ -123,7 +123,7 @@ test('what the command line gives replaces a list of the file', async () => {
 test('a section is for its commands alone, and demo plays with no lake of the file', async () => {
   const text =
     'lake = "real"\n[load]\nmax_quarantined = 7\n[check]\nmax_quarantined = "3%"\ndata = false\nnew_drift = false'
-  const { file } = readSettings(text, 'f', '/')
+  const file = readSettings(text, 'f', '/')
   const optionsOf = async (...words: readonly string[]) => {
     const command = await commandOf(...words)
     await applyTo(command, file)

@@ -3,11 +3,7 @@ import { expect, test } from 'vitest'
 import { readSettings } from '../../src/config/read-settings.ts'
 
 const FOLDER = '/data/firms'
-const read = (text: string) => {
-  const { file, fault } = readSettings(text, 'firmlake.toml', FOLDER)
-  if (fault !== undefined) throw fault
-  return file
-}
+const read = (text: string) => readSettings(text, 'firmlake.toml', FOLDER)
 
 /** The faults of a file, a line each. */
 const faults = (text: string): readonly string[] => {

@@ -69,9 +69,9 @@ const scoreChanges = (document: Buffer, { scoreBytes }: CompanyPlace, score: num
 }
 
 /** Members that an object lacks, set behind its opening brace, and in the objects that it holds. @param at its place */
-const missingMembers = (document: Buffer, at: number, wanted: object): Change[] => {
+const missingMembers = (document: Buffer, at: number, present: object): Change[] => {
   const members = membersAt(document, at)
-  const entries = Object.entries(wanted)
+  const entries = Object.entries(present)
   const found = new Map(members.map(({ name, valueFrom }) => [name, valueFrom]))
   const texts = entries.flatMap(([name, value]) =>
     found.has(name) ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],
@@ -84,7 +84,7 @@ const missingMembers = (document: Buffer, at: number, wanted: object): Change[] 
   return [{ from: at + 1, to: at + 1, bytes: Buffer.from(text) }, ...inside]
 }
 
-/** What the record lacks and every answer has. Figures of an unknown currency get no other one. */
+/** Fields that the record lacks and every answer has. Figures of an unknown currency get no other one. */
 const sparseChanges = (
   document: Buffer,
   { isSparse, figuresBytes }: CompanyPlace,

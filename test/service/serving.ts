@@ -3,12 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
-import { alwaysPresentAt } from '../../src/contract/objects.ts'
 import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
 import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
-import { COMPANY_COLUMNS } from '../../src/lake/tables/columns.ts'
+import { ALWAYS_PRESENT } from '../../src/lake/tables/columns.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/choose-tokens.ts'
@@ -178,12 +177,9 @@ export const batchesFrom = (
     ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
   })
 
-/** What pages have of always-present fields that a record lacks, by column. */
-const SERVED = new Map(
-  COMPANY_COLUMNS.map(({ name, path }) => [name, JSON.stringify(alwaysPresentAt(path))] as const),
-)
+/** What a page has in place of nothing is nothing. */
 const unlessServed = (column: string, value: unknown): unknown =>
-  SERVED.get(column) === JSON.stringify(value) ? null : value
+  ALWAYS_PRESENT.get(column) === JSON.stringify(value)?.replaceAll('"', "'") ? null : value
 
 /** The rows of tables in the newest snapshot, sorted, each as text. @param as what a value is compared as */
 export const rowsOf = async (

@@ -58,10 +58,15 @@ const POINTS_BACK = /\bmessage (says|has|names)\b/
 
 /** The part of a remedy, `meaning; what to do`, that a message does not say itself; empty where it says all of it. */
 const furtherRemedy = (message: string, remedy: string): string => {
-  const named = remedy.match(NAMED) ?? []
-  if (named.length === 0 ? POINTS_BACK.test(remedy) : named.every((name) => message.includes(name))) return ''
-  const [meaning = '', ...advice] = remedy.split('; ')
-  return message.includes(meaning) ? advice.join('; ') : remedy
+  const saysAll = (text: string): boolean => {
+    const named = text.match(NAMED) ?? []
+    return named.length > 0 ? named.every((name) => message.includes(name)) : message.includes(text)
+  }
+  const [meaning = '', ...more] = remedy.split('; ')
+  const advice = more.join('; ')
+  const pointsBack = POINTS_BACK.test(advice) && advice.match(NAMED) === null
+  if (pointsBack || (advice !== '' && saysAll(advice))) return ''
+  return saysAll(meaning) ? advice : remedy
 }
 
 /**

@@ -4,9 +4,9 @@
  */
 
 import { LINE_ITEMS } from '../../contract/line-items.ts'
-import { alwaysPresentAt, type Content } from '../../contract/objects.ts'
+import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { COMPANY_COLUMNS } from '../tables/columns.ts'
+import { ALWAYS_PRESENT } from '../tables/columns.ts'
 import { LISTINGS, type RecordTable, type Table } from '../tables/tables.ts'
 import { readTable, type VersionedFile } from '../views/current-versions.ts'
 
@@ -118,12 +118,7 @@ const differsUnless =
  */
 const DIFFERS: Readonly<Record<string, Readonly<Record<string, Differs>>>> = {
   companies: {
-    ...Object.fromEntries(
-      COMPANY_COLUMNS.flatMap(({ name, path }) => {
-        const value = alwaysPresentAt(path)
-        return value === undefined ? [] : [[name, differsUnless(JSON.stringify(value).replaceAll('"', "'"))]]
-      }),
-    ),
+    ...Object.fromEntries([...ALWAYS_PRESENT].map(([name, sql]) => [name, differsUnless(sql)])),
     current_currency_code: (old, current) => `(${old} <> ${current} AND ${old} <> '' AND ${current} <> '')`,
   },
   financials: { currency: differsUnless("''") },

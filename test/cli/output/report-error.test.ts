@@ -25,6 +25,12 @@ test.each([
     'Cannot pull: the service does not accept the token (401)',
     '  get a new one\n',
   ],
+  [
+    'says the meaning by its option',
+    'SERVICE_BUSY',
+    'Cannot pull: Retry-After: 3600 exceeds --max-wait',
+    '  run the same command again later\n',
+  ],
 ] as const)('errorText repeats nothing of a message that %s', (_what, code, message, more) => {
   expect(errorText(new ToolkitError(code, message))).toBe(`error ${code}: ${message}\n${more}`)
 })

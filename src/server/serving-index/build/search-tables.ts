@@ -1,9 +1,8 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
-import { alwaysPresentAt } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
-import { COMPANY_COLUMNS, snakeCase } from '../../../lake/tables/columns.ts'
+import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
@@ -73,11 +72,6 @@ export const insertPostings = (): string =>
 
 const placeNames = Object.keys(PLACE_TYPES)
 
-/** Columns of the fields that are always present in answers. */
-const ALWAYS_COLUMNS = COMPANY_COLUMNS.filter(({ path }) => alwaysPresentAt(path) !== undefined).map(
-  ({ name }) => name,
-)
-
 /** After the postings: they give the number of terms. */
 export const insertCompanies = (places: PlacesOf): string =>
   insert(
@@ -86,7 +80,7 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
-  ${ALWAYS_COLUMNS.map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse,
+  ${[...ALWAYS_PRESENT.keys()].map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse,
   ${placeNames.map((name) => `p."${name}"`).join(', ')}, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
   ${placeNames.map((name) => `m."${name}" AS minified_${name}`).join(', ')}, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c

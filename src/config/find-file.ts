@@ -15,6 +15,8 @@ const FOR_OTHERS = 0o022
 
 export interface LoadedConfig {
   readonly file: ConfigFile | undefined
+  /** CONFIG_INVALID of the file: no command works by it then. */
+  readonly fault?: ToolkitError | undefined
   /** Variables of `.env` beside it, without those of the environment itself. */
   readonly env: Readonly<Record<string, string>>
   /** Why files that were found do not count. */
@@ -117,7 +119,7 @@ const variablesBeside = async (
  * The file with what stands beside it. One that is named may be anybody's; one that is found, and `.env` in any case, counts only if
  * it and its folder belong to the user or to root and nobody else can write to them.
  *
- * @throws {ToolkitError} CONFIG_INVALID, TEXT_NOT_UTF8
+ * @throws {ToolkitError} TEXT_NOT_UTF8; CONFIG_INVALID of a file that is no TOML, or that is named and not there
  */
 export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
   const { named, cwd, uid = process.getuid?.() } = finding
@@ -133,10 +135,10 @@ export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
       continue
     }
     // Only here: most working folders have no file above them.
-    const { readSettings } = await import('./read-settings.ts')
-    const file = readSettings(judged.text, path, dirname(path))
+    const { readSoundSettings } = await import('./read-settings.ts')
+    const { file, fault } = readSoundSettings(judged.text, path, dirname(path))
     const beside = await variablesBeside(file, uid, finding)
-    return { file, env: beside.env, notices: [...notices, ...beside.notices] }
+    return { file, fault, env: beside.env, notices: [...notices, ...beside.notices] }
   }
   if (named === undefined) return { file: undefined, env: {}, notices }
   const reason = notices[0] ?? `"${named}" does not exist`

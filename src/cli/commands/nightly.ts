@@ -83,6 +83,10 @@ const tellParts = (): ((event: NightEvent) => void) => {
   }
 }
 
+let failed: readonly string[] = []
+/** Names of the parts of this process's night that failed. */
+export const failedParts = (): readonly string[] => failed
+
 const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
@@ -99,6 +103,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
       nightly({ ...program, env: process.env, settings, adopt, onPart: json ? undefined : tellParts() }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
+      failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
       if (isText) void printLines(textOf(summary))
       else console.log(JSON.stringify(summary))
     },

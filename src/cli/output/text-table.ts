@@ -30,6 +30,13 @@ export const printable = (text: string): string =>
         character === '\n' ? '\\n' : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
       )
 
+/** The same of whole lines, whose ends and tabs stay. */
+export const printableLines = (text: string): string =>
+  text
+    .split(/(\t|\r?\n)/)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('')
+
 /** Columns of a terminal that a text takes. */
 export const displayWidth = (text: string): number => {
   if (PLAIN.test(text)) return text.length

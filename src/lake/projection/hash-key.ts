@@ -13,7 +13,7 @@ const EXPECTED = 'such as the output of "openssl rand -hex 32"'
 
 /** Shannon's entropy of values by how often each comes, in bits a value. */
 const entropy = (values: readonly number[]): number => {
-  const counts = Map.groupBy(values, (value) => value).values()
+  const counts = [...Map.groupBy(values, (value) => value).values()]
   return counts.reduce(
     (sum, { length }) => sum - (length / values.length) * Math.log2(length / values.length),
     0,

@@ -132,6 +132,24 @@ test('resume goes on with an interrupted run', async () => {
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])
 })
 
+test.each(['relative', 'absolute'])(
+  'a command with %s paths takes up a run with the other ones',
+  async (second) => {
+    const one = await bench()
+    const [relative, absolute] = [
+      ['./a.jsonl', 'b.jsonl'],
+      ['a.jsonl', 'b.jsonl'].map((name) => join(one.folder, name)),
+    ]
+    const [before, after] = second === 'relative' ? [absolute, relative] : [relative, absolute]
+    const done = await interrupted(one, 60, before)
+    // A relative path is the file's from its folder, an absolute one from anywhere.
+    const { events } = await one.run(after, second === 'relative' ? BLOCKS : { ...BLOCKS, cwd: '/' })
+    expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
+    expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])
+    expect((await one.verify()).problems).toEqual([])
+  },
+)
+
 test('another command does not take up the run, and gc removes it', async () => {
   const one = await bench()
   await interrupted(one, 60)

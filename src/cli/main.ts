@@ -4,10 +4,10 @@
  * is stripped and compiled at every start.
  */
 
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
-import { workBase } from '../support/work-base.ts'
+import { isPrivateFolder, workBase } from '../support/work-base.ts'
 
 /**
  * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
@@ -19,19 +19,12 @@ const makeFolder = (folder: string, above = 2): void => {
   mkdirSync(folder)
 }
 
-/** Code from there is run: only a folder that nobody else can write will do. */
-const isPrivate = (folder: string): boolean => {
-  const { uid, mode } = statSync(folder)
-  const own = process.getuid?.()
-  return own === undefined || (uid === own && (mode & 0o022) === 0)
-}
-
 // DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
 process.umask(process.umask() | 0o077)
 try {
   const folder = join(workBase(process.env), 'compiled')
   makeFolder(folder)
-  if (isPrivate(folder)) enableCompileCache(folder)
+  if (isPrivateFolder(folder)) enableCompileCache(folder)
 } catch {
   // No home, or a read-only one: the start is slower, and that is all.
 }

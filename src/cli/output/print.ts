@@ -6,9 +6,13 @@ import { EXIT } from '../../core/exit-codes.ts'
 import { writeLog } from './log.ts'
 import { printableLines } from './text-table.ts'
 
-/** Writes text to standard output, waiting while its reader is slow. On a terminal nothing in it steers that. */
-export const print = async (text: string): Promise<void> => {
-  const shown = process.stdout.isTTY ? printableLines(text) : text
+/**
+ * Writes text to standard output, waiting while its reader is slow. On a terminal nothing in it steers that.
+ *
+ * @param isOwn whether it was laid out here and may be in colour
+ */
+export const print = async (text: string, isOwn = false): Promise<void> => {
+  const shown = process.stdout.isTTY ? printableLines(text, isOwn) : text
   if (shown !== '' && !process.stdout.write(shown)) await once(process.stdout, 'drain')
 }
 
@@ -27,7 +31,7 @@ export const printBytes = (bytes: Uint8Array): Promise<void> =>
   })
 
 export const printLines = (lines: readonly string[]): Promise<void> =>
-  print(lines.map((line) => `${line}\n`).join(''))
+  print(lines.map((line) => `${line}\n`).join(''), true)
 
 /** One JSON document, laid out for people too. */
 export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)

@@ -49,10 +49,14 @@ export const printable = (text: string): string =>
         character === '\n' ? '\\n' : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
       )
 
-/** The same of whole lines, whose ends and tabs stay. */
-export const printableLines = (text: string): string =>
+const LINE_ENDS = /(\t|\r?\n)/
+/** And colours. */
+const OWN_TEXT = /(\t|\r?\n|\u001b\[\d+m)/
+
+/** The same of whole lines, whose ends and tabs stay. @param isOwn whether the lines may be in colour */
+export const printableLines = (text: string, isOwn = false): string =>
   text
-    .split(/(\t|\r?\n)/)
+    .split(isOwn ? OWN_TEXT : LINE_ENDS)
     .map((part, at) => (at % 2 === 0 ? printable(part) : part))
     .join('')
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough, type Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { print, printedStream } from '../../../src/cli/output/print.ts'
+import { print, printedStream, printLines } from '../../../src/cli/output/print.ts'
 
 /** What reaches standard output, which is a terminal or a file. */
 const printed = async (isTTY: boolean, use: () => Promise<void>): Promise<string> => {
@@ -25,6 +25,11 @@ const SHOWN = 'id,name\r\n1,"\\u001b]0;title\\u0007\\u009b2J\\u000d x\ty\\u202e"
 test('print shows control characters on a terminal, and writes a file as it is', async () => {
   expect(await printed(true, () => print(TEXT))).toBe(SHOWN)
   expect(await printed(false, () => print(TEXT))).toBe(TEXT)
+})
+
+test('lines that were laid out here keep their colours and steer nothing else', async () => {
+  const lines = ['\u001b[31merror\u001b[39m', 'x\u001b[2J']
+  expect(await printed(true, () => printLines(lines))).toBe('\u001b[31merror\u001b[39m\nx\\u001b[2J\n')
 })
 
 test('a stream of rows to a terminal does the same', async () => {

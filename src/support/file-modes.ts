@@ -37,7 +37,7 @@ const accessIn = async (folder: string): Promise<Access> => {
 /** Access to a file that is made in a folder. */
 export type AccessIn = (folder: string) => Promise<Access>
 
-/** What the folder hands on. */
+/** Mode and group that the folder hands on. */
 const inherited: AccessIn = async (folder) => {
   const { mode, group } = await accessIn(folder)
   return { mode: mode & FILE_BITS, group }

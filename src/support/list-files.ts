@@ -98,7 +98,7 @@ export const pathOfBytes = (bytes: Buffer): string => {
   return path
 }
 
-/** Such a path as the file system takes it. */
+/** A path of `pathOfBytes` as the file system takes it. */
 export const pathOnDisk = (path: string): string | Buffer =>
   RAW_BYTE.test(path)
     ? Buffer.concat(

@@ -178,7 +178,7 @@ export const reportTarget = (to: string): ReportTarget => {
     write: async (page) => {
       await removeLeftovers(dirname(path))
       const before = await lstat(path).catch(() => null)
-      // Whoever has opened an earlier page to others, such as a web server, has the next one so too.
+      // A page that was opened to others, such as a web server, stays open.
       const access = before?.isFile() === true ? withMode(before.mode & 0o777) : outputAccess
       await replaceDurably(path, page, { access }).catch((error: unknown) => {
         throw writeError(`Cannot write the report "${path}"`, error)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = join(above, `a b'c"d#e%20f*g[h]i?j;ü中`)
   lake = join(folder, 'lake')
   await mkdir(folder, { recursive: true })
-  await cliJsonHere(['convert', SAMPLE, '--lake', lake])
+  await cliJsonHere(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', lake])
   await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
   for (const name of ['fXghi_j', 'fXg[h]i?j', 'f*ghi_j'])
     await cp(folder, join(above, `a b'c"d#e%20${name};ü中`), { recursive: true })
@@ -42,17 +42,17 @@ const ofFile = async (file: string, sql: string): Promise<unknown> => {
 }
 
 test('query reads the files of the lake alone, and no columns from names of folders', async () => {
-  expect(await counts('companies')).toEqual({ rows: 900, countries: 12 })
-  expect(await counts('companies_history')).toEqual({ rows: 1200, countries: 12 })
+  expect(await counts('companies')).toEqual({ rows: 300, countries: 12 })
+  expect(await counts('companies_history')).toEqual({ rows: 600, countries: 12 })
   expect(await counts('quality_scale')).toMatchObject({ countries: expect.any(Number) })
   const twice = `WITH one AS NOT MATERIALIZED (FROM companies)
 SELECT count(*) AS rows FROM one JOIN one AS other USING (internal_id)`
-  expect(await cliJsonHere(['query', '--lake', lake, twice])).toEqual([{ rows: 900 }])
+  expect(await cliJsonHere(['query', '--lake', lake, twice])).toEqual([{ rows: 300 }])
 })
 
 test('other DuckDB reads the same from lake.duckdb', async () => {
   const found = await ofFile(join(lake, 'lake.duckdb'), `${COUNTED} db.companies_history`)
-  expect(found).toEqual({ rows: '1200', countries: '12' })
+  expect(found).toEqual({ rows: '600', countries: '12' })
 })
 
 test('a DuckDB file as the target of exports and runs is made and filled again', async () => {
@@ -62,7 +62,7 @@ test('a DuckDB file as the target of exports and runs is made and filled again',
   const again = ['convert', SAMPLE_COMPANIES, '--lake', lake, '--again', '--sink', sink]
   await cliJsonHere(again)
   for (const one of [file, sink])
-    expect(await ofFile(one, `${COUNTED} db.companies`)).toEqual({ rows: '900', countries: '12' })
+    expect(await ofFile(one, `${COUNTED} db.companies`)).toEqual({ rows: '300', countries: '12' })
   expect((await readdir(folder)).sort()).toEqual(['export.duckdb', 'lake', 'sink.duckdb'])
 })
 
@@ -71,17 +71,20 @@ test.each(['csv', 'jsonl', 'parquet'])('folders of %s files are filled by export
   await cliJsonHere(['export', '--lake', lake, '--to', `${kind}:${files}`])
   await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--sink', `${kind}:${sink}`])
   expect(await readdir(files)).toContain(`companies.${kind}`)
-  expect(await readdir(join(sink, 'companies'))).toHaveLength(2)
+  expect((await readdir(join(sink, 'companies'))).length).toBeGreaterThan(1)
 })
 
 test('what rewrites, copies, publishes and serves a lake works on it', async () => {
+  const [first] = await cliJsonHere<readonly { readonly id: number }[]>([
+    ...['query', '--lake', lake, 'SELECT min(internal_id) AS id FROM companies'],
+  ])
   const works: readonly (readonly string[])[] = [
     ['diff', '--lake', lake, '--from', '1', '--to', '2'],
     ['publish', 'delta', '--lake', lake],
     ['report', '--lake', lake, '--to', join(folder, 'report.html')],
     ['batches', 'make', '--lake', lake],
     ['copy', lake, join(folder, 'copy')],
-    ['forget', '--lake', lake, '--company', '9007199000000887'],
+    ['forget', '--lake', lake, '--company', String(first?.id)],
     ['compact', '--lake', lake],
     ['publish', 'iceberg', '--lake', lake],
     ['gc', '--lake', lake, '--keep', '1'],
@@ -92,5 +95,5 @@ test('what rewrites, copies, publishes and serves a lake works on it', async () 
     const { code, stderr } = await cliHere(args)
     expect([args[0], code, code === 0 ? '' : stderr]).toEqual([args[0], 0, ''])
   }
-  expect(await counts('companies')).toMatchObject({ countries: 12 })
+  expect(await counts('companies')).toMatchObject({ rows: 299 })
 }, 120_000)

@@ -251,6 +251,9 @@ test('an export that fails leaves an older file and nothing besides', async () =
 test.each([
   ['x.csv', [], 2, 'USAGE'],
   ['x.csv', ['--table', 'nothing'], 2, 'USAGE'],
+  ['xlsx:out', ['--sql', 'SELECT 1 AS x', '--table', '../x'], 2, 'USAGE'],
+  ['csv:out', ['--sql', 'SELECT 1 AS x', '--table', '/tmp/x'], 2, 'USAGE'],
+  ['x.duckdb', ['--sql', 'SELECT 1 AS x', '--table', '../../x'], 2, 'USAGE'],
   ['x.csv', ['--table', 'companies', '--table', 'employees'], 2, 'USAGE'],
   ['x.csv', ['--sql', 'SELECT 1', '--history'], 2, 'USAGE'],
   ['-', ['--table', 'companies'], 2, 'USAGE'],

@@ -20,7 +20,7 @@ import {
 import { exportProjectionOptions, type ProjectionFlags, projectionOf } from '../options/projection-options.ts'
 import { adoptOption, memoryOption, threadsOption, toOption } from '../options/run-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
-import { note, printJson, printLines } from '../output/print.ts'
+import { note, printedStream, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { fetchText } from '../output/show-fetch.ts'
 
@@ -96,7 +96,7 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
     if (json) usage('Cannot use --json with --to -: standard output is the export itself')
     return {
       kind: 'stream',
-      stream: process.stdout,
+      stream: printedStream(),
       format: format ?? usage('Cannot export to - without --format'),
     }
   }

@@ -72,6 +72,12 @@ export interface WhatToExport {
   readonly compute?: Readonly<Record<string, string>> | undefined
 }
 
+/** Files and folders are named after it, and must not stand elsewhere. @throws {ToolkitError} `USAGE` */
+const answerName = (name = ANSWER): string => {
+  if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name
+  throw new ToolkitError('USAGE', `Cannot name the answer "${name}": expected a name without "/" and "\\"`)
+}
+
 /** A relation that is exported, and its name. */
 export interface Export {
   readonly name: string
@@ -98,15 +104,7 @@ export const exportsOf = ({
     )
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
-  if (sql !== undefined) {
-    const name = tables?.[0] ?? ANSWER
-    if (/^\.|[/\\\p{Cc}]/u.test(name) || name === '')
-      throw new ToolkitError(
-        'USAGE',
-        `Cannot export rows as table "${name}": expected a name such as "answer"`,
-      )
-    return [{ name, sql }]
-  }
+  if (sql !== undefined) return [{ name: answerName(tables?.[0]), sql }]
   const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
   if (unknown !== undefined)
     throw new ToolkitError(

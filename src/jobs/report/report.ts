@@ -67,10 +67,7 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
  * Views that several sections read, each of which would read all figures for them. One rule of quality_findings after the
  * other: in one statement all of them would need memory at the same time.
  */
-const sharedViews = (): readonly string[] => [
-  'restatements',
-  ...rules().map((rule) => `quality_${rule}`),
-]
+const sharedViews = (): readonly string[] => ['restatements', ...rules().map((rule) => `quality_${rule}`)]
 
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (

@@ -11,10 +11,11 @@
 -- example: SELECT country_code, count(*) FROM missing_years GROUP BY ALL
 CREATE OR REPLACE VIEW missing_years AS
 WITH years AS (
-  SELECT internal_id, country_code, consolidation, list(DISTINCT fiscal_year::INTEGER) AS years,
+  SELECT internal_id, country_code, consolidation, list(fiscal_year::INTEGER) AS years,
     min(fiscal_year)::INTEGER AS first_year, max(fiscal_year)::INTEGER AS last_year
-  FROM financials GROUP BY ALL
-  HAVING count(DISTINCT fiscal_year) <= last_year - first_year
+  FROM (SELECT DISTINCT internal_id, country_code, consolidation, fiscal_year FROM financials)
+  GROUP BY internal_id, country_code, consolidation
+  HAVING count(*) <= last_year - first_year
 ), every AS (
   SELECT *, unnest(range(first_year, last_year)) AS fiscal_year FROM years
 )

@@ -1,10 +1,30 @@
 /** A tool that an agent calls: its parameters are declared once, for the client as JSON Schema and for the check of what is sent. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { type Fields, FormError, isObject, type ObjectOf, objectOf } from '../support/json-form.ts'
+import {
+  type Fields,
+  type Form,
+  FormError,
+  form,
+  isObject,
+  type ObjectOf,
+  objectOf,
+} from '../support/json-form.ts'
 
 /** JSON Schema of a parameter. */
 export type ParameterSchema = Readonly<Record<string, unknown>> & { readonly description: string }
+
+/** A whole number from 1 to `most` that may be left out. */
+export const upTo = (most: number, otherwise: number, description: string): ParameterSchema => ({
+  ...{ type: 'integer', minimum: 1, maximum: most, default: otherwise },
+  description,
+})
+
+export const wholeUpTo = (most: number): Form<number> =>
+  form(
+    (value): value is number => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= most,
+    `a whole number from 1 to ${most}`,
+  )
 
 export interface AgentTool {
   readonly name: string
@@ -23,7 +43,7 @@ interface Declared<F extends Fields> extends Pick<AgentTool, 'name' | 'title' | 
 
 export const agentTool = <F extends Fields>(declared: Declared<F>): AgentTool => {
   const { name, title, description, fields, parameters, answer } = declared
-  const form = objectOf(fields)
+  const formOfAll = objectOf(fields)
   const schemas = Object.entries<ParameterSchema>(parameters)
   const wrong = (reason: string): ToolkitError =>
     new ToolkitError('USAGE', `Cannot call "${name}": ${reason}`)
@@ -37,7 +57,7 @@ export const agentTool = <F extends Fields>(declared: Declared<F>): AgentTool =>
       throw wrong(`there is no parameter ${JSON.stringify(unknown.slice(0, 40))}, expected ${known}`)
     }
     try {
-      return form(sent, '')
+      return formOfAll(sent, '')
     } catch (error) {
       throw error instanceof FormError ? wrong(error.message) : error
     }

@@ -21,6 +21,7 @@ export const seenJson = (json: string): string => json.replace(UNSEEN, escaped)
 const jsonOf = (value: unknown): string => seenJson(JSON.stringify(value) ?? 'null')
 
 export interface BoundedAnswer {
+  /** Adds a value; `null` where it does not fit. */
   readonly put: (name: string, value: unknown) => void
   /**
    * Adds a list with as many rows as fit, at most `most`; reads no further than that.
@@ -43,12 +44,18 @@ export const newAnswer = (mostBytes = MOST_ANSWER_BYTES): BoundedAnswer => {
   const members: string[] = []
   const cuts: string[] = []
   let left = mostBytes - CUT_BYTES
+  const tooLarge = `the answer has at most ${mostBytes} bytes`
   const add = (name: string, text: string): void => {
     members.push(`${JSON.stringify(name)}:${text}`)
     left -= Buffer.byteLength(text)
   }
   return {
-    put: (name, value) => add(name, jsonOf(value)),
+    put: (name, value) => {
+      const text = jsonOf(value)
+      const fits = Buffer.byteLength(text) <= left
+      if (!fits) cuts.push(`"${name}" is left out: ${tooLarge}`)
+      add(name, fits ? text : 'null')
+    },
     list: async (name, rows, most = Number.POSITIVE_INFINITY, hint = '') => {
       const kept: string[] = []
       let bytes = 0
@@ -56,8 +63,7 @@ export const newAnswer = (mostBytes = MOST_ANSWER_BYTES): BoundedAnswer => {
         bytes += Buffer.byteLength(row) + 2
         const isFull = kept.length >= most
         if (isFull) cuts.push(`"${name}" has the first ${most}, and there are more${hint}`)
-        else if (bytes > left)
-          cuts.push(`"${name}" has the first ${kept.length}: the answer has at most ${mostBytes} bytes`)
+        else if (bytes > left) cuts.push(`"${name}" has the first ${kept.length}: ${tooLarge}`)
         if (isFull || bytes > left) break
         kept.push(row)
       }

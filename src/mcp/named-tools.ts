@@ -7,8 +7,8 @@ import type { Caller } from '../server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../server/explorer/explorer.ts'
 import { rowObjects } from '../server/explorer/question.ts'
 import { qualityRules } from '../server/explorer/report-questions.ts'
-import { anyText, count, form, optional } from '../support/json-form.ts'
-import { type AgentTool, agentTool, type ParameterSchema } from './agent-tool.ts'
+import { anyText, count, optional } from '../support/json-form.ts'
+import { type AgentTool, agentTool, type ParameterSchema, upTo, wholeUpTo } from './agent-tool.ts'
 import { jsonRows, newAnswer } from './bounded-answer.ts'
 
 export interface NamedTools {
@@ -51,13 +51,8 @@ const MOST_YEARS = 40
 const USUAL_YEARS = 5
 const MOST_RESTATEMENTS = 200
 
-const years = optional(
-  form(
-    (value): value is number =>
-      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MOST_YEARS,
-    `a whole number from 1 to ${MOST_YEARS}`,
-  ),
-)
+const MOST_LEVELS = 10
+const USUAL_LEVELS = 3
 
 const findCompany = (ask: AskNamed): AgentTool =>
   agentTool({
@@ -106,12 +101,9 @@ const company = (ask: AskNamed): AgentTool =>
       'Amounts are whole units of the currency: the scale is applied. null: not reported.',
     parameters: {
       id: ID,
-      years: {
-        ...{ type: 'integer', minimum: 1, maximum: MOST_YEARS, default: USUAL_YEARS },
-        description: 'how many of the newest fiscal years',
-      },
+      years: upTo(MOST_YEARS, USUAL_YEARS, 'how many of the newest fiscal years'),
     },
-    fields: { id: count, years },
+    fields: { id: count, years: optional(wholeUpTo(MOST_YEARS)) },
     answer: async ({ id, years: most = USUAL_YEARS }, signal) => {
       const details = await ask('company', { id }, signal)
       const figures = byYears(rowObjects(await ask('figures', { id }, signal)), most)
@@ -133,17 +125,21 @@ const ownership = (ask: AskNamed): AgentTool =>
     name: 'ownership',
     title: 'Owners and holdings',
     description:
-      'Owners of a company (direction "up") and what it owns ("down"), up to ten levels, the nearest first. Stakes are percent; ' +
+      'Owners of a company (direction "up") and what it owns ("down"), level by level, the nearest first. Stakes are percent; ' +
       'is_stated false means that the stake is not known. Protected persons have no name and no identifier.',
-    parameters: { id: ID },
-    fields: { id: count },
-    answer: async (parameters, signal) => {
-      const { snapshot, columns, rows, isCut } = await ask('ownership', parameters, signal)
+    parameters: { id: ID, levels: upTo(MOST_LEVELS, USUAL_LEVELS, 'how many levels in each direction') },
+    fields: { id: count, levels: optional(wholeUpTo(MOST_LEVELS)) },
+    answer: async ({ id, levels = USUAL_LEVELS }, signal) => {
+      const { snapshot, columns, rows, isCut } = await ask('ownership', { id }, signal)
+      const level = columns.indexOf('level')
+      const near = rows.filter((row) => Number(row[level]) <= levels)
       const answer = newAnswer()
       answer.put('snapshot', snapshot)
       answer.put('columns', columns)
-      await answer.list('holdings', jsonRows(rows))
-      if (isCut) answer.cut('there are further levels or holdings')
+      await answer.list('holdings', jsonRows(near))
+      if (near.length < rows.length)
+        answer.cut(`${rows.length - near.length} holdings of further levels are left out, give more levels`)
+      else if (isCut) answer.cut('there are further levels or holdings')
       return answer.text()
     },
   })

@@ -3,21 +3,13 @@
 import { jsonText } from '../lake/duckdb/json-text.ts'
 import type { QueryResult } from '../lake/query/lake-query.ts'
 import type { LakeTurns } from '../server/explorer/lake-turns.ts'
-import { form, optional, textLike } from '../support/json-form.ts'
-import { type AgentTool, agentTool } from './agent-tool.ts'
+import { optional, textLike } from '../support/json-form.ts'
+import { type AgentTool, agentTool, upTo, wholeUpTo } from './agent-tool.ts'
 import { newAnswer, seenJson } from './bounded-answer.ts'
 
 const MOST_ROWS = 1000
 const USUAL_ROWS = 100
 const MOST_SQL_CHARACTERS = 20_000
-
-const limitForm = optional(
-  form(
-    (value): value is number =>
-      Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= MOST_ROWS,
-    `a whole number from 1 to ${MOST_ROWS}`,
-  ),
-)
 
 /** Each row as a JSON list, read as far as it is asked for. */
 async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string> {
@@ -36,17 +28,14 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
       'their currency: filter by currency, or use financials_in.',
     parameters: {
       sql: { type: 'string', maxLength: MOST_SQL_CHARACTERS, description: 'one statement that reads' },
-      limit: {
-        ...{ type: 'integer', minimum: 1, maximum: MOST_ROWS, default: USUAL_ROWS },
-        description: 'most rows of the answer',
-      },
+      limit: upTo(MOST_ROWS, USUAL_ROWS, 'most rows of the answer'),
     },
     fields: {
       sql: textLike(
         new RegExp(`^[\\s\\S]{1,${MOST_SQL_CHARACTERS}}$`),
         `SQL of at most ${MOST_SQL_CHARACTERS} characters`,
       ),
-      limit: limitForm,
+      limit: optional(wholeUpTo(MOST_ROWS)),
     },
     answer: ({ sql, limit = USUAL_ROWS }, signal) =>
       turns.take(signal, async ({ lake, snapshot }) => {

@@ -16,6 +16,7 @@ import { newExplorer } from '../server/explorer/explorer.ts'
 import { type LakeTurnsSettings, newLakeTurns } from '../server/explorer/lake-turns.ts'
 import { VERSION } from '../support/own-package.ts'
 import type { AgentTool } from './agent-tool.ts'
+import { seenJson } from './bounded-answer.ts'
 import { lakeTools } from './lake-tools.ts'
 import { namedTools } from './named-tools.ts'
 import { PAGES } from './pages.ts'
@@ -48,6 +49,9 @@ const UNCHECKED: jsonSchemaValidator = {
   },
 }
 
+/** DuckDB's messages repeat the statement. */
+const MOST_ERROR_CHARACTERS = 4000
+
 const remedyOf = (code: string): string => {
   const remedy = Object.entries(ERROR_CODES).find(([one]) => one === code && one !== 'USAGE')?.[1]
   return remedy === undefined ? '' : `\n${remedy}`
@@ -58,7 +62,7 @@ const failureText = (error: unknown): string => {
     code: 'INTERRUPTED',
     message: 'interrupted',
   }
-  return `${code}: ${message}${remedyOf(code)}`
+  return `${code}: ${message.split('\n').map(seenJson).join('\n').slice(0, MOST_ERROR_CHARACTERS)}${remedyOf(code)}`
 }
 
 const addTool = (server: McpServer, tool: AgentTool, { onUnexpected }: AgentOptions): void => {

@@ -9,8 +9,9 @@ import { createInterface } from 'node:readline'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { replyOf } from '../mcp/agent-client.ts'
-import { cli, cliJson, MAIN, SAMPLE_COMPANIES } from './run-cli.ts'
+import { openAgents, replyOf } from '../mcp/agent-client.ts'
+import { examplesIn, readPage } from '../support/page.ts'
+import { cli, cliJson, MAIN, SAMPLE } from './run-cli.ts'
 
 let folder = ''
 let lake = ''
@@ -18,7 +19,7 @@ let lake = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await cliJson(['convert', SAMPLE, '--lake', lake])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -101,4 +102,27 @@ test('mcp says at the start what is wrong: no lake, too little memory', async ()
   const little = await cli(['mcp', '--lake', lake, '--memory', '300MiB'])
   expect(little.stderr).toContain('expected at least 352MiB')
   expect((await cli(['mcp', '--lake', lake, '--memory', '300MiB', '--no-query'])).code).toBe(0)
+})
+
+test('docs/agents.md has every tool with its parameters, and its session is one', async () => {
+  const agents = await openAgents(lake)
+  const { tools } = await agents.client.listTools()
+  const documented = [...readPage('docs/agents.md').matchAll(/^\| `([a-z_]+)` \| (.*?) \|/gm)].map(
+    ([, name, parameters = '']) => [name, [...parameters.matchAll(/`(\w+)`/g)].map(([, one]) => one)],
+  )
+  expect(documented.sort()).toEqual(
+    tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {})]).sort(),
+  )
+  const [session = ''] = examplesIn('docs/agents.md', 'text', 'A session')
+  const calls = session.trim().split(/\n\n(?=> )/)
+  expect(calls.length).toBeGreaterThan(4)
+  for (const call of calls) {
+    const [asked = '', ...shown] = call.split('\n')
+    const [, name = '', parameters = ''] = /^> (\w+) (.*)$/.exec(asked) ?? []
+    const { text } = await agents.call(name, JSON.parse(parameters))
+    const isCut = shown.at(-1) === '…'
+    const lines = isCut ? shown.slice(0, -1) : shown
+    expect([asked, text.split('\n').slice(0, isCut ? lines.length : undefined)]).toEqual([asked, lines])
+  }
+  await agents.close()
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
+import { jsonRows, newAnswer } from '../../src/mcp/bounded-answer.ts'
 import { namedTools } from '../../src/mcp/named-tools.ts'
 import { serveAgents } from '../../src/mcp/serve-agents.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
@@ -183,6 +184,12 @@ test('ownership goes both ways; protected persons have no name and no identifier
   ])
 })
 
+test('ownership has the nearest levels, and says that there are more', async () => {
+  const { columns, holdings, cut } = await agents.data('ownership', { id: ALPHA, levels: 1 })
+  expect(new Set((holdings as unknown[][]).map((row) => row[columns.indexOf('level')]))).toEqual(new Set([1]))
+  expect(cut).toEqual([expect.stringMatching(/^\d+ holdings of further levels are left out/)])
+})
+
 test('no named tool gives away a protected person, whatever it is asked; query sees what the owner sees', async () => {
   const texts: string[] = []
   for (const id of [ALPHA, BETA, GAMMA, NORSE, 105, 900, 901, 902])
@@ -271,6 +278,7 @@ test.each([
   ['company', {}, 'id: expected a whole number from 0'],
   ['company', { id: '1; DROP' }, 'id: expected a whole number from 0'],
   ['company', { id: 1, years: 0 }, 'years: expected a whole number from 1 to 40'],
+  ['ownership', { id: 1, levels: 11 }, 'levels: expected a whole number from 1 to 10'],
   ['company', { company: 1 }, 'there is no parameter "company", expected id, years'],
   ['list_tables', { all: true }, 'there is no parameter "all", expected none'],
   ['find_company', { text: 'x'.repeat(201) }, 'text: expected a text of up to 200 characters'],
@@ -311,6 +319,29 @@ test('an answer has at most so many rows and bytes, and says so where it is cut'
   expect(rows.length).toBeGreaterThan(20)
   const one = await agents.data('query', { sql: `SELECT repeat('x', 1000000)` })
   expect([one.rows, one.cut]).toEqual([[], ['"rows" has the first 0: the answer has at most 60000 bytes']])
+})
+
+test('what does not fit into an answer is left out, a list after it too', async () => {
+  const answer = newAnswer(2000)
+  answer.put('names', 'x'.repeat(1100))
+  answer.put('snapshot', 1)
+  await answer.list('rows', jsonRows(['y'.repeat(600), 'z'.repeat(600)]))
+  expect(JSON.parse(answer.text())).toEqual({
+    ...{ names: null, snapshot: 1, rows: ['y'.repeat(600)] },
+    cut: [
+      '"names" is left out: the answer has at most 2000 bytes',
+      '"rows" has the first 1: the answer has at most 2000 bytes',
+    ],
+  })
+})
+
+test('an error is no longer than a page', async () => {
+  const { text, isError } = await agents.call('query', {
+    sql: `SELECT ${'nosuch + '.repeat(1500)}1 FROM companies`,
+  })
+  expect(isError).toBe(true)
+  expect(text.length).toBeLessThan(4200)
+  expect(text).toMatch(/^QUERY_FAILED: /)
 })
 
 const ENDLESS =

@@ -4,21 +4,21 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PACKAGE_FOLDER } from '../support/own-package.ts'
 
-export interface Page {
+export interface DocumentationPage {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly read: () => Promise<string>
 }
 
-const page = (path: string, title: string, description: string): Page => ({
+const page = (path: string, title: string, description: string): DocumentationPage => ({
   name: path,
   title,
   description,
   read: () => readFile(join(PACKAGE_FOLDER, 'docs', `${path}.md`), 'utf8'),
 })
 
-export const PAGES: readonly Page[] = [
+export const PAGES: readonly DocumentationPage[] = [
   page(
     'reference/tables',
     'Tables',

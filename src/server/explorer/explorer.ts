@@ -43,7 +43,7 @@ export interface Explorer {
   close(): Promise<void>
 }
 
-/** What is known of an open snapshot. */
+/** The state of an open snapshot: answers that are kept, and whose views stand. */
 interface Seen {
   readonly kept: RecentValues<QuestionAnswer>
   /** As whose views stand; `null` while they are made. */

@@ -4,7 +4,7 @@ import { definitionNames, definitionsFor } from '../analysis/definitions.ts'
 import { documentationOf } from '../analysis/documentation.ts'
 import { ToolkitError } from '../core/errors.ts'
 import { listLakeTables } from '../jobs/query/list-tables.ts'
-import { readStatus } from '../jobs/status/lake-status.ts'
+import { type LakeStatus, readStatus } from '../jobs/status/lake-status.ts'
 import { LISTINGS, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { baseComments, type Comments } from '../lake/views/comments.ts'
 import { computedOfLake } from '../manifest/form/projections.ts'
@@ -87,6 +87,12 @@ const describe = (lake: string): AgentTool =>
     },
   })
 
+/** Searches with the names of their parameters alone: a value may be the national number of a person. */
+export const shownStatus = ({ id, summary, made, drift, unfinished }: LakeStatus) => {
+  const pulls = summary?.pulls.map((pull) => ({ ...pull, search: Object.keys(pull.search) }))
+  return { id, ...(summary ?? { snapshot: null }), ...(pulls && { pulls }), ...made, drift, unfinished }
+}
+
 const lakeStatus = (lake: string): AgentTool =>
   agentTool({
     name: 'lake_status',
@@ -97,10 +103,8 @@ const lakeStatus = (lake: string): AgentTool =>
     parameters: {},
     fields: {},
     answer: async () => {
-      const { id, summary, made, drift, unfinished } = await readStatus(lake)
       const answer = newAnswer()
-      const facts = { id, ...(summary ?? { snapshot: null }), ...made, drift, unfinished }
-      for (const [key, value] of Object.entries(facts))
+      for (const [key, value] of Object.entries(shownStatus(await readStatus(lake))))
         if (Array.isArray(value)) await answer.list(key, jsonRows(value))
         else answer.put(key, value)
       return answer.text()

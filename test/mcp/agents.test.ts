@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
+import { readStatus } from '../../src/jobs/status/lake-status.ts'
 import { jsonRows, newAnswer } from '../../src/mcp/bounded-answer.ts'
+import { shownStatus } from '../../src/mcp/lake-tools.ts'
 import { namedTools } from '../../src/mcp/named-tools.ts'
 import { serveAgents } from '../../src/mcp/serve-agents.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
@@ -105,6 +107,26 @@ test('lake_status has the newest snapshot in numbers', async () => {
     ],
     unfinished: [],
   })
+})
+
+test('lake_status shows which parameters were searched for, and no value: it may be the number of a person', async () => {
+  const status = await readStatus(lake)
+  const pull = {
+    ...{
+      run: 'run',
+      content: 'relations',
+      service: 'https://service.example',
+      asOf: '2026-01-02T03:04:05.000Z',
+    },
+    ...{ search: { NationalIdentificationNumber: ['19700101-1234'], CountryCode: ['SE'] } },
+    ...{ announced: 1, planned: 1, received: 1, pulls: 1 },
+  } as const
+  const shown = shownStatus({ ...status, summary: status.summary && { ...status.summary, pulls: [pull] } })
+  expect(shown).toMatchObject({
+    snapshot: 2,
+    pulls: [{ received: 1, search: ['NationalIdentificationNumber', 'CountryCode'] }],
+  })
+  expect(JSON.stringify(shown)).not.toContain('19700101')
 })
 
 test('find_company finds by parts of a name and by number', async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { readStatus } from '../../src/jobs/status/lake-status.ts'
+import type { LatestPull } from '../../src/manifest/snapshots/summarise-snapshot.ts'
 import { jsonRows, newAnswer } from '../../src/mcp/bounded-answer.ts'
 import { shownStatus } from '../../src/mcp/lake-tools.ts'
 import { namedTools } from '../../src/mcp/named-tools.ts'
@@ -111,7 +112,7 @@ test('lake_status has the newest snapshot in numbers', async () => {
 
 test('lake_status shows which parameters were searched for, and no value: it may be the number of a person', async () => {
   const status = await readStatus(lake)
-  const pull = {
+  const pull: LatestPull = {
     ...{
       run: 'run',
       content: 'relations',
@@ -120,7 +121,7 @@ test('lake_status shows which parameters were searched for, and no value: it may
     },
     ...{ search: { NationalIdentificationNumber: ['19700101-1234'], CountryCode: ['SE'] } },
     ...{ announced: 1, planned: 1, received: 1, pulls: 1 },
-  } as const
+  }
   const shown = shownStatus({ ...status, summary: status.summary && { ...status.summary, pulls: [pull] } })
   expect(shown).toMatchObject({
     snapshot: 2,

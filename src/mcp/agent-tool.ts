@@ -1,4 +1,4 @@
-/** A tool that an agent calls: its parameters are declared once, for the client as JSON Schema and for the check of what is sent. */
+/** A tool that an agent calls: its parameters as JSON Schema for the client, and as forms that check what is sent. */
 
 import { ToolkitError } from '../core/errors.ts'
 import {

@@ -50,7 +50,6 @@ const ID: ParameterSchema = {
 const MOST_YEARS = 40
 const USUAL_YEARS = 5
 const MOST_RESTATEMENTS = 200
-
 const MOST_LEVELS = 10
 const USUAL_LEVELS = 3
 
@@ -72,6 +71,17 @@ const findCompany = (ask: AskNamed): AgentTool =>
       return answer.text()
     },
   })
+
+/** Details and figures of one snapshot: asked again where a newer one came between. */
+const detailsAndFigures = async (
+  ask: AskNamed,
+  id: number,
+  signal: AbortSignal,
+): Promise<readonly [details: Answer, figures: Answer]> => {
+  const details = await ask('company', { id }, signal)
+  const figures = await ask('figures', { id }, signal)
+  return details.snapshot === figures.snapshot ? [details, figures] : detailsAndFigures(ask, id, signal)
+}
 
 /** Figures as a row for each line item with its years, the newest first. */
 const byYears = (figures: readonly Row[], most: number) => {
@@ -105,8 +115,8 @@ const company = (ask: AskNamed): AgentTool =>
     },
     fields: { id: count, years: optional(wholeUpTo(MOST_YEARS)) },
     answer: async ({ id, years: most = USUAL_YEARS }, signal) => {
-      const details = await ask('company', { id }, signal)
-      const figures = byYears(rowObjects(await ask('figures', { id }, signal)), most)
+      const [details, reported] = await detailsAndFigures(ask, id, signal)
+      const figures = byYears(rowObjects(reported), most)
       const answer = newAnswer()
       answer.put('snapshot', details.snapshot)
       const [found] = rowObjects(details)

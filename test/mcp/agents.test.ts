@@ -170,6 +170,22 @@ test('company has details and a row a line item with its newest years', async ()
   })
 })
 
+test('company is of one snapshot, also where a newer one comes between', async () => {
+  const snapshots = [1, 2, 2, 2]
+  const asked: string[] = []
+  const [, company] = namedTools({
+    ...{ lake, expectations: {} },
+    ask: async (name) => {
+      asked.push(name)
+      return { kind: 'answer', snapshot: snapshots.shift() ?? 0, columns: [], rows: [] }
+    },
+  })
+  expect(JSON.parse((await company?.call({ id: 1 }, new AbortController().signal)) ?? '')).toMatchObject({
+    snapshot: 2,
+  })
+  expect(asked).toEqual(['company', 'figures', 'company', 'figures'])
+})
+
 test('restatements has those of a company with the values before, and the largest of all', async () => {
   const { columns, restatements } = await agents.data('restatements', { id: ALPHA })
   expect(columns).toEqual([

@@ -79,6 +79,7 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
         .default('text')
         .env('FIRMLAKE_LOG_FORMAT'),
     )
+    .option('--no-color', 'no colours on a terminal (nor with NO_COLOR)')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup(LAST_GROUP)
     .helpCommand('help [command]', 'print the help of a command')

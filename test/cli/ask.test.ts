@@ -1,31 +1,11 @@
 /** What a person at a terminal is asked before: by `script`, which gives a process one. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, type TestContext, test } from 'vitest'
-import { needs } from '../support/needs.ts'
+import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, cliJson, MAIN, SAMPLE_COMPANIES } from './run-cli.ts'
-
-const SCRIPT = '/usr/bin/script'
-const needsTerminal = (context: TestContext): void =>
-  needs(context, 'script of util-linux', existsSync(SCRIPT) ? undefined : `${SCRIPT} is missing`)
-
-/** Runs a command at a terminal, where a person types. */
-const atTerminal = async (typed: string, args: readonly string[]) => {
-  const words = [process.execPath, MAIN, ...args].map((one) => `'${one}'`)
-  const child = spawn(SCRIPT, ['-qec', words.join(' '), '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] })
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  child.stdin.end(typed)
-  const [code] = await once(child, 'close')
-  return { code: code as number | null, said }
-}
+import { atTerminal, needsTerminal } from './at-terminal.ts'
+import { cli, cliJson, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const loaded = async (): Promise<string> => {
   const lake = join(await temporaryFolder(), 'lake')

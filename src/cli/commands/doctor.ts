@@ -13,6 +13,7 @@ import { durationOf, type JsonOption, jsonOption, lakeOrTargetOption } from '../
 import { sinkOption } from '../options/run-options.ts'
 import { addressOptions } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
+import { coloured } from '../output/text-table.ts'
 
 interface DoctorFlags extends JsonOption {
   readonly lake?: string | undefined
@@ -109,9 +110,14 @@ const SIGNS: Readonly<Record<MachineFinding['state'], string>> = {
   missing: 'MISSING',
 }
 
+const signOf = (state: MachineFinding['state']): string => {
+  const sign = SIGNS[state].padEnd(8)
+  return state === 'missing' ? coloured('red', sign) : sign
+}
+
 const linesOf = ({ well, findings, variables }: Diagnosis): string[] => [
   ...findings.flatMap(({ about, state, says, mend }) => [
-    `${SIGNS[state].padEnd(8)}${about.padEnd(11)}${says}`,
+    `${signOf(state)}${about.padEnd(11)}${says}`,
     ...(mend === undefined ? [] : [`${' '.repeat(19)}→ ${mend}`]),
   ]),
   `${'ok'.padEnd(8)}${'variables'.padEnd(11)}${variables.length > 0 ? `set: ${variables.join(', ')}` : 'none is set'}`,

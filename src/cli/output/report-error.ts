@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { ERROR_CODES, type ErrorCode, knownError, systemCode, ToolkitError } from '../../core/errors.ts'
 import { LAKE_MISSING } from '../config/loaded-config.ts'
-import { logsJson, writeLog } from './log.ts'
-import { printable } from './text-table.ts'
+import { logsJson, withColour, writeLog } from './log.ts'
+import { coloured, printable } from './text-table.ts'
 
 interface ErrorReport {
   readonly code: ErrorCode | 'UNEXPECTED'
@@ -69,7 +69,12 @@ export const logError = (
   options: { readonly json: boolean; readonly debug: boolean },
 ): void => {
   if (!logsJson()) {
-    process.stderr.write(errorText(error, options))
+    const text = errorText(error, options)
+    const { remedy } = describe(error)
+    const hint = coloured('dim', remedy, process.stderr)
+    process.stderr.write(
+      withColour(options.json ? text : text.replace(`\n  ${remedy}\n`, () => `\n  ${hint}\n`)),
+    )
     return
   }
   const { code, message, context, remedy } = describe(error)

@@ -19,6 +19,7 @@ const read = (name: string): string => readFileSync(new URL(`../${name}`, import
 /** Named by imports in `src/`. */
 const BUNDLED = [
   '@duckdb/node-api',
+  '@modelcontextprotocol/server',
   'avsc',
   'commander',
   'echarts',

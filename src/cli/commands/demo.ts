@@ -48,7 +48,7 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
   )
 
   await heading('What the lake holds')
-  const { readStatus } = await import('../lake-status.ts')
+  const { readStatus } = await import('../../jobs/status/lake-status.ts')
   const { statusLines } = await import('../output/status-lines.ts')
   await printLines(statusLines(await readStatus(lake), false))
   await askQuestions(lake)

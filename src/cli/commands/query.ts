@@ -112,14 +112,8 @@ const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQuery
 const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
   if (format === 'parquet')
     throw new ToolkitError('USAGE', 'Cannot print the list of tables as Parquet: expected a SELECT')
-  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
-  const { isOfOnePartition } = await import('../../manifest/snapshots/snapshot-root.ts')
-  const { listTables } = await import('../../lake/tables/tables.ts')
-  const root = await readRoot(lake, snapshot)
-  const tables = await listTables(
-    (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
-    (table) => isOfOnePartition(lake, root, table),
-  )
+  const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
+  const { tables } = await listLakeTables(lake, snapshot)
   if (format === 'json') return printJson(tableObjects(tables))
   await printLines(tableLines(tables))
 }

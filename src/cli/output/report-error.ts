@@ -48,6 +48,9 @@ const describe = (caught: unknown): ErrorReport => {
   }
 }
 
+/** A line of a message. A tab stays one: an excerpt of a statement stands above a caret. */
+const shownLine = (line: string): string => line.split('\t').map(printable).join('\t')
+
 /**
  * The text of an error: `error CODE: message` and what to do, or for programs one line of JSON,
  * `{"error":{"code","message","context"}}`. With `debug` the stack and its causes follow.
@@ -56,7 +59,7 @@ export const errorText = (error: unknown, { json = false, debug = false } = {}):
   const { code, message, context, remedy } = describe(error)
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
-    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
+    : `error ${code}: ${message.split('\n').map(shownLine).join('\n  ')}\n  ${remedy}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
 }
 

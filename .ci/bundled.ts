@@ -23,7 +23,6 @@ const BUNDLED = [
   'commander',
   'echarts',
   'fastify',
-  'hucre',
   'p-limit',
   'prom-client',
   'toml-eslint-parser',

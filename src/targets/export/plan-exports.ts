@@ -133,7 +133,7 @@ export const refuseCsvOptions = (
   if ('format' in to && (to.format === 'csv' || to.format === 'csv.gz')) return
   throw new ToolkitError(
     'USAGE',
-    `Cannot use ${bom ? '--bom' : '--delimiter'}: the target is no CSV, expected such as companies.csv or csv:DIR`,
+    `Cannot use ${bom ? '--bom' : '--delimiter'}: the target is no CSV, expected a file such as companies.csv`,
   )
 }
 

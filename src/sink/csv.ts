@@ -31,7 +31,7 @@ const neutralised = (text: string, instead = "\\1''\\2"): string =>
 const textCell = (text: string, neutral: boolean, delimiter: string): string => {
   const plain = neutral
     ? `[^ '${FORMULA_SIGNS}"${delimiter}${CELL_ENDS}][^"${delimiter}${CELL_ENDS}]*`
-    : `[^"${delimiter}\r\n]+`
+    : `[^"${delimiter}\\r\\n]+`
   const other = quoted(neutral ? neutralised(text) : text, delimiter)
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }

@@ -23,6 +23,7 @@ export default defineConfig({
     pool: 'forks',
     // One more than the two cores: tests wait for processes, servers and clocks.
     maxWorkers: 3,
+    setupFiles: ['test/support/catalog-setup.ts'],
     projects: [
       {
         extends: true,
@@ -30,7 +31,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: Object.values(others).flat(),
-          setupFiles: ['test/support/unit-setup.ts'],
+          setupFiles: ['test/support/catalog-setup.ts', 'test/support/unit-setup.ts'],
           // Nothing to keep apart: a process for each file would take longer than the tests.
           isolate: false,
         },

@@ -2,7 +2,7 @@
 
 import { Command, Option } from 'commander'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP, withExamples } from './help.ts'
+import { EXIT_HELP, groupHelp, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */
@@ -27,6 +27,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   replay: async () => (await import('./commands/quarantine.ts')).addReplay,
   demo: async () => (await import('./commands/demo.ts')).addDemo,
+  init: async () => (await import('./commands/init.ts')).addInit,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
   manifest: async () => (await import('./commands/manifest.ts')).addManifest,
@@ -51,7 +52,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
 /** The command that is called; all of them where it takes all to answer, as the help does. */
 const named = (args: readonly string[]) => {
   const [first = ''] = args
-  if (/^(-V|--version)$/.test(first)) return []
+  if (/^(-v|--version)$/.test(first)) return []
   const only = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
   return only === undefined ? Object.values(COMMANDS) : [only]
 }
@@ -64,7 +65,7 @@ const named = (args: readonly string[]) => {
 export const newProgram = async (args: readonly string[] = []): Promise<Command> => {
   const program = new Command('firmlake')
     .description('Loads company data into a Parquet lake, queries it, and serves it over the same API.')
-    .version(VERSION, '-V, --version', 'print the version')
+    .version(VERSION, '-v, --version', 'print the version')
     .option(
       '--config <file>',
       'settings of this file (default: $FIRMLAKE_CONFIG, else firmlake.toml here or above)',
@@ -77,11 +78,14 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
         .default('text')
         .env('FIRMLAKE_LOG_FORMAT'),
     )
+    .option('--no-color', 'no colours on a terminal (nor with NO_COLOR)')
     .helpOption('-h, --help', 'print this help')
+    .commandsGroup(LAST_GROUP)
     .helpCommand('help [command]', 'print the help of a command')
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
+  groupHelp(program)
   withExamples(program, [
     ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],

@@ -6,7 +6,7 @@
 import { type Command, CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import type { Observing } from '../observe/observe.ts'
-import { loadConfig, loadedConfig } from './config/loaded-config.ts'
+import { defaultToLakeHere, loadConfig, loadedConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
@@ -70,6 +70,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
       await configureLog(program.opts())
       await observeRuns(command)
     })
+    defaultToLakeHere(program)
     if (config.file !== undefined) {
       const { applyConfig } = await import('./config/apply-config.ts')
       await applyConfig(program, config.file)
@@ -86,7 +87,10 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
   }
 }
 
-const ARGS = process.argv.slice(2)
+/** Other ways in which people ask for the version. */
+const VERSION_WORDS = /^(-V|version)$/
+const [FIRST = '', ...OTHERS] = process.argv.slice(2)
+const ARGS = VERSION_WORDS.test(FIRST) ? ['--version', ...OTHERS] : process.argv.slice(2)
 /** For a step of a run the exit code says whether to retry it. */
 const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 

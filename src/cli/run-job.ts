@@ -10,7 +10,7 @@ import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-target
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
-import type { JsonOption, LakeOption } from './options/options.ts'
+import { isAsked, type JsonOption, type LakeOption } from './options/options.ts'
 import { type LakeProjectionFlags, projectionOf } from './options/projection-options.ts'
 import {
   checkMode,
@@ -121,6 +121,10 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
 
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
 
+/** Asks about a lake in an odd place. @returns whether to go on */
+const isLakeMeant = async (flags: LoadJobFlags): Promise<boolean> =>
+  !isAsked(flags) || (await (await import('./output/ask.ts')).agreesToNewLake(flags.lake))
+
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   flags: LoadJobFlags,
@@ -129,6 +133,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   meanwhile = KEPT,
 ): Promise<void> => {
   await checkMode(flags)
+  if (!(await isLakeMeant(flags))) return
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
   const load = { ...strictness, take: projectionOf(flags), changeTaken }

@@ -8,7 +8,8 @@ import { systemCode, ToolkitError } from '../core/errors.ts'
 import { decodeUserText } from '../core/user-text.ts'
 import type { ConfigFile } from './read-settings.ts'
 
-const FILE_NAME = 'firmlake.toml'
+/** The name of the file of settings. */
+export const FILE_NAME = 'firmlake.toml'
 const ENV_NAME = '.env'
 const FOR_OTHERS = 0o022
 

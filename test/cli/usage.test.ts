@@ -44,6 +44,35 @@ test('convert --help ends with 0 and prints to standard output what this process
   expect(await cli(['convert', '--help'])).toEqual(help)
 })
 
+test.each(['-v', '-V', 'version'])('%s prints the version too', async (word) => {
+  expect(await cli([word])).toMatchObject({ code: 0, stdout: (await cli(['--version'])).stdout })
+})
+
+test('the help has the commands and options that are used most first, each in one group', async () => {
+  const program = await newProgram()
+  const headings = (text: string): string[] => text.match(/^[A-Z].*:$/gm) ?? []
+  const help = program.helpInformation()
+  expect(headings(help).slice(0, 2)).toEqual(['Options:', 'Most used:'])
+  expect(headings(help)).not.toContain('Commands:')
+  const most = /Most used:\n([\s\S]*?)\n\n/.exec(help)?.[1]?.split('\n') ?? []
+  expect(most).toHaveLength(10)
+  for (const { name } of program.commands.map((one) => ({ name: one.name() })))
+    expect(help.match(new RegExp(`^  ${name}\\b`, 'gm'))).toHaveLength(1)
+
+  const pull = program.commands.find((one) => one.name() === 'pull')
+  const groups = [
+    'Limits:',
+    'Privacy, and what is left out:',
+    'Service:',
+    'Targets:',
+    'Machine:',
+    'Many machines:',
+  ]
+  expect(headings(pull?.helpInformation() ?? '')).toEqual(['Arguments:', 'Options:', ...groups])
+  for (const { long } of pull?.options ?? [])
+    expect(pull?.helpInformation().match(new RegExp(`^ .*${long}[ \\n]`, 'gm'))?.length).toBeGreaterThan(0)
+})
+
 test('--version prints the version', async () => {
   expect(await cli(['--version'])).toMatchObject({
     code: 0,

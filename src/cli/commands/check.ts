@@ -16,7 +16,7 @@ import {
 import { type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
-import { textTable } from '../output/text-table.ts'
+import { colourOfStatus, textTable } from '../output/text-table.ts'
 
 const FORMATS = ['table', 'json', 'junit', 'prometheus'] as const
 
@@ -86,7 +86,12 @@ const printReport = async (lake: string, report: CheckReport, format: Options['f
   if (format === 'prometheus') return print(prometheusText(lake, checks))
   await printLines([
     ...textTable(
-      [{ title: 'check' }, { title: 'status' }, { title: 'found', right: true }, { title: 'expected' }],
+      [
+        { title: 'check' },
+        { title: 'status', colour: colourOfStatus },
+        { title: 'found', right: true },
+        { title: 'expected' },
+      ],
       checks.map(({ name, status, value, expected }) => [name, status, String(value ?? ''), expected]),
     ),
     failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`,

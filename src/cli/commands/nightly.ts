@@ -8,7 +8,7 @@ import { withExamples } from '../help.ts'
 import { type JsonOption, jsonOption } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
 import { note, printLines } from '../output/print.ts'
-import { textTable } from '../output/text-table.ts'
+import { colourOfStatus, textTable } from '../output/text-table.ts'
 
 interface NightOptions extends JsonOption {
   readonly text?: true
@@ -46,7 +46,8 @@ interface NightSummary {
 const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly string[] => [
   ...textTable(
     [
-      ...['part', 'kind', 'state'].map((title) => ({ title })),
+      ...['part', 'kind'].map((title) => ({ title })),
+      { title: 'state', colour: colourOfStatus },
       ...['snapshot', 'records'].map((title) => ({ title, right: true })),
       { title: 'reason' },
     ],

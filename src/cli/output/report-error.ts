@@ -3,8 +3,9 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { ERROR_CODES, type ErrorCode, knownError, systemCode, ToolkitError } from '../../core/errors.ts'
-import { logsJson, writeLog } from './log.ts'
-import { printable } from './text-table.ts'
+import { LAKE_MISSING } from '../config/loaded-config.ts'
+import { logsJson, withColour, writeLog } from './log.ts'
+import { coloured, printable } from './text-table.ts'
 
 interface ErrorReport {
   readonly code: ErrorCode | 'UNEXPECTED'
@@ -19,10 +20,12 @@ const UNEXPECTED_REMEDY = 'this is a fault of firmlake; report it with what FIRM
 const ENGINE_MESSAGE = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /
 
 /** Wrong usage as commander reports it, as a `ToolkitError`. */
-export const asToolkitError = (error: unknown): unknown =>
-  error instanceof CommanderError
-    ? new ToolkitError('USAGE', sentence(error.message.replace(/^error: /, '')), {}, error)
-    : error
+export const asToolkitError = (error: unknown): unknown => {
+  if (!(error instanceof CommanderError)) return error
+  const lacksLake = error.code === 'commander.missingMandatoryOptionValue' && error.message.includes('--lake')
+  const text = lacksLake ? LAKE_MISSING : sentence(error.message.replace(/^error: /, ''))
+  return new ToolkitError('USAGE', text, {}, error)
+}
 
 const sentence = (text: string): string =>
   (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
@@ -66,7 +69,12 @@ export const logError = (
   options: { readonly json: boolean; readonly debug: boolean },
 ): void => {
   if (!logsJson()) {
-    process.stderr.write(errorText(error, options))
+    const text = errorText(error, options)
+    const { remedy } = describe(error)
+    const hint = coloured('dim', remedy, process.stderr)
+    process.stderr.write(
+      withColour(options.json ? text : text.replace(`\n  ${remedy}\n`, () => `\n  ${hint}\n`)),
+    )
     return
   }
   const { code, message, context, remedy } = describe(error)

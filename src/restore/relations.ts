@@ -108,7 +108,7 @@ interface Entity {
   readonly company: bigint
   readonly number: number
   readonly object: Piece
-  /** What to set in the object when its lists stand in it. */
+  /** Patches of the object, set in it when its lists are. */
   readonly patches: readonly Buffer[]
   /** Names of the lists that came empty. */
   readonly empty: readonly string[]
@@ -194,7 +194,7 @@ export class RelationsReader {
   readonly #bytes = new ByteWriter()
   readonly #writer = new ByteWriter()
   #records: RelationsRecord[] = []
-  /** Of each company its parents and its children. */
+  /** The parents and the children of each company. */
   #ofCompany = new Map<bigint, readonly Entity[][]>()
   /** By their JSON pointers, members beyond the contract of rows of the record that is written. */
   #beyond: ReadonlyMap<string, readonly JsonMember[]> = new Map()

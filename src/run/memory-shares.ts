@@ -131,11 +131,17 @@ export const compactMemory = (totalBytes: number, threads: number): number => {
   throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, least, threads)
 }
 
-/** DuckDB's limit where Node only hands rows on, in bytes. @throws {ToolkitError} USAGE when it is too little */
-export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
-  const engineBytes = Math.floor((totalBytes - BESIDE_BYTES.querying) / QUERY_TIMES_LIMIT)
+/**
+ * DuckDB's limit where Node only hands rows on, in bytes.
+ *
+ * @param engines DuckDBs side by side, each of which has so much
+ * @throws {ToolkitError} USAGE when it is too little
+ */
+export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES, engines = 1): number => {
+  const engineBytes = Math.floor((totalBytes - BESIDE_BYTES.querying) / (engines * QUERY_TIMES_LIMIT))
   if (engineBytes >= LEAST_BYTES.querying) return engineBytes
-  throw tooLittle('work', totalBytes, BESIDE_BYTES.querying + LEAST_BYTES.querying, 1)
+  const least = BESIDE_BYTES.querying + engines * LEAST_BYTES.querying * QUERY_TIMES_LIMIT
+  throw tooLittle('work', totalBytes, least, 1)
 }
 
 /**

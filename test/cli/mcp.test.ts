@@ -100,7 +100,7 @@ test('mcp says at the start what is wrong: no lake, too little memory', async ()
   expect([none.code, none.stdout]).toEqual([1, ''])
   expect(none.stderr).toContain('error LAKE_NOT_FOUND')
   const little = await cli(['mcp', '--lake', lake, '--memory', '300MiB'])
-  expect(little.stderr).toContain('expected at least 352MiB')
+  expect(little.stderr).toContain('expected at least 371MiB')
   expect((await cli(['mcp', '--lake', lake, '--memory', '300MiB', '--no-query'])).code).toBe(0)
 })
 

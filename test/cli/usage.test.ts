@@ -131,7 +131,7 @@ test.each([
   [['export', '--foo'], 'Unknown option "--foo" (Did you mean --to?)'],
   [['report', '--tu', 'x.html'], 'Unknown option "--tu" (Did you mean --to?)'],
   [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
-  [['export', '--', '--foo'], 'Required option "--to <url>" not specified'],
+  [['export', '--lake', 'l', '--', '--foo'], 'Required option "--to <url>" not specified'],
 ])('%j names the unknown option before one that is missing', async (args, text) => {
   const { code, stderr } = await cliHere(args)
   expect([code, stderr]).toEqual([2, expect.stringContaining(text)])

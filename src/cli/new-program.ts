@@ -1,6 +1,7 @@
 /** The command line as a whole: every command with its options. Loads none of what the commands work with. */
 
-import { Command, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
+import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
 import { EXIT_HELP, groupHelp, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
@@ -56,6 +57,40 @@ const named = (args: readonly string[]) => {
   if (/^(-v|--version)$/.test(first)) return []
   const only = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
   return only === undefined ? Object.values(COMMANDS) : [only]
+}
+
+/**
+ * The first option of the arguments that no command has; commander looks for those that are missing before. Parses the arguments as
+ * commander does: afterwards the program is of no use.
+ */
+const unknownOption = (
+  program: Command,
+  args: readonly string[],
+): readonly [flag: string, near: string | undefined] | undefined => {
+  let [command, operands, unknown]: [Command, readonly string[], readonly string[]] = [program, [], args]
+  for (;;) {
+    const parsed = command.parseOptions([...unknown])
+    operands = [...operands, ...parsed.operands]
+    unknown = parsed.unknown
+    const inner = command.commands.find((one) => one.name() === operands[0])
+    if (inner === undefined) break
+    command = inner
+    operands = operands.slice(1)
+  }
+  const [flag] = unknown
+  const known = [...command.options, ...program.options].flatMap(({ long }) => long ?? [])
+  return flag === undefined ? undefined : [flag, nearestName(flag, known)]
+}
+
+/** An error that names the wrong option rather than one that is missing; a wrong one may be the missing one misspelled. */
+export const wrongOptionFirst = (error: unknown, program: Command, args: readonly string[]): unknown => {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.missingMandatoryOptionValue')
+    return error
+  const found = unknownOption(program, args)
+  if (found === undefined) return error
+  const [flag, near] = found
+  const text = `unknown option '${flag}'${near === undefined ? '' : ` (Did you mean ${near}?)`}`
+  return new CommanderError(error.exitCode, 'commander.unknownOption', text)
 }
 
 /**

@@ -5,7 +5,6 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
-import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
@@ -60,7 +59,6 @@ const showTargets =
 /** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
-  warnOfPassword(sink)
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
     section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
@@ -156,14 +154,4 @@ export const printReport = async (
   if (json) return printJson({ lake, ...report })
   await printLines(reportLines(report))
   warnOf(report, lake)
-}
-
-/** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. */
-export const warnOfPassword = (addresses: readonly string[]): void => {
-  const [variable] = addresses.flatMap((address) => passwordVariable(address) ?? [])
-  if (variable !== undefined)
-    note(
-      'warning: the address of the database holds a password, which the list of processes shows to others; ' +
-        `leave it out and set ${variable} instead`,
-    )
 }

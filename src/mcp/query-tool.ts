@@ -11,6 +11,9 @@ const MOST_ROWS = 1000
 const USUAL_ROWS = 100
 const MOST_SQL_CHARACTERS = 20_000
 
+/** Who asks: nobody else takes turns at the lake. */
+const OWNER = 'owner'
+
 /** Each row as a JSON list, read as far as it is asked for. */
 async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string> {
   for await (const chunk of rows)
@@ -38,7 +41,7 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
       limit: optional(wholeUpTo(MOST_ROWS)),
     },
     answer: ({ sql, limit = USUAL_ROWS }, signal) =>
-      turns.take(signal, async ({ lake, snapshot }) => {
+      turns.take(OWNER, signal, async ({ lake, snapshot }) => {
         const result = await lake.run(sql)
         const answer = newAnswer()
         answer.put('snapshot', snapshot)

@@ -30,7 +30,7 @@ test('init for files writes what a first night needs, and later commands find th
   const keys = text.split('\n').filter((line) => line !== '')
   expect(keys.filter((line) => !/#|^name = |^\[service\]$|^content = |^search = /.test(line))).toEqual([])
 
-  const night = await run('nightly')
+  const night = await run('nightly', '--quiet')
   expect([night.code, night.stderr]).toEqual([0, ''])
   const asked = await run('query', 'SELECT count(*) > 10 AS many FROM companies')
   expect(asked.stdout).toContain('true')
@@ -73,7 +73,7 @@ test('init for a service says where the token belongs; with it the trial is well
     0,
     expect.stringContaining('none yet, the first load makes it'),
   ])
-  const night = await run('nightly')
+  const night = await run('nightly', '--quiet')
   expect([night.code, night.stderr]).toEqual([0, ''])
   expect(JSON.parse(night.stdout)).toMatchObject({ outcome: 'done', parts: [{ records: 3 }, {}, {}] })
 })

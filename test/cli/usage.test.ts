@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
-import { cli, errorCode } from './run-cli.ts'
+import { cli, cliHere, errorCode } from './run-cli.ts'
 
 /** The words of a command's innermost commands. */
 const innermost = (command: Command): readonly (readonly string[])[] =>
@@ -125,6 +125,15 @@ test('wrong usage is one block for people, without a stack', async () => {
   expect(stderr).toBe(
     'error USAGE: Unknown command "stats" (Did you mean status?)\n  a command or option is used wrongly; see --help\n',
   )
+})
+
+test.each([
+  [['convert', '--foo'], 'Unknown option "--foo"'],
+  [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
+  [['convert', 'x', '--', '--foo'], 'Required option "-l, --lake <lake>" not specified'],
+])('%j names the unknown option before one that is missing', async (args, text) => {
+  const { code, stderr } = await cliHere(args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(text)])
 })
 
 test('--help starts without DuckDB', async () => {

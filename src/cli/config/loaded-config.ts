@@ -33,10 +33,11 @@ export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig>
   current = await findConfig({ named: namedFile(args), cwd: process.cwd(), env: process.env })
   for (const notice of current.notices) note(`warning: ${notice}`)
   Object.assign(process.env, current.env)
+  if (current.fault !== undefined) throw current.fault
   return current
 }
 
-/** The file that was loaded for this command. */
+/** The file that was loaded for this command; of one with a fault what is sound. */
 export const loadedConfig = (): LoadedConfig => current
 
 /** Where a lake is looked for that nothing names. */

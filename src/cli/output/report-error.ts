@@ -51,15 +51,35 @@ const describe = (caught: unknown): ErrorReport => {
   }
 }
 
+/** Options, commands, documents and variables that a text names. */
+const NAMED = /--[a-z][a-z-]*|(?<=")firmlake [^"]*(?=")|docs\/[\w-]+\.md|FIRMLAKE_\w+/g
+/** A remedy that points to the message alone. */
+const POINTS_BACK = /\bmessage (says|has|names)\b/
+
+/** The part of a remedy, `meaning; what to do`, that a message does not say itself; empty where it says all of it. */
+const furtherRemedy = (message: string, remedy: string): string => {
+  const saysAll = (text: string): boolean => {
+    const named = text.match(NAMED) ?? []
+    return named.length > 0 ? named.every((name) => message.includes(name)) : message.includes(text)
+  }
+  const [meaning = '', ...more] = remedy.split('; ')
+  const advice = more.join('; ')
+  const pointsBack = POINTS_BACK.test(advice) && advice.match(NAMED) === null
+  if (pointsBack || (advice !== '' && saysAll(advice))) return ''
+  return saysAll(meaning) ? advice : remedy
+}
+
 /**
- * The text of an error: `error CODE: message` and what to do, or for programs one line of JSON,
+ * The text of an error: `error CODE: message` and what to do beyond it, or for programs one line of JSON,
  * `{"error":{"code","message","context"}}`. With `debug` the stack and its causes follow.
  */
 export const errorText = (error: unknown, { json = false, debug = false } = {}): string => {
   const { code, message, context, remedy } = describe(error)
+  const further = furtherRemedy(message, remedy)
+  const lines = [...message.split('\n').map(printable), ...(further === '' ? [] : [further])]
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
-    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
+    : `error ${code}: ${lines.join('\n  ')}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
 }
 

@@ -17,7 +17,13 @@ import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import { checkLoads, EXPECTATION_OPTIONS, type Expectations, loadFactsOf } from '../check/check-loads.ts'
+import {
+  checkCompanies,
+  checkLoads,
+  EXPECTATION_OPTIONS,
+  type Expectations,
+  loadFactsOf,
+} from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
 import { openQuery, type QueryOptions } from '../query/query.ts'
 
@@ -123,7 +129,7 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
     const { renderReport } = await import('../../report/render-report.ts')
     const text = renderReport({
       ...{ lake, snapshot: root.snapshot, tool: TOOL, now, pages, answers },
-      checks: checkLoads(facts, options, now),
+      checks: [...checkLoads(facts, options, now), ...(await checkCompanies(opened, options))],
       openRuns: await openRuns(lake, now),
       forgotten: root.forgotten ?? [],
     })

@@ -6,7 +6,7 @@
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { FormError } from '../../support/json-form.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, textOf } from '../access/caller.ts'
 import { type RecentValues, remembered } from '../search/shared/recent-values.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
 import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lake-turns.ts'
@@ -124,8 +124,11 @@ export const newExplorer = (settings: LakeTurnsSettings): Explorer => {
       if (settings.memoryBytes === 0) return { kind: 'off' }
       try {
         const parameters = parsed(body)
-        const keyOf = (): string => JSON.stringify([caller.name, name, parameters])
-        return await turns.take(signal, (...turn) => answer(found, keyOf, parameters, caller, turn))
+        // Not by the caller's name: its rights may have changed since.
+        const keyOf = (): string => JSON.stringify([textOf(caller.rights), name, parameters])
+        return await turns.take(caller.name, signal, (...turn) =>
+          answer(found, keyOf, parameters, caller, turn),
+        )
       } catch (error) {
         if (error instanceof FormError) return { kind: 'refused', messages: [`${error.message}.`] }
         if (error instanceof OfWholeLake) return { kind: 'forbidden' }

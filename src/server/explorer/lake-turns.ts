@@ -1,6 +1,6 @@
 /**
- * A lake that is asked in turns: one work at a time, within a time limit, over the snapshot that is current when its turn comes, in
- * an engine of its own that is opened with the first work.
+ * A lake that is asked in turns, fair among callers: one work at a time, within a time limit, over the snapshot that is current when
+ * its turn comes, in an engine of its own that is opened with the first work.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
@@ -10,7 +10,7 @@ import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { atMost } from '../../support/side-by-side.ts'
+import { fairTurns } from './fair-turns.ts'
 
 export interface LakeTurnsSettings
   extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace'> {
@@ -29,10 +29,12 @@ export interface LakeTurns {
   /**
    * Works when its turn comes. After the signal no statement gets far, whatever becomes of the work.
    *
+   * @param caller who shares the turns with others, by name
    * @param work is given the snapshot, and the signal that fires at the end of its time too
    * @throws {ToolkitError} `QUERY_FAILED` after the time limit; what opening the snapshot and the work throw
    */
   readonly take: <T>(
+    caller: string,
     signal: AbortSignal,
     work: (opened: OpenedSnapshot, ends: AbortSignal) => Promise<T>,
   ) => Promise<T>
@@ -53,6 +55,10 @@ const openSnapshot = async (
   return { lake: query, snapshot }
 }
 
+/** No name of a caller, for the turn of the close. */
+const CLOSER = ''
+const NEVER = new AbortController().signal
+
 const isUsable = async (lake: LakeQuery): Promise<boolean> => {
   try {
     await Array.fromAsync((await lake.run('SELECT 1')).rows)
@@ -72,7 +78,9 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
 /** Opens nothing before the first work. */
 export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
   const { served, timeoutMs } = settings
-  const inTurn = atMost(1)
+  const tooLong = (): ToolkitError =>
+    new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${timeoutMs} ms`)
+  const takeTurn = fairTurns(timeoutMs, tooLong)
   let opened: OpenedSnapshot | undefined
   const close = (): void => {
     opened?.lake.close()
@@ -87,7 +95,7 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
     return opened
   }
 
-  const takeTurn = async <T>(
+  const inTurn = async <T>(
     signal: AbortSignal,
     work: (opened: OpenedSnapshot, ends: AbortSignal) => Promise<T>,
   ): Promise<T> => {
@@ -100,27 +108,26 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
       ended()
       // A fatal error makes a whole engine useless: another one takes its place.
       if (!(await isUsable(one.lake))) close()
-      throw error
+      throw signal.aborted ? signal.reason : error
     } finally {
       ended()
     }
   }
 
   return {
-    take: async (signal, work) => {
+    take: async (caller, signal, work) => {
       const late = new AbortController()
-      const isLate = new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${timeoutMs} ms`)
-      const timer = setTimeout(() => late.abort(isLate), timeoutMs)
+      const timer = setTimeout(() => late.abort(tooLong()), timeoutMs)
       const ends = AbortSignal.any([signal, late.signal])
       try {
         return await orAborted(
-          inTurn(() => takeTurn(ends, work)),
+          takeTurn(caller, (turn) => inTurn(turn, work), ends),
           ends,
         )
       } finally {
         clearTimeout(timer)
       }
     },
-    close: () => inTurn(async () => close()),
+    close: () => takeTurn(CLOSER, async () => close(), NEVER),
   }
 }

@@ -98,7 +98,15 @@ export const exportsOf = ({
     )
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
-  if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]
+  if (sql !== undefined) {
+    const name = tables?.[0] ?? ANSWER
+    if (/^\.|[/\\\p{Cc}]/u.test(name) || name === '')
+      throw new ToolkitError(
+        'USAGE',
+        `Cannot export rows as table "${name}": expected a name such as "answer"`,
+      )
+    return [{ name, sql }]
+  }
   const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
   if (unknown !== undefined)
     throw new ToolkitError(

@@ -2,7 +2,7 @@
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
 import { ident, literal } from '../../../lake/duckdb/sql.ts'
-import { snakeCase } from '../../../lake/tables/columns.ts'
+import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
@@ -80,6 +80,7 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
+  ${[...ALWAYS_PRESENT.keys()].map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse,
   ${placeNames.map((name) => `p."${name}"`).join(', ')}, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
   ${placeNames.map((name) => `m."${name}" AS minified_${name}`).join(', ')}, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c

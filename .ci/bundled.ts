@@ -24,7 +24,6 @@ const BUNDLED = [
   'commander',
   'echarts',
   'fastify',
-  'hucre',
   'p-limit',
   'prom-client',
   'toml-eslint-parser',

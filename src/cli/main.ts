@@ -14,10 +14,10 @@ const isTooOld = (version: string): boolean => {
 }
 
 const start = async (): Promise<void> => {
-  const { existsSync, mkdirSync, statSync } = await import('node:fs')
+  const { existsSync, mkdirSync } = await import('node:fs')
   const { enableCompileCache } = await import('node:module')
   const { dirname, join } = await import('node:path')
-  const { workBase } = await import('../support/work-base.ts')
+  const { isPrivateFolder, workBase } = await import('../support/work-base.ts')
 
   /**
    * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
@@ -29,19 +29,12 @@ const start = async (): Promise<void> => {
     mkdirSync(folder)
   }
 
-  /** Code from there is run: only a folder that nobody else can write will do. */
-  const isPrivate = (folder: string): boolean => {
-    const { uid, mode } = statSync(folder)
-    const own = process.getuid?.()
-    return own === undefined || (uid === own && (mode & 0o022) === 0)
-  }
-
   // DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
   process.umask(process.umask() | 0o077)
   try {
     const folder = join(workBase(process.env), 'compiled')
     makeFolder(folder)
-    if (isPrivate(folder)) enableCompileCache(folder)
+    if (isPrivateFolder(folder)) enableCompileCache(folder)
   } catch {
     // No home, or a read-only one: the start is slower, and that is all.
   }

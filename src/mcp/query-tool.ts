@@ -11,15 +11,15 @@ const MOST_ROWS = 1000
 const USUAL_ROWS = 100
 const MOST_SQL_CHARACTERS = 20_000
 
-/** Who asks: nobody else takes turns at the lake. */
-const OWNER = 'owner'
-
 /** Each row as a JSON list, read as far as it is asked for. */
 async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string> {
   for await (const chunk of rows)
     for (const row of chunk)
       yield seenJson(`[${columns.map(({ shape }, at) => jsonText(row[at], shape)).join(',')}]`)
 }
+
+/** All questions of a process are those of one agent. */
+const AGENT = 'agent'
 
 export const queryTool = (turns: LakeTurns): AgentTool =>
   agentTool({
@@ -41,7 +41,7 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
       limit: optional(wholeUpTo(MOST_ROWS)),
     },
     answer: ({ sql, limit = USUAL_ROWS }, signal) =>
-      turns.take(OWNER, signal, async ({ lake, snapshot }) => {
+      turns.take(AGENT, signal, async ({ lake, snapshot }) => {
         const result = await lake.run(sql)
         const answer = newAnswer()
         answer.put('snapshot', snapshot)

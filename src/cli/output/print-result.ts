@@ -2,7 +2,7 @@
 
 import { jsonText } from '../../lake/duckdb/json-text.ts'
 import type { QueryResult } from '../../lake/query/lake-query.ts'
-import { neutralise } from '../../support/formula-text.ts'
+import { neutralise, neutraliseJson } from '../../support/formula-text.ts'
 import { formatCount, formatCounted } from './format.ts'
 import { note, print, printLines } from './print.ts'
 import { fitTable, printable, type TextColumn, textTable } from './text-table.ts'
@@ -42,7 +42,8 @@ const csvText = (text: string, value: unknown): string =>
 /** Values that are safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
 const spreadsheetText = (value: unknown, column: ValueColumn): string => {
   const text = cellText(value, column)
-  return column.shape.kind === 'number' ? text : neutralise(text)
+  if (column.shape.kind === 'number') return text
+  return typeof value === 'object' ? neutraliseJson(text) : neutralise(text)
 }
 
 const csvHeader = (columns: readonly ValueColumn[], neutral: boolean): string =>

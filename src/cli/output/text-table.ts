@@ -49,6 +49,17 @@ export const printable = (text: string): string =>
         character === '\n' ? '\\n' : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
       )
 
+const LINE_ENDS = /(\t|\r?\n)/
+/** And colours. */
+const OWN_TEXT = /(\t|\r?\n|\u001b\[\d+m)/
+
+/** The same of whole lines, whose ends and tabs stay. @param isOwn whether the lines may be in colour */
+export const printableLines = (text: string, isOwn = false): string =>
+  text
+    .split(isOwn ? OWN_TEXT : LINE_ENDS)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('')
+
 /** Columns of a terminal that a text takes. */
 export const displayWidth = (text: string): number => {
   if (PLAIN.test(text)) return text.length

@@ -11,7 +11,7 @@ import { copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, pathSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { publishedHashPath, recordedHash } from '../../lake/files/layout.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -119,7 +119,7 @@ const copyCurrent = async (
   const groupRows = rowGroupRows(columns)
   await session.copy(
     `SELECT ${selected.join(', ')}
-FROM read_parquet([${literal(place)}], file_row_number = true) AS f
+FROM ${readParquet(pathSql(place), 'file_row_number = true')} AS f
 ANTI JOIN (${positions('all')}) AS s ON s.pos = f.file_row_number ORDER BY f.file_row_number`,
     to,
     { kind: 'parquet', ...(groupRows !== undefined && { rowGroupRows: groupRows }) },

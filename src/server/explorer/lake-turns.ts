@@ -1,6 +1,6 @@
 /**
- * A lake that is asked in turns, fair among callers: one work at a time, within a time limit, over the snapshot that is current when
- * its turn comes, in an engine of its own that is opened with the first work.
+ * A lake that is asked in turns: one work at a time, within a time limit, over the snapshot that is current when its turn comes, in
+ * an engine of its own that is opened with the first work.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
@@ -29,7 +29,7 @@ export interface LakeTurns {
   /**
    * Works when its turn comes. After the signal no statement gets far, whatever becomes of the work.
    *
-   * @param caller who shares the turns with others, by name
+   * @param caller of whose works one at most waits for its turn beside those of others
    * @param work is given the snapshot, and the signal that fires at the end of its time too
    * @throws {ToolkitError} `QUERY_FAILED` after the time limit; what opening the snapshot and the work throw
    */
@@ -55,10 +55,6 @@ const openSnapshot = async (
   return { lake: query, snapshot }
 }
 
-/** No name of a caller, for the turn of the close. */
-const CLOSER = ''
-const NEVER = new AbortController().signal
-
 const isUsable = async (lake: LakeQuery): Promise<boolean> => {
   try {
     await Array.fromAsync((await lake.run('SELECT 1')).rows)
@@ -75,12 +71,16 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
     work.then(resolve, reject)
   })
 
+/** No name of a caller, for the turn of the close. */
+const CLOSER = ''
+const NEVER = new AbortController().signal
+
 /** Opens nothing before the first work. */
 export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
   const { served, timeoutMs } = settings
   const tooLong = (): ToolkitError =>
     new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${timeoutMs} ms`)
-  const takeTurn = fairTurns(timeoutMs, tooLong)
+  const inTurn = fairTurns(timeoutMs, tooLong)
   let opened: OpenedSnapshot | undefined
   const close = (): void => {
     opened?.lake.close()
@@ -95,7 +95,7 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
     return opened
   }
 
-  const inTurn = async <T>(
+  const takeTurn = async <T>(
     signal: AbortSignal,
     work: (opened: OpenedSnapshot, ends: AbortSignal) => Promise<T>,
   ): Promise<T> => {
@@ -121,13 +121,13 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
       const ends = AbortSignal.any([signal, late.signal])
       try {
         return await orAborted(
-          takeTurn(caller, (turn) => inTurn(turn, work), ends),
+          inTurn(caller, (turn) => takeTurn(turn, work), ends),
           ends,
         )
       } finally {
         clearTimeout(timer)
       }
     },
-    close: () => takeTurn(CLOSER, async () => close(), NEVER),
+    close: () => inTurn(CLOSER, async () => close(), NEVER),
   }
 }

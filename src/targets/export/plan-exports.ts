@@ -1,13 +1,13 @@
 /** The relations that an export writes, their names and files, and whether its target can be used. */
 
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import type { Projection } from '../../lake/projection/projection.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
-import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
+import { DATABASES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
 import type { TargetAddress } from '../open-sink.ts'
 import { checkFolderOf, checkTarget } from './write-rows.ts'
 
@@ -55,6 +55,9 @@ const selectWithNames = ({ name, columns }: Table, history: boolean): string => 
   ].join('\n')
 }
 
+/** An address, or a stream in a format. */
+type AnyTarget = TargetAddress | { readonly kind: 'stream'; readonly format: FileFormatName }
+
 export interface WhatToExport {
   /** Tables to export. @default all; with `sql` its one name is that of the answer */
   readonly tables?: readonly string[] | undefined
@@ -70,6 +73,12 @@ export interface WhatToExport {
   readonly hashKey?: string | Uint8Array | undefined
   /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
   readonly compute?: Readonly<Record<string, string>> | undefined
+}
+
+/** Files and folders are named after it, and must not stand elsewhere. @throws {ToolkitError} `USAGE` */
+const answerName = (name = ANSWER): string => {
+  if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name
+  throw new ToolkitError('USAGE', `Cannot name the answer "${name}": expected a name without "/" and "\\"`)
 }
 
 /** A relation that is exported, and its name. */
@@ -98,15 +107,7 @@ export const exportsOf = ({
     )
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
-  if (sql !== undefined) {
-    const name = tables?.[0] ?? ANSWER
-    if (/^\.|[/\\\p{Cc}]/u.test(name) || name === '')
-      throw new ToolkitError(
-        'USAGE',
-        `Cannot export rows as table "${name}": expected a name such as "answer"`,
-      )
-    return [{ name, sql }]
-  }
+  if (sql !== undefined) return [{ name: answerName(tables?.[0]), sql }]
   const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
   if (unknown !== undefined)
     throw new ToolkitError(
@@ -122,19 +123,40 @@ export const exportsOf = ({
   })
 }
 
+/** The request; where it names no table, with the one that the file is named after, such as `companies.csv`. */
+export const withTableOfFile = <What extends WhatToExport>(to: AnyTarget, what: What): What => {
+  if (to.kind !== 'file' || what.tables !== undefined || what.sql !== undefined) return what
+  const name = basename(to.path).slice(0, -`.${to.format}`.length)
+  return TABLES.some((table) => table.name === name) ? { ...what, tables: [name] } : what
+}
+
+/** @throws {ToolkitError} `USAGE` for what only CSV has */
+export const refuseCsvOptions = (
+  to: AnyTarget,
+  { bom, delimiter }: { readonly bom?: boolean | undefined; readonly delimiter?: string | undefined },
+): void => {
+  if (!bom && delimiter === undefined) return
+  if ('format' in to && (to.format === 'csv' || to.format === 'csv.gz')) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use ${bom ? '--bom' : '--delimiter'}: the target is no CSV, expected a file such as companies.csv`,
+  )
+}
+
 /** The only relation, for targets that take exactly one. @throws {ToolkitError} `USAGE` */
 export const onlyOne = (exports: readonly Export[]): Export => {
   const [one, ...others] = exports
   if (one !== undefined && others.length === 0) return one
   throw new ToolkitError(
     'USAGE',
-    `Cannot export ${exports.length} tables to one file: give one --table, --sql, or a folder such as csv:DIR`,
+    `Cannot export ${exports.length} tables to one file: name it after a table, such as companies.csv, or give one --table, --sql, or a folder such as csv:DIR`,
   )
 }
 
 /** A file of the target. */
 export interface OutFile {
-  readonly export: Export
+  /** Several of a format whose files hold several tables. */
+  readonly exports: readonly [Export, ...Export[]]
   readonly path: string
   readonly format: FileFormatName
 }
@@ -151,14 +173,22 @@ const localFolder = (directory: string): string => {
 const outFiles = (
   to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
   exports: readonly Export[],
-): readonly OutFile[] =>
-  to.kind === 'file'
-    ? [{ export: onlyOne(exports), path: resolve(to.path), format: to.format }]
-    : exports.map((one) => ({
-        export: one,
-        path: join(localFolder(to.directory), `${one.name}.${to.format}`),
-        format: to.format,
-      }))
+): readonly OutFile[] => {
+  const [first, ...others] = exports
+  if (to.kind === 'file') {
+    const { path, format } = to
+    const held =
+      first !== undefined && holdsTables(format)
+        ? ([first, ...others] as const)
+        : ([onlyOne(exports)] as const)
+    return [{ exports: held, path: resolve(path), format }]
+  }
+  return exports.map((one) => ({
+    exports: [one],
+    path: join(localFolder(to.directory), `${one.name}.${to.format}`),
+    format: to.format,
+  }))
+}
 
 /** Where unfinished files stand: on the disk of the target, so that they can be moved. */
 export const exportWorkFolder = (to: TargetAddress): string => {

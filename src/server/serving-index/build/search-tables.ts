@@ -1,7 +1,7 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { ident, literal } from '../../../lake/duckdb/sql.ts'
+import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../../lake/duckdb/sql.ts'
 import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
@@ -30,7 +30,7 @@ export const PLACES = {
 export type PlacesOf = Readonly<Record<keyof typeof PLACES, string>>
 
 const placesIn = (kind: keyof typeof PLACES, path: string): string =>
-  `read_csv(${literal(path)}, header = false, auto_detect = false, delim = ',', columns = {${Object.entries(
+  `read_csv(${pathSql(path)}, ${NO_FOLDER_COLUMNS}, header = false, auto_detect = false, delim = ',', columns = {${Object.entries(
     PLACES[kind],
   )
     .map(([name, type]) => `${literal(name)}: ${literal(type)}`)

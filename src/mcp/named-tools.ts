@@ -1,7 +1,7 @@
 /** Tools that ask the explorer's named questions: what they see of protected persons is what the explorer shows. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { checkLoads, type Expectations, loadFactsOf } from '../jobs/check/check-loads.ts'
+import { checkLoads, companiesResult, type Expectations, loadFactsOf } from '../jobs/check/check-loads.ts'
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { Caller } from '../server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../server/explorer/explorer.ts'
@@ -210,9 +210,12 @@ const checks = (ask: AskNamed, { lake, expectations }: NamedTools): AgentTool =>
       const reply = await ask('findings', parameters, signal)
       const found = rowObjects(reply)
       const facts = await loadFactsOf(lake, await readRoot(lake, reply.snapshot))
+      const { minCompanies } = expectations
+      const counted = minCompanies === undefined ? [] : rowObjects(await ask('overview', {}, signal))
+      const companies = counted.map((row) => companiesResult(Number(row.companies), minCompanies ?? 0))
       const answer = newAnswer()
       answer.put('snapshot', reply.snapshot)
-      answer.put('expectations', checkLoads(facts, expectations, new Date()))
+      answer.put('expectations', [...checkLoads(facts, expectations, new Date()), ...companies])
       const { rule } = parameters
       answer.put('rules', countsOf(found, rule === undefined ? qualityRules() : [rule]))
       answer.put('columns', FINDING)

@@ -52,9 +52,10 @@ const UNCHECKED: jsonSchemaValidator = {
 /** DuckDB's messages repeat the statement. */
 const MOST_ERROR_CHARACTERS = 4000
 
+/** Advice, where the message does not say it; of wrong usage it does. */
 const remedyOf = (code: string): string => {
-  const remedy = Object.entries(ERROR_CODES).find(([one]) => one === code && one !== 'USAGE')?.[1]
-  return remedy === undefined ? '' : `\n${remedy}`
+  const remedy = Object.entries(ERROR_CODES).find(([one]) => one === code && one !== 'USAGE')?.[1] ?? ''
+  return remedy === '' || /\bmessage\b/.test(remedy) ? '' : `\n${remedy}`
 }
 
 const failureText = (error: unknown): string => {

@@ -268,9 +268,12 @@ test('words of DuckDB about a masked value stay out of a named tool, its own wor
 })
 
 test('checks has expectations, counts by rule and findings, of one rule where one is named', async () => {
-  const expecting = await openAgents(lake, { expectations: { maxAgeMs: 1 } })
+  const expecting = await openAgents(lake, { expectations: { maxAgeMs: 1, minCompanies: 5 } })
   const { expectations, rules, columns } = await expecting.data('checks')
-  expect(expectations).toEqual([expect.objectContaining({ name: 'age_seconds', status: 'failed' })])
+  expect(expectations).toEqual([
+    expect.objectContaining({ name: 'age_seconds', status: 'failed' }),
+    { name: 'companies', status: 'passed', value: 5, expected: 'at least 5' },
+  ])
   expect(rules).toContainEqual({ rule: 'stakes', errors: 1, notes: 0 })
   expect(columns).toContain('severity')
   await expecting.close()

@@ -5,6 +5,7 @@ import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { ident, literal } from '../duckdb/sql.ts'
@@ -13,6 +14,8 @@ import {
   findWrongCallInText,
   mentionedTables,
   namedTables,
+  type SoughtRows,
+  soughtRows,
   type WrongCall,
 } from '../duckdb/statement-tree.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
@@ -72,6 +75,8 @@ export class LakeQuery {
   readonly #views: LakeViews
   readonly #spill: SpillFolder
   readonly #access: FileAccess
+  /** What one statement needs is made and stays until it is bound: another may need more of the same. */
+  readonly #inTurn = atMost(1)
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
   /** Kind of the last relation. */
@@ -118,10 +123,14 @@ export class LakeQuery {
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
-    return this.#reading(sql, async (reading) => {
-      const { columns, rows } = await this.#session.streamRows(reading.sql, values)
-      return { columns, rows: this.#reportedRows(rows) }
-    })
+    return this.#reading(
+      sql,
+      async (reading) => {
+        const { columns, rows } = await this.#session.streamRows(reading.sql, values)
+        return { columns, rows: this.#reportedRows(rows) }
+      },
+      'sought-rows',
+    )
   }
 
   /**
@@ -210,17 +219,27 @@ export class LakeQuery {
     this.#spill.remove()
   }
 
-  /** Runs a statement that reads, once what it reads, describes or lists is there. */
-  async #reading<T>(sql: string, run: (reading: ReadingStatement) => Promise<T>): Promise<T> {
+  /**
+   * Runs a statement that reads, once what it reads, describes or lists is there.
+   *
+   * @param sought whether no more is made readable than the statement needs: it is bound when `run` ends
+   */
+  async #reading<T>(
+    sql: string,
+    run: (reading: ReadingStatement) => Promise<T>,
+    sought: 'all-rows' | 'sought-rows' = 'all-rows',
+  ): Promise<T> {
     const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#views.makeReadable(reading.tables)
-      if (COMMENTED.test(sql)) await this.#views.describe()
-      else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
-      return await run(reading)
-    } catch (error) {
-      throw this.#failed(error)
-    }
+    return this.#inTurn(async () => {
+      try {
+        await this.#views.makeReadable(reading.tables, sought === 'sought-rows' ? reading.sought : undefined)
+        if (COMMENTED.test(sql)) await this.#views.describe()
+        else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+        return await run(reading)
+      } catch (error) {
+        throw this.#failed(error)
+      }
+    })
   }
 
   #failed(error: unknown): ToolkitError {
@@ -262,7 +281,8 @@ export class LakeQuery {
       )
     }
     refuse(await findWrongCall(this.#session, statements, this.#macros))
-    return { kind: 'select', sql, tables: namedTables(statements[0]) }
+    const [statement] = statements
+    return { kind: 'select', sql, tables: namedTables(statement), sought: soughtRows(statement) }
   }
 
   /**
@@ -297,6 +317,8 @@ interface ReadingStatement {
   readonly kind: 'select' | 'pivot'
   readonly sql: string
   readonly tables: ReadonlySet<string> | null
+  /** The rows that suffice for it. @default all */
+  readonly sought?: SoughtRows | undefined
 }
 
 const refuse = (call: WrongCall | undefined): void => {

@@ -8,8 +8,8 @@ COPY package.json package-lock.json .npmrc ./
 # As the lock file has them; without tools and without optional parts.
 RUN npm ci --omit=dev --omit=peer --ignore-scripts
 # The parts that an image has: object storage and PostgreSQL (docs/dependencies.md). Modules of /app look in /node_modules too.
-RUN mkdir /parts && cd /parts && npm init -y && npm install --ignore-scripts \
-    @aws-sdk/client-s3@3.1169.0 @aws-sdk/lib-storage@3.1169.0 pg@8.23.1 pg-copy-streams@7.0.0
+COPY etc/image-parts/package.json etc/image-parts/package-lock.json /parts/
+RUN cd /parts && npm ci --ignore-scripts
 COPY firmlake-*.tgz /tmp/
 RUN tar -xzf /tmp/firmlake-*.tgz --strip-components=1 -C /app
 

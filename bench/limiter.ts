@@ -21,7 +21,7 @@ const { values } = parseArgs({
   },
 })
 const [limit, seconds] = [Number(values.limit), Number(values.seconds)]
-const TOKEN = 'limiter-bench'
+const TOKEN = 'token-of-the-limiter'
 /** Requests kept waiting, so that it is always the limiter that holds them back. */
 const CALLERS = 6
 

@@ -9,9 +9,13 @@ export interface Usage {
   readonly wallSeconds: number
   readonly cpuSeconds: number
   readonly peakMegabytes: number
+  /** Handed to the disk, temporary files included; 0 on a file system in memory, and where GNU time is missing. */
+  readonly writtenMegabytes: number
 }
 
 const TIME = '/usr/bin/time'
+/** In which the system counts what a process writes. */
+const BLOCK_BYTES = 512
 
 const run = (command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> =>
   new Promise((resolve, reject) => {
@@ -30,7 +34,7 @@ const measured = async (
   args: readonly string[],
 ): Promise<{ code: number | null; output: string }> => {
   try {
-    return await run(TIME, ['-f', '%U %S %M', '-o', report, command, ...args])
+    return await run(TIME, ['-f', '%U %S %M %O', '-o', report, command, ...args])
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     if (command !== process.execPath)
@@ -61,8 +65,11 @@ export const measureProcess = async (command: string, args: readonly string[]): 
       )
     }
     const numbers = (await readFile(report, 'utf8')).trim().split(/\s+/).map(Number)
-    const [user = 0, system = 0, kilobytes = 0] = numbers
-    return { wallSeconds, cpuSeconds: user + system, peakMegabytes: kilobytes / 1024 }
+    const [user = 0, system = 0, kilobytes = 0, blocks = 0] = numbers
+    return {
+      ...{ wallSeconds, cpuSeconds: user + system, peakMegabytes: kilobytes / 1024 },
+      writtenMegabytes: (blocks * BLOCK_BYTES) / 1e6,
+    }
   } finally {
     await rm(folder, { recursive: true })
   }

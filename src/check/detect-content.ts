@@ -21,6 +21,22 @@ export const detectContent = (block: Block | undefined, name: string): Content |
   return named.length === 1 ? (named[0] as Content) : undefined
 }
 
+/** The part of a source that matters to its content. */
+interface NamedSource {
+  readonly name: string
+  readonly content?: Content | undefined
+  readonly found?: boolean | undefined
+}
+
+/**
+ * The content that a source is read as: the one that was given, else what is detected. A .json file that was only found in a folder
+ * has to show it in any case: beside batch files stand lists and settings of other programs.
+ */
+export const contentToRead = (source: NamedSource, block: Block, name = source.name): Content | undefined => {
+  const isAnyJson = source.found === true && /\.json(\.\w+)?$/i.test(source.name)
+  return (isAnyJson ? undefined : source.content) ?? detectContent(block, name)
+}
+
 const contentOf = (line: string): Content | undefined => {
   let record: unknown
   try {

@@ -20,6 +20,88 @@ export const EXIT_HELP = `Exit codes:
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`
 
+/** Names of commands or options by the heading above them. */
+type Groups = Readonly<Record<string, readonly string[]>>
+
+/** Groups of the options of a command with many, in the order of its help; those of no group come first. */
+const OPTION_GROUPS: Groups = {
+  'Limits:': [
+    ...[
+      'max-quarantined',
+      'max-gone',
+      'skip-bad-files',
+      'require-records',
+      'change-currency',
+      'max-line-bytes',
+    ],
+    ...['max-ratio', 'max-depth', 'max-unknown-per-record', 'max-unknown-names'],
+  ],
+  'Privacy, and what is left out:': [
+    ...[
+      'only-countries',
+      'where',
+      'where-relations',
+      'leave-out',
+      'mask',
+      'hash',
+      'compute',
+      'keep-bad-lines',
+    ],
+    ...['change-taken', 'mode'],
+  ],
+  'Service:': ['url', 'token-file', 'concurrency', 'max-requests-per-second', 'max-wait', 'page-size', 'cap'],
+  'Targets:': ['sink', 'publish', 'adopt'],
+  'Machine:': ['memory', 'threads', 'local-bytes'],
+  'Many machines:': ['engine', 'temporal', 'namespace', 'task-queue', 'units-at-once', 'unit-bytes'],
+}
+/** So many options are read as one list. */
+const UNGROUPED_OPTIONS = 12
+
+/** The group of a command that no other one names. */
+export const LAST_GROUP = 'This machine:'
+const COMMAND_GROUPS: Groups = {
+  'Most used:': [
+    ...['convert', 'pull', 'nightly', 'status', 'query', 'export', 'report', 'check', 'serve', 'init'],
+  ],
+  'More to load:': ['sync', 'plan', 'parameters', 'batches', 'rates', 'resume', 'quarantine', 'replay'],
+  'More to read:': ['views', 'records', 'diff', 'manifest', 'publish'],
+  'To keep a lake:': ['verify', 'compact', 'gc', 'copy', 'forget'],
+  'Many machines:': ['run', 'worker'],
+  [LAST_GROUP]: ['demo', 'doctor', 'config', 'completion'],
+}
+
+/** Sorts by groups, since the help shows these in the order of what they hold. @param group sets the heading of one */
+const sortIntoGroups = <Named extends { name(): string }>(
+  listed: readonly Named[],
+  groups: Groups,
+  group: (one: Named, heading: string) => void,
+): void => {
+  const places = new Map(
+    listed.map((one) => [one, Object.values(groups).findIndex((names) => names.includes(one.name()))]),
+  )
+  const sorted = [...places].sort(([, a], [, b]) => a - b)
+  for (const [at, [one, place]] of sorted.entries()) {
+    const heading = Object.keys(groups)[place]
+    if (heading !== undefined) group(one, heading)
+    ;(listed as Named[])[at] = one
+  }
+}
+
+const groupOptions = (command: Command): void => {
+  if (command.options.length <= UNGROUPED_OPTIONS) return
+  const callsService = command.options.some(({ long }) => long === '--url')
+  sortIntoGroups(command.options, OPTION_GROUPS, (option, heading) => {
+    // Elsewhere it is the wait for workers.
+    option.helpGroup(option.long === '--max-wait' && !callsService ? 'Many machines:' : heading)
+  })
+}
+
+/** Puts commands and options into the groups of their help. */
+export const groupHelp = (program: Command): void => {
+  sortIntoGroups(program.commands, COMMAND_GROUPS, (command, heading) => command.helpGroup(heading))
+  for (const command of program.commands) for (const one of [command, ...command.commands]) groupOptions(one)
+}
+
 /** Adds examples below a command's help; each is a command line and what it does. */
 export const withExamples = (
   command: Command,

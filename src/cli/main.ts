@@ -1,38 +1,52 @@
 #!/usr/bin/env node
 /**
- * The entry of the command line. Enables Node's compile cache and imports all else after that: what is imported before
- * is stripped and compiled at every start.
+ * The entry of the command line. Looks at the version of Node before it imports anything, since an older one fails at what the
+ * others import, with words that name neither. Then enables Node's compile cache and imports all else: what is imported before is
+ * stripped and compiled at every start.
  */
 
-import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
-import { dirname, join } from 'node:path'
-import { workBase } from '../support/work-base.ts'
+/** As `engines` of package.json says. */
+const [LEAST_MAJOR, LEAST_MINOR] = [22, 19]
 
-/**
- * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
- * `recursive` does not end where a folder takes none, as `/proc`.
- */
-const makeFolder = (folder: string, above = 2): void => {
-  if (existsSync(folder)) return
-  if (above > 0) makeFolder(dirname(folder), above - 1)
-  mkdirSync(folder)
+const isTooOld = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < LEAST_MAJOR || (major === LEAST_MAJOR && minor < LEAST_MINOR)
 }
 
-/** Code from there is run: only a folder that nobody else can write will do. */
-const isPrivate = (folder: string): boolean => {
-  const { uid, mode } = statSync(folder)
-  const own = process.getuid?.()
-  return own === undefined || (uid === own && (mode & 0o022) === 0)
+const start = async (): Promise<void> => {
+  const { existsSync, mkdirSync } = await import('node:fs')
+  const { enableCompileCache } = await import('node:module')
+  const { dirname, join } = await import('node:path')
+  const { isPrivateFolder, workBase } = await import('../support/work-base.ts')
+
+  /**
+   * Makes a folder, and where they are missing two above it, such as `~/.cache/firmlake`: never a home. Node's own
+   * `recursive` does not end where a folder takes none, as `/proc`.
+   */
+  const makeFolder = (folder: string, above = 2): void => {
+    if (existsSync(folder)) return
+    if (above > 0) makeFolder(dirname(folder), above - 1)
+    mkdirSync(folder)
+  }
+
+  // DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
+  process.umask(process.umask() | 0o077)
+  try {
+    const folder = join(workBase(process.env), 'compiled')
+    makeFolder(folder)
+    if (isPrivateFolder(folder)) enableCompileCache(folder)
+  } catch {
+    // No home, or a read-only one: the start is slower, and that is all.
+  }
+  await import('./run-command.ts')
 }
 
-// DuckDB makes its files by the umask. What a shared folder grants is granted on purpose, and not to everybody meanwhile.
-process.umask(process.umask() | 0o077)
-try {
-  const folder = join(workBase(process.env), 'compiled')
-  makeFolder(folder)
-  if (isPrivate(folder)) enableCompileCache(folder)
-} catch {
-  // No home, or a read-only one: the start is slower, and that is all.
-}
-await import('./run-command.ts')
+if (isTooOld(process.versions.node)) {
+  console.error(
+    `firmlake needs Node ${LEAST_MAJOR}.${LEAST_MINOR} or later; this is ${process.version}, in "${process.execPath}"`,
+  )
+  process.exitCode = 2
+} else await start()
+
+// Makes it a module, which has no import that would.
+export {}

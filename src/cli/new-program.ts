@@ -1,8 +1,9 @@
 /** The command line as a whole: every command with its options. Loads none of what the commands work with. */
 
-import { Command, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
+import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP, withExamples } from './help.ts'
+import { EXIT_HELP, groupHelp, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */
@@ -27,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   replay: async () => (await import('./commands/quarantine.ts')).addReplay,
   demo: async () => (await import('./commands/demo.ts')).addDemo,
+  init: async () => (await import('./commands/init.ts')).addInit,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
   manifest: async () => (await import('./commands/manifest.ts')).addManifest,
@@ -51,9 +53,43 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
 /** The command that is called; all of them where it takes all to answer, as the help does. */
 const named = (args: readonly string[]) => {
   const [first = ''] = args
-  if (/^(-V|--version)$/.test(first)) return []
+  if (/^(-v|--version)$/.test(first)) return []
   const only = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
   return only === undefined ? Object.values(COMMANDS) : [only]
+}
+
+/**
+ * The first option of the arguments that no command has; commander looks for those that are missing before. Parses the arguments as
+ * commander does: afterwards the program is of no use.
+ */
+const unknownOption = (
+  program: Command,
+  args: readonly string[],
+): readonly [flag: string, near: string | undefined] | undefined => {
+  let [command, operands, unknown]: [Command, readonly string[], readonly string[]] = [program, [], args]
+  for (;;) {
+    const parsed = command.parseOptions([...unknown])
+    operands = [...operands, ...parsed.operands]
+    unknown = parsed.unknown
+    const inner = command.commands.find((one) => one.name() === operands[0])
+    if (inner === undefined) break
+    command = inner
+    operands = operands.slice(1)
+  }
+  const [flag] = unknown
+  const known = [...command.options, ...program.options].flatMap(({ long }) => long ?? [])
+  return flag === undefined ? undefined : [flag, nearestName(flag, known)]
+}
+
+/** An error that names the wrong option rather than one that is missing; a wrong one may be the missing one misspelled. */
+export const wrongOptionFirst = (error: unknown, program: Command, args: readonly string[]): unknown => {
+  if (!(error instanceof CommanderError) || error.code !== 'commander.missingMandatoryOptionValue')
+    return error
+  const found = unknownOption(program, args)
+  if (found === undefined) return error
+  const [flag, near] = found
+  const text = `unknown option '${flag}'${near === undefined ? '' : ` (Did you mean ${near}?)`}`
+  return new CommanderError(error.exitCode, 'commander.unknownOption', text)
 }
 
 /**
@@ -64,7 +100,7 @@ const named = (args: readonly string[]) => {
 export const newProgram = async (args: readonly string[] = []): Promise<Command> => {
   const program = new Command('firmlake')
     .description('Loads company data into a Parquet lake, queries it, and serves it over the same API.')
-    .version(VERSION, '-V, --version', 'print the version')
+    .version(VERSION, '-v, --version', 'print the version')
     .option(
       '--config <file>',
       'settings of this file (default: $FIRMLAKE_CONFIG, else firmlake.toml here or above)',
@@ -77,11 +113,14 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
         .default('text')
         .env('FIRMLAKE_LOG_FORMAT'),
     )
+    .option('--no-color', 'no colours on a terminal (nor with NO_COLOR)')
     .helpOption('-h, --help', 'print this help')
+    .commandsGroup(LAST_GROUP)
     .helpCommand('help [command]', 'print the help of a command')
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
+  groupHelp(program)
   withExamples(program, [
     ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],

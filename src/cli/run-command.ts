@@ -5,13 +5,17 @@
 
 import { type Command, CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
+import type { watchNight } from '../observe/night.ts'
 import type { Observing } from '../observe/observe.ts'
-import { loadConfig, loadedConfig } from './config/loaded-config.ts'
+import { defaultToLakeHere, loadConfig, loadedConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
-import { newProgram } from './new-program.ts'
+import { newProgram, wrongOptionFirst } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
+
+// Certificates are always verified, by packages that ask the environment too. NODE_EXTRA_CA_CERTS adds authorities.
+delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
 
 /** Commands that do runs. */
 const RUNNING: ReadonlySet<string> = new Set([
@@ -31,7 +35,7 @@ const firstWord = (command: Command): string =>
   command.parent?.parent ? firstWord(command.parent) : command.name()
 
 let observing: Observing | undefined
-let endNight: ((exitCode: number, error: unknown) => Promise<void>) | undefined
+let endNight: ReturnType<typeof watchNight> | undefined
 
 const warn = (text: string): void => note(`warning: ${text}`)
 
@@ -47,16 +51,28 @@ const observeRuns = async (command: Command): Promise<void> => {
 /** A night has a metrics file and an alarm, where firmlake.toml or a variable asks for one. */
 const observeNight = async (): Promise<void> => {
   const { hooks, metrics, lake = '' } = loadedConfig().file?.settings ?? {}
-  const { FIRMLAKE_WEBHOOK: webhook, FIRMLAKE_METRICS_FILE: metricsFile = metrics?.file } = process.env
+  // The variable that a file with a fault names has not become ours.
+  const { FIRMLAKE_WEBHOOK: webhook = process.env[hooks?.webhook_env ?? ''] } = process.env
+  const { FIRMLAKE_METRICS_FILE: metricsFile = metrics?.file } = process.env
   const command = hooks?.on_failure
   if (!command && !webhook && !metricsFile) return
   const { watchNight } = await import('../observe/night.ts')
   endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 
+/** Whether the command line calls `nightly`, global options before it or not. */
+const callsNightly = (args: readonly string[]): boolean => {
+  const isOfOption = (at: number): boolean =>
+    args[at]?.startsWith('-') === true || /^--(config|log-format)$/.test(args[at - 1] ?? '')
+  return args.find((_, at) => !isOfOption(at)) === 'nightly'
+}
+
 /** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
-const endObservedNight = async (error: unknown): Promise<void> =>
-  endNight?.(Number(process.exitCode ?? 0), error)
+const endObservedNight = async (error: unknown): Promise<void> => {
+  if (endNight === undefined) return
+  const { failedParts } = await import('./commands/nightly.ts')
+  await endNight(Number(process.exitCode ?? 0), error, failedParts())
+}
 
 /** @returns `false` where an endpoint does not answer; `undefined` where nothing is watched */
 const closeObservers = async (): Promise<boolean | undefined> => observing?.close()
@@ -70,11 +86,14 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
       await configureLog(program.opts())
       await observeRuns(command)
     })
+    defaultToLakeHere(program)
     if (config.file !== undefined) {
       const { applyConfig } = await import('./config/apply-config.ts')
       await applyConfig(program, config.file)
     }
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
+      throw wrongOptionFirst(error, program, args)
+    })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
     const error = asToolkitError(caught)
@@ -82,11 +101,16 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
     // Called without a command: commander has printed the help to standard error.
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error)
+    // A night that its settings keep from beginning alarms too.
+    if (endNight === undefined && callsNightly(args)) await observeNight()
     return error
   }
 }
 
-const ARGS = process.argv.slice(2)
+/** Other ways in which people ask for the version. */
+const VERSION_WORDS = /^(-V|version)$/
+const [FIRST = '', ...OTHERS] = process.argv.slice(2)
+const ARGS = VERSION_WORDS.test(FIRST) ? ['--version', ...OTHERS] : process.argv.slice(2)
 /** For a step of a run the exit code says whether to retry it. */
 const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
 

@@ -5,12 +5,11 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
-import { passwordVariable } from '../sink/targets.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
-import type { JsonOption, LakeOption } from './options/options.ts'
+import { isAsked, type JsonOption, type LakeOption } from './options/options.ts'
 import { type LakeProjectionFlags, projectionOf } from './options/projection-options.ts'
 import {
   checkMode,
@@ -60,7 +59,6 @@ const showTargets =
 /** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
 const targetsOf = async (flags: JobFlags) => {
   const { lake, publish = [], sink = [] } = flags
-  warnOfPassword(sink)
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
     section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
@@ -121,6 +119,10 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
 
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
 
+/** Asks about a lake in an odd place. @returns whether to go on */
+const isLakeMeant = async (flags: LoadJobFlags): Promise<boolean> =>
+  !isAsked(flags) || (await (await import('./output/ask.ts')).agreesToNewLake(flags.lake))
+
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   flags: LoadJobFlags,
@@ -129,6 +131,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   meanwhile = KEPT,
 ): Promise<void> => {
   await checkMode(flags)
+  if (!(await isLakeMeant(flags))) return
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
   const load = { ...strictness, take: projectionOf(flags), changeTaken }
@@ -151,14 +154,4 @@ export const printReport = async (
   if (json) return printJson({ lake, ...report })
   await printLines(reportLines(report))
   warnOf(report, lake)
-}
-
-/** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. */
-export const warnOfPassword = (addresses: readonly string[]): void => {
-  const [variable] = addresses.flatMap((address) => passwordVariable(address) ?? [])
-  if (variable !== undefined)
-    note(
-      'warning: the address of the database holds a password, which the list of processes shows to others; ' +
-        `leave it out and set ${variable} instead`,
-    )
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { CommittedPartition, FileOfRun, VersionFile } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { LISTINGS, mainTables, TABLES, type Table } from '../lake/tables/tables.ts'
@@ -107,9 +107,9 @@ class TableVersions {
 
   /** Keys of files with their version. */
   #keysIn(files: readonly KeyFile[], placeOf: PlaceOf): string {
-    const paths = files.map(({ path }) => literal(placeOf(path)))
+    const paths = pathsSql(files.map(({ path }) => placeOf(path)))
     return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version
-FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
+FROM ${readParquet(paths, 'union_by_name = true')}`
   }
 
   /** The same of a lake in a bucket: a few files at a time are fetched, and only their keys are kept. */
@@ -123,16 +123,14 @@ FROM read_parquet([${paths.join(', ')}], union_by_name = true)`
       await withFiles(lake, some, join(scratch, 'files'), {}, (placeOf) =>
         session.copy(this.#keysIn(some, placeOf), copy, { kind: 'parquet' }),
       )
-      copies.push(literal(copy))
+      copies.push(copy)
     }
-    return `SELECT * FROM read_parquet([${copies.join(', ')}])`
+    return `SELECT * FROM ${readParquet(pathsSql(copies))}`
   }
 
   /** Rows of lists of one kind. */
   #listed(files: readonly VersionFile[], placeOf: PlaceOf): string {
-    return `FROM read_parquet([${versionFacts(files)
-      .map(({ path }) => literal(placeOf(path)))
-      .join(', ')}])`
+    return `FROM ${readParquet(pathsSql(versionFacts(files).map(({ path }) => placeOf(path))))}`
   }
 
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */

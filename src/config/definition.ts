@@ -306,6 +306,14 @@ export const DEFINITION = {
         option: '--follow',
       }),
       rate_limit: setting(rate, 'most requests a second of each token', { option: '--rate-limit' }),
+      max_connections: setting(whole(1), 'most connections at once', {
+        default: '500',
+        option: '--max-connections',
+      }),
+      proxy: setting(manyOf(plainText), 'proxies whose X-Forwarded-For says who asks', {
+        default: 'those of this machine',
+        option: '--proxy',
+      }),
       log: setting(path, 'append the access log to this file', { option: '--log' }),
     },
     ['serve'],

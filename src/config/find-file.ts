@@ -8,12 +8,15 @@ import { systemCode, ToolkitError } from '../core/errors.ts'
 import { decodeUserText } from '../core/user-text.ts'
 import type { ConfigFile } from './read-settings.ts'
 
-const FILE_NAME = 'firmlake.toml'
+/** The name of the file of settings. */
+export const FILE_NAME = 'firmlake.toml'
 const ENV_NAME = '.env'
 const FOR_OTHERS = 0o022
 
 export interface LoadedConfig {
   readonly file: ConfigFile | undefined
+  /** CONFIG_INVALID of the file: no command works by it then. */
+  readonly fault?: ToolkitError | undefined
   /** Variables of `.env` beside it, without those of the environment itself. */
   readonly env: Readonly<Record<string, string>>
   /** Why files that were found do not count. */
@@ -73,7 +76,7 @@ const upwards = (folder: string): readonly string[] =>
 const OWN_VARIABLES = /^(FIRMLAKE_|PG|AWS_|OTEL_|TEMPORAL_|OPENLINEAGE_)/
 /** Variables that decide which code runs and whom a connection trusts: never from a file, whatever names them. */
 const NEVER =
-  /^(NODE_|LD_|DYLD_|SSL_|OPENSSL_|GCONV_PATH$|(HTTP|HTTPS|ALL|NO)_PROXY$|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$)/i
+  /^(NODE_|LD_|DYLD_|SSL_|OPENSSL_|GCONV_PATH$|(HTTP|HTTPS|ALL|NO)_PROXY$|PATH$|BASH_ENV$|ENV$|SHELL$|HOME$|AWS_ALLOW_HTTP$)/i
 /** A name as people give them. A line of a key that stands without quotes reads as one too, and is not shown. */
 const SHOWABLE = /^([A-Z][A-Z0-9_]{0,63}|[a-z][a-z_]{0,63})$/
 const MOST_SHOWN = 10
@@ -116,7 +119,7 @@ const variablesBeside = async (
  * The file with what stands beside it. One that is named may be anybody's; one that is found, and `.env` in any case, counts only if
  * it and its folder belong to the user or to root and nobody else can write to them.
  *
- * @throws {ToolkitError} CONFIG_INVALID, TEXT_NOT_UTF8
+ * @throws {ToolkitError} TEXT_NOT_UTF8; CONFIG_INVALID of a file that is no TOML, or that is named and not there
  */
 export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
   const { named, cwd, uid = process.getuid?.() } = finding
@@ -132,10 +135,10 @@ export const findConfig = async (finding: Finding): Promise<LoadedConfig> => {
       continue
     }
     // Only here: most working folders have no file above them.
-    const { readSettings } = await import('./read-settings.ts')
-    const file = readSettings(judged.text, path, dirname(path))
+    const { readSoundSettings } = await import('./read-settings.ts')
+    const { file, fault } = readSoundSettings(judged.text, path, dirname(path))
     const beside = await variablesBeside(file, uid, finding)
-    return { file, env: beside.env, notices: [...notices, ...beside.notices] }
+    return { file, fault, env: beside.env, notices: [...notices, ...beside.notices] }
   }
   if (named === undefined) return { file: undefined, env: {}, notices }
   const reason = notices[0] ?? `"${named}" does not exist`

@@ -129,26 +129,43 @@ const checkNames = (settings: FileSettings, reader: Reader): void => {
       })
 }
 
+/** A file as it was read. */
+interface ReadFile {
+  /** With a fault only what is sound: enough to alarm somebody, never to work by. */
+  readonly file: ConfigFile
+  /** CONFIG_INVALID with every fault, a line each. */
+  readonly fault: ToolkitError | undefined
+}
+
 /**
  * Reads the text of a file.
  *
  * @param folder what paths in it are relative to
- * @throws {ToolkitError} CONFIG_INVALID with every fault, a line each
+ * @throws {ToolkitError} CONFIG_INVALID where it is no TOML, so that nothing of it is known
  */
-export const readSettings = (text: string, path: string, folder: string): ConfigFile => {
+export const readSoundSettings = (text: string, path: string, folder: string): ReadFile => {
   const reader = new Reader(folder)
-  // Whatever does not fit its type is a problem, and then nothing of it is used.
+  // A value that does not fit its type is a problem, and undefined here.
   const settings = reader.readTable(DEFINITION, parseToml(text, path), '') as FileSettings
   if (reader.problems.length === 0) checkNames(settings, reader)
   const { problems } = reader
   const [first] = [...problems].sort((a, b) => a.line - b.line)
-  if (first === undefined) return { path, settings, found: reader.found }
+  const file = { path, settings, found: reader.found }
+  if (first === undefined) return { file, fault: undefined }
   const lines = [...problems]
     .sort((a, b) => a.line - b.line)
     .map(({ line, key, reason }) => `line ${line}: ${key}: ${reason}`)
-  throw new ToolkitError('CONFIG_INVALID', `Cannot use "${path}": ${lines.join('\n')}`, {
+  const fault = new ToolkitError('CONFIG_INVALID', `Cannot use "${path}": ${lines.join('\n')}`, {
     ...{ path, line: first.line, key: first.key, problems: problems.length },
   })
+  return { file, fault }
+}
+
+/** The same of a file that is to be worked by. @throws {ToolkitError} CONFIG_INVALID with every fault, a line each */
+export const readSettings = (text: string, path: string, folder: string): ConfigFile => {
+  const { file, fault } = readSoundSettings(text, path, folder)
+  if (fault !== undefined) throw fault
+  return file
 }
 
 const schemaOf = (field: ConfigField): JsonSchema => {

@@ -155,6 +155,24 @@ export const COMPANY = object('Company', 'A company profile; a sub-object is omi
   Score: number('null', 'Search relevance; only for text searches.'),
 })
 
+/**
+ * Always-present fields of a company with the value that an answer has where the record lacks one ("Lists default to empty"). Not
+ * among them: InternalId, which no record lacks. The currency is the requested one, unless figures are in an unknown one.
+ */
+export const alwaysPresent = (currency: string) =>
+  ({
+    BasicDetails: {
+      IndustryCode: { IndustryCodes: [], WeightedGroupIndustryCodes: [] },
+      HasReportedMissingUBO: false,
+    },
+    EnhancedDetails: { HasForeignUltimateParent: false, HasGroupStructure: false },
+    MetaData: { CurrentCurrencyCode: currency, FinancialFigureScale: 'None' },
+  }) as const
+
+/** The value that {@link alwaysPresent} has at a path, with an unknown currency; `undefined` for every other field. */
+export const alwaysPresentAt = (path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => new Map(Object.entries(Object(value))).get(name), alwaysPresent(''))
+
 const OWNERSHIP_FIELDS = {
   OwnershipStake: number('null', 'Ownership percentage.'),
   MinOwnershipStake: number('null', 'Lower bound of a range.'),

@@ -28,6 +28,11 @@ export const EXIT = {
 /** One of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+/** With PLAN_ORIGIN `--url` names another service than the run was planned for, and nothing is begun. */
+const WRONG_USAGE: ReadonlySet<ErrorCode> = new Set([
+  ...(['USAGE', 'CONFIG_INVALID', 'TEXT_NOT_UTF8', 'PLAN_ORIGIN'] as const),
+])
+
 const LATER: ReadonlySet<ErrorCode> = new Set([
   ...(['SERVICE_BUSY', 'RUN_INCOMPLETE', 'RUN_OTHER_RELEASE', 'ENGINE_UNREACHABLE'] as const),
 ])
@@ -44,7 +49,7 @@ const LATER: ReadonlySet<ErrorCode> = new Set([
  */
 export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
   const code = error instanceof ToolkitError ? error.code : undefined
-  if (code === 'USAGE' || code === 'CONFIG_INVALID' || code === 'TEXT_NOT_UTF8') return EXIT.usage
+  if (code !== undefined && WRONG_USAGE.has(code)) return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
   if (code === 'CHECK_FAILED') return EXIT.checkFailed
   if (code !== undefined && LATER.has(code)) return EXIT.busy
@@ -71,7 +76,7 @@ const FINAL_FOR_WORKERS: ReadonlySet<ErrorCode> = new Set([
  * console.log(exitCodeOfStep(new ToolkitError('RUN_INCOMPLETE', 'Cannot commit: 3 units are not done'))) // 75
  */
 export const exitCodeOfStep = (error: unknown, signal?: NodeJS.Signals): ExitCode => {
+  if (error instanceof ToolkitError && FINAL_FOR_WORKERS.has(error.code)) return EXIT.final
   const code = exitCodeOf(error, signal)
-  if (code !== EXIT.failed || !(error instanceof ToolkitError)) return code
-  return isFinal(error) || FINAL_FOR_WORKERS.has(error.code) ? EXIT.final : EXIT.failed
+  return code === EXIT.failed && error instanceof ToolkitError && isFinal(error) ? EXIT.final : code
 }

@@ -2,12 +2,12 @@
 
 import { isUtf8 } from 'node:buffer'
 import { COMPANY, RELATIONS_COMPANY } from '../contract/objects.ts'
-import { JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
+import { isSpace, JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
 import { skipValue } from './page-scan.ts'
 
-const { COLON, COMMA, OPEN_BRACKET, QUOTE } = JSON_BYTES
+const { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, RECORD_SEPARATOR } = JSON_BYTES
 
-/** How records stand in a JSON document: in a list, in the list of a saved page, or each over several lines. */
+/** How records stand in a JSON document: in a list, in the list of a saved page, or one after the other, with or without line ends. */
 export type DocumentForm = 'list' | 'page' | 'records'
 
 export type SourceForm =
@@ -80,6 +80,36 @@ const isPage = (head: Buffer, from: number): boolean => {
 /** A first line that ends within its object, and a second that continues with a key: no line of JSON Lines begins so. */
 const OVER_LINES = /^\{(?:[^\r\n]*[{[,])?[ \t]*\r?\n\s*"/
 
+/** Whether a byte may stand between two records that have no line each. */
+const isBetween = (byte: number): boolean => isSpace(byte) || byte === COMMA || byte === RECORD_SEPARATOR
+
+const ONE_LINE_EACH = 'put each on a line of its own, such as with "jq -c ."'
+
+/**
+ * Records one after the other, from the first one on. A line end between two, with neither a comma nor a record separator, makes
+ * them JSON Lines, where a line that lacks its end is quarantined alone.
+ */
+const ofRecords = (head: Buffer, first: number, isWhole: boolean): SourceForm => {
+  const isSequence = head.subarray(0, first).includes(RECORD_SEPARATOR)
+  let form = isSequence ? document('records') : LINES
+  for (let from = first, seen = 0; seen < LINES_LOOKED_AT; seen++) {
+    const end = skipValue(head, from)
+    if (end === NOT_WHOLE) return form
+    from = end
+    while (from < head.length && isBetween(head[from] ?? 0)) from++
+    const between = head.toString('latin1', end, from)
+    const isApart = /[,\x1e]/.test(between)
+    if (from === head.length) return isApart && isWhole && form === LINES ? document('records') : form
+    if (head[from] !== OPEN_BRACE) return LINES
+    if (!isApart && between.includes('\n')) return seen === 0 ? form : LINES
+    const found =
+      between === '' ? unusable('JSON records with nothing between them', ONE_LINE_EACH) : document('records')
+    if (seen > 0 && found.kind !== form.kind) return LINES
+    form = found
+  }
+  return form
+}
+
 /** Bytes looked at for lines: enough for a few of any table. */
 const LINES_LOOKED_AT = 20
 
@@ -124,11 +154,12 @@ export const detectForm = (head: Buffer, isWhole: boolean): SourceForm => {
   const magic = ofMagic(head)
   if (magic) return magic
   const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
-  const from = skipSpace(head, hasMark ? 3 : 0)
+  let from = skipSpace(head, hasMark ? 3 : 0)
+  while (head[from] === RECORD_SEPARATOR) from = skipSpace(head, from + 1)
   const text = head.toString('utf8', from)
   if (text.startsWith('{')) {
     if (isPage(head, from)) return document('page')
-    return OVER_LINES.test(text) ? document('records') : LINES
+    return OVER_LINES.test(text) ? document('records') : ofRecords(head, from, isWhole)
   }
   // Other lists are no records; as lines of JSON Lines they are quarantined.
   if (/^\[\s*\{/.test(text) || (isWhole && /^\[\s*\]\s*$/.test(text))) return document('list')

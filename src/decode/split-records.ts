@@ -1,5 +1,5 @@
 /**
- * JSON documents as lines: a list of records, a saved page, records printed over several lines. Knows where records
+ * JSON documents as lines: a list of records, a saved page, records one after the other. Knows where records
  * begin and end by brackets and texts alone; whether a record is sound JSON is the loader's matter.
  *
  * Nothing is moved: what stands around the records becomes spaces, and the one byte behind a record becomes its line
@@ -22,6 +22,7 @@ const {
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  RECORD_SEPARATOR,
   SPACE,
 } = JSON_BYTES
 
@@ -30,7 +31,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 /** The token that comes next or is being read, in words for errors. */
 const EXPECTED = {
   document: 'a JSON object or list',
-  behindRecord: 'white space between two records',
+  behindRecord: 'white space or a comma between two records',
   firstMember: 'a key',
   member: 'a key',
   key: 'the end of a key',
@@ -52,7 +53,7 @@ const KEY_BYTES = 16
 const FORM_NAMES: Readonly<Record<DocumentForm, string>> = {
   list: 'a JSON list',
   page: 'a saved page',
-  records: 'JSON records over several lines',
+  records: 'JSON records one after the other',
 }
 
 /** Follows a source of documents, chunk by chunk, and rewrites the chunks in place. Holds no record. */
@@ -158,7 +159,9 @@ class RecordSplitter {
   /** One byte around the records. @returns where to continue */
   #step(chunk: Buffer, at: number): number {
     const byte = chunk[at] ?? 0
-    if (isSpace(byte)) {
+    const isComma = this.#form === 'records' && (byte === COMMA || byte === RECORD_SEPARATOR)
+    const isBetween = isComma && (this.#state === 'document' || this.#state === 'behindRecord')
+    if (isSpace(byte) || isBetween) {
       if (this.#state === 'behindRecord') this.#endLine(chunk, at, 'document')
       else chunk[at] = SPACE
       return at + 1

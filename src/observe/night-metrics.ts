@@ -1,8 +1,11 @@
 /** The totals of a nightly run, and its metrics as a text file of Prometheus for the textfile collector of a node exporter. */
 
-import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { isCompaction } from '../core/source-kinds.ts'
 import type { CommittedWork } from '../core/stages.ts'
+import { replaceDurably } from '../support/durable-files.ts'
+import { withMode } from '../support/file-modes.ts'
 
 interface EndedNight {
   readonly lake: string
@@ -64,19 +67,12 @@ const metricsText = (night: EndedNight, before: string): string => {
     .join('')
 }
 
+const READ_NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+
 /** Writes the file whole and readable by others: a collector may come at any time, as a user of its own. */
 export const writeMetricsFile = async (path: string, night: EndedNight): Promise<void> => {
-  const before = await readFile(path, 'utf8').catch(() => '')
-  // Collectors read what ends in .prom.
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    await writeFile(temporary, metricsText(night, before))
-    await chmod(temporary, 0o644)
-    await rename(temporary, path)
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
+  const before = await readFile(path, { encoding: 'utf8', flag: READ_NO_LINK }).catch(() => '')
+  await replaceDurably(path, metricsText(night, before), { access: withMode(0o644) })
 }
 
 type Sums = Map<string, number>

@@ -1,11 +1,12 @@
 /**
  * Watches a nightly run: writes a metrics file when it has ended, and alarms by a command or a web hook when it failed. An alarm
- * holds no data, token or path; nothing here changes the exit code.
+ * holds no data, token or message; nothing here changes the exit code.
  */
 
 import { spawn } from 'node:child_process'
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ERROR_CODES, failureOf, isErrorCode } from '../core/errors.ts'
+import { ERROR_CODES, failureOf, isErrorCode, ToolkitError } from '../core/errors.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { listenToStages } from '../core/stages.ts'
 import { isLoopback } from '../support/http-values.ts'
@@ -25,20 +26,41 @@ export interface NightOptions {
 
 const STOPPED: ReadonlySet<number> = new Set([EXIT.interrupted, EXIT.terminated])
 
-const alarmOf = (exitCode: number, error: unknown, ended: Date, seconds: number): Alarm => {
+/** The key of a file with a fault; a value of it may be a secret. */
+const keyOf = (error: unknown): readonly string[] =>
+  error instanceof ToolkitError && error.code === 'CONFIG_INVALID' && typeof error.context.key === 'string'
+    ? [error.context.key]
+    : []
+
+interface EndedNight {
+  readonly lake: string
+  readonly exitCode: number
+  readonly error: unknown
+  readonly parts: readonly string[]
+  readonly ended: Date
+  readonly seconds: number
+}
+
+const alarmOf = ({ lake, exitCode, error, parts, ended, seconds }: EndedNight): Alarm => {
   const outcome = exitCode === EXIT.busy ? 'later' : exitCode === EXIT.excluded ? 'partial' : 'failed'
   const code = error === undefined ? undefined : failureOf(error)?.code
   const remedy = isErrorCode(code) ? ERROR_CODES[code] : undefined
-  const text = `firmlake: the night ended with exit code ${exitCode}${code ? `, ${code}` : ''}${remedy ? `: ${remedy}` : ''}`
+  const host = hostname()
+  const failed = parts.length > 0 ? parts : keyOf(error)
+  const what = [code ?? '', ...failed].filter((one) => one !== '').join(', ')
+  const text =
+    `firmlake on ${host}: the night${lake === '' ? '' : ` of "${lake}"`} ended with exit code ${exitCode}` +
+    `${what === '' ? '' : ` (${what})`}${remedy ? `: ${remedy}` : ''}`
   return {
-    ...{ text, outcome, exitCode },
+    ...{ text, outcome, exitCode, host, failed },
+    ...(lake !== '' && { lake }),
     ...(code !== undefined && { code }),
     ...(remedy !== undefined && { remedy }),
     ...{ ended: ended.toISOString(), seconds },
   }
 }
 
-/** @returns what is called when the night has ended, with what it failed with where that is known */
+/** @returns what is called when the night has ended, with what it failed with where that is known, and the parts that failed */
 export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightOptions) => {
   const started = new Date()
   const totals = new NightTotals()
@@ -47,7 +69,7 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
     if (committed) totals.add(committed)
     if (stage === 'program') failure = error
   })
-  return async (exitCode: number, error: unknown): Promise<void> => {
+  return async (exitCode: number, error: unknown, parts: readonly string[] = []): Promise<void> => {
     stop()
     const ended = new Date()
     if (metricsFile !== undefined)
@@ -56,7 +78,7 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
       )
     if (exitCode === EXIT.done || STOPPED.has(exitCode)) return
     const seconds = Math.round(ended.getTime() - started.getTime()) / 1000
-    const alarm = alarmOf(exitCode, error ?? failure, ended, seconds)
+    const alarm = alarmOf({ lake, exitCode, error: error ?? failure, parts, ended, seconds })
     const tell = async (what: string, told: Promise<string | undefined>): Promise<void> => {
       const reason = await told
       if (reason !== undefined)
@@ -75,6 +97,12 @@ interface Alarm {
   readonly text: string
   readonly outcome: 'failed' | 'partial' | 'later'
   readonly exitCode: number
+  /** Name of the machine. */
+  readonly host: string
+  /** Address of the lake; absent where it is not known. */
+  readonly lake?: string
+  /** Names of the parts of the night that failed, or the key of a firmlake.toml with a fault; empty where neither is known. */
+  readonly failed: readonly string[]
   /** A code of docs/reference/codes.md; absent where there is none. */
   readonly code?: string
   /** The action to take. */

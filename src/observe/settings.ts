@@ -36,6 +36,26 @@ export const asksForTelemetry = (env: Variables): boolean => {
   )
 }
 
+/**
+ * Refuses endpoints that would see headers, which may hold a key, in the clear, or whose certificates nobody would verify.
+ *
+ * @throws {Error} naming the variable
+ */
+export const checkTelemetry = (env: Variables): void => {
+  const headers = ASKING.map((name) => name.replace('ENDPOINT', 'HEADERS')).find((name) => env[name])
+  for (const name of ASKING) {
+    const url = URL.parse(env[name] ?? '')
+    if (url === null) continue
+    if (url.protocol === 'http:' && headers !== undefined && !isLoopback(url.hostname))
+      throw new Error(`${headers} is not sent to "${url.origin}" by plain http, expected https`)
+    // The SDK's own client would obey it.
+    if (url.protocol !== 'http:' && process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+      throw new Error(
+        'NODE_TLS_REJECT_UNAUTHORIZED=0 would leave certificates unverified, NODE_EXTRA_CA_CERTS names further authorities',
+      )
+  }
+}
+
 /** Where lineage events go. */
 interface LineageSettings {
   readonly address: URL

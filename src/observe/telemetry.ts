@@ -8,7 +8,7 @@ import { failureOf } from '../core/errors.ts'
 import { requirePart } from '../core/optional-parts.ts'
 import type { Stage, StageEnd, StageOutcome } from '../core/stages.ts'
 import { VERSION } from '../support/own-package.ts'
-import type { Observer, ObserverOptions, Variables } from './settings.ts'
+import { checkTelemetry, type Observer, type ObserverOptions, type Variables } from './settings.ts'
 
 /** Longest an export may take, in milliseconds, where the variables do not say. */
 const EXPORT_LIMIT_MS = '5000'
@@ -19,6 +19,7 @@ const hasName = (env: Variables): boolean =>
 /** Starts the SDK of this process. @throws {Error} why it cannot be started; `PACKAGE_MISSING` */
 export const openTelemetry = async ({ env, warn }: ObserverOptions): Promise<Observer> => {
   requirePart('telemetry')
+  checkTelemetry(env)
   const [api, sdk] = await Promise.all([import('@opentelemetry/api'), import('@opentelemetry/sdk-node')])
   // An endpoint that does not answer must not be waited for longer than the end of the work is.
   process.env.OTEL_EXPORTER_OTLP_TIMEOUT ??= EXPORT_LIMIT_MS

@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { openFilesError, ToolkitError } from '../core/errors.ts'
 import type { Row, Session } from '../lake/duckdb/engine.ts'
-import { ident, literal, parseColumnType } from '../lake/duckdb/sql.ts'
+import { ident, parseColumnType, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes, withFiles } from '../lake/files/fetch-tables.ts'
 import type { Column } from '../lake/tables/columns.ts'
 import type { Table } from '../lake/tables/tables.ts'
@@ -123,7 +123,7 @@ const readFooters = async (
   const found = new Map(paths.map((path): [string, ByColumn] => [path, new Map()]))
   const rows = session.stream(`SELECT file_name, path_in_schema, num_values, stats_null_count,
   stats_min_value, stats_max_value, min_is_exact, max_is_exact
-FROM parquet_metadata([${paths.map(literal).join(', ')}])`)
+FROM parquet_metadata(${pathsSql(paths)})`)
   for await (const chunk of rows)
     for (const row of chunk) {
       const [column, type] = [String(row.path_in_schema), types.get(String(row.path_in_schema))]
@@ -146,7 +146,7 @@ const readInexact = async (
     ([name], at) => `min(${ident(name)}) AS least_${at}, max(${ident(name)}) AS greatest_${at}`,
   )
   const rows = session.stream(`SELECT filename, ${ends.join(', ')}
-FROM read_parquet([${paths.map(([path]) => literal(path)).join(', ')}], union_by_name = true, filename = true)
+FROM ${readParquet(pathsSql(paths.map(([path]) => path)), 'union_by_name = true', 'filename = true')}
 GROUP BY filename`)
   for await (const chunk of rows)
     for (const row of chunk)

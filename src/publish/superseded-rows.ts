@@ -7,7 +7,7 @@
 
 import { join } from 'node:path'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
 import { mainTables, type Table } from '../lake/tables/tables.ts'
 import { recordKey, versionFacts } from '../lake/views/current-versions.ts'
@@ -26,8 +26,7 @@ const POSITIONS = 'superseded_positions'
 /** Columns of some files with the version of each row. DuckDB numbers the files of a scan in the order of the list. */
 const versioned = (files: readonly TableFile[], placeOf: PlaceOf, columns: readonly string[]): string =>
   `SELECT ${columns.join(', ')}, [${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS version
-FROM read_parquet([${files.map(({ path }) => literal(placeOf(path))).join(', ')}],
-  union_by_name = true, file_row_number = true)`
+FROM ${readParquet(pathsSql(files.map(({ path }) => placeOf(path))), 'union_by_name = true', 'file_row_number = true')}`
 
 /** A file and how many of its rows are superseded. */
 export interface CountedFile {
@@ -95,8 +94,8 @@ export class SupersededRows {
     const keys = recordKey(main).map((name, at) => `${ident(name)} AS k${at}`)
     const listed = versionFacts(superseded)
     await withFiles(lake, listed, join(scratch, 'versions'), { signal }, (placeOf) => {
-      const paths = listed.map(({ path }) => literal(placeOf(path))).join(', ')
-      const rows = `SELECT ${keys.join(', ')}, version, next FROM read_parquet([${paths}])`
+      const paths = pathsSql(listed.map(({ path }) => placeOf(path)))
+      const rows = `SELECT ${keys.join(', ')}, version, next FROM ${readParquet(paths)}`
       const none = recordKey(main).map((_, at) => `NULL::VARCHAR AS k${at}`)
       return session.run(
         `CREATE OR REPLACE TEMP TABLE ${SUPERSEDED} AS ${

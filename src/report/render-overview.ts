@@ -57,7 +57,9 @@ ${[
       : html`<span class="whole">${newest.slice(0, 10)}</span><small>${newest.slice(11, 16)} UTC, ${ageOf(newest, now)}</small>`,
     judged(checks, 'age_seconds'),
   ),
-  ...(['companies', 'figures', 'relations'] as const).map((name) => card(name, grouped(row[name]))),
+  ...(['companies', 'figures', 'relations'] as const).map((name) =>
+    card(name, grouped(row[name]), judged(checks, name)),
+  ),
   card('gap of the newest pulls', grouped(row.gap), judged(checks, 'pull_gap', orNote(row.gap))),
   card(
     'quarantined in the newest night',

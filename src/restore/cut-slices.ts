@@ -4,7 +4,7 @@
  */
 
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { compactOrder } from '../lake/tables/sort-rows.ts'
 import type { Table, TableName } from '../lake/tables/tables.ts'
 import type { VersionedFile } from '../lake/views/current-versions.ts'
@@ -120,7 +120,7 @@ const MARKS_OF_SLICE = 32
 const marksOf = ({ table, files }: CutTable, byCountry: boolean, step: number): string => `
 SELECT ${literal(table.name)} AS name, ${byCountry ? ident(COUNTRY) : 'NULL::VARCHAR'} AS country,
   ${ownerOf(table)} AS id, file_index::INTEGER AS file, file_row_number = 0 AS opens
-FROM read_parquet([${files.map(({ path }) => literal(path)).join(', ')}], union_by_name = true, file_row_number = true)
+FROM ${readParquet(pathsSql(files.map(({ path }) => path)), 'union_by_name = true', 'file_row_number = true')}
 WHERE file_row_number % ${step} = 0`
 
 const isCountry = (country: string | null): string =>

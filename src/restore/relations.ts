@@ -116,7 +116,7 @@ FROM (
 const bodiesStep = (entities: string): string => {
   const lists = ENTITY_LISTS.filter((list) => list !== 'History')
   const id = jsonMember('InternalId', 'entity_id::VARCHAR')
-  const record = objectText([id, ...nested(ENTITY_COLUMNS, 0), ...lists.map(listMember)])
+  const record = `coalesce(${objectText([id, ...nested(ENTITY_COLUMNS, 0), ...lists.map(listMember)])}, '{}')`
   return `CREATE OR REPLACE TEMP TABLE nest_body AS
 SELECT e.company_id, e.entity_no, e.parent_no, e.direction, e.depth, list_contains(e.empty_lists, 'History') AS no_history,
   ${merged(merged(merged('e.record', 'e.as_reported'), 'e.masked'), 'x.patch')} AS record
@@ -134,7 +134,7 @@ LEFT JOIN nest_extra AS x ON x.company_id = e.company_id AND x.pointer = p.point
 const levelStep = (level: number): string => `CREATE OR REPLACE TEMP TABLE nest_level AS
 SELECT ${KEYS}, e.parent_no, direction,
   CASE WHEN history IS NULL AND NOT coalesce(no_history, false) THEN record
-    ELSE record[:-2] || ',"History":' || coalesce(history, '[]') || '}' END AS record
+    ELSE record[:-2] || CASE WHEN record = '{}' THEN '' ELSE ',' END || '"History":' || coalesce(history, '[]') || '}' END AS record
 FROM (FROM nest_body WHERE depth = ${level}) AS e
 LEFT JOIN (
   SELECT company_id, parent_no AS entity_no, '[' || string_agg(record, ',' ORDER BY entity_no) || ']' AS history

@@ -5,7 +5,7 @@ import type { Content } from '../contract/objects.ts'
 import type { CommittedPartition, PartitionEntry, Snapshot } from '../core/partition.ts'
 import { isCompaction } from '../core/source-kinds.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, pathsSql } from '../lake/duckdb/sql.ts'
 import { type FetchTablesOptions, filesOfTables } from '../lake/files/fetch-tables.ts'
 import { copiesOfLake, type FileAccess } from '../lake/files/file-access.ts'
 import { dictionaryTable, mainTables, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
@@ -14,7 +14,6 @@ import {
   filesOf,
   HIDDEN_SCHEMA,
   makeSuperseded,
-  pathList,
   readTable,
   supersededVersions,
   type VersionedFile,
@@ -148,7 +147,7 @@ const versionsOfIds = async (
   const facts = versionFacts(snapshot.versions.filter(({ table }) => table === main.name))
   await accessOf(request).makeReadable(facts, fetching(request))
   if (facts.length === 0) return new Set()
-  const listed = pathList(facts, (path) => literal(accessOf(request).placeOf(path)))
+  const listed = pathsSql(facts.map(({ path }) => accessOf(request).placeOf(path)))
   const rows = await session.rows(versionsHolding(main, listed, ids))
   return new Set(rows.map(({ version }) => Number(version)))
 }

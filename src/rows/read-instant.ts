@@ -34,7 +34,8 @@ export class InstantReader {
     if (to - from < DAY_LENGTH || bytes[from + 4] !== MINUS || bytes[from + 7] !== MINUS) return 'other'
     if (!(year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return 'other'
     const days = daysSince1970(year, month, day)
-    if (to - from === DAY_LENGTH) return this.#set(days * DAY_SECONDS, 0, 'unlike')
+    if (to - from === DAY_LENGTH)
+      return days === -DAYS_BEFORE_1970 ? 'absent' : this.#set(days * DAY_SECONDS, 0, 'unlike')
     return this.#time(bytes, from, to, days)
   }
 
@@ -63,7 +64,8 @@ export class InstantReader {
     if (offset === undefined) return 'other'
     isPlain &&= at === to
     const seconds = days * DAY_SECONDS + hour * 3600 + minute * 60 + second
-    if (seconds === DEFAULT_SECONDS && micros === 0 && separator === LETTER_T && offset === 0)
+    // The default is the beginning of that day wherever it was written: an offset does not make it another one.
+    if (seconds === DEFAULT_SECONDS && micros === 0)
       return onlyZeros(bytes, from + SECOND_LENGTH + 1, at) ? 'absent' : 'other'
     return this.#set(seconds - offset, micros, isPlain ? 'plain' : 'unlike')
   }

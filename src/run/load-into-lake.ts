@@ -3,7 +3,7 @@
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import { checkStaged } from '../commit/files-of-run.ts'
 import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
-import { ToolkitError } from '../core/errors.ts'
+import { isFinal, ToolkitError } from '../core/errors.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
@@ -128,6 +128,8 @@ export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record'
   readonly pulls?: OpenedJob['pulls']
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
+  /** Called when a partition is recorded. */
+  readonly onRecorded?: (() => void) | undefined
 }
 
 /**
@@ -138,7 +140,7 @@ export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record'
  */
 export const workWithJournal = async (
   tools: Omit<LoadSourcesParts, 'sources' | 'inLake'>,
-  { lease, sources, pulls, again = false, ...options }: JournaledWork,
+  { lease, sources, pulls, again = false, onRecorded, ...options }: JournaledWork,
 ): Promise<void> => {
   const { lake, run } = lease
   const { signal, onEvent } = options
@@ -149,7 +151,11 @@ export const workWithJournal = async (
   const inLake = again ? null : new SourceIndex(lake, await newestRoot(lake))
   const journal = await openJournal(lease)
   try {
-    const record = { finished: whole, keep: journal.append }
+    const keep: typeof journal.append = async (entry) => {
+      onRecorded?.()
+      await journal.append(entry)
+    }
+    const record = { finished: whole, keep }
     const units = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
     await journal.finish({ units, pulls: pulls?.() ?? [] })
   } finally {
@@ -173,7 +179,8 @@ export const loadIntoLake = async (
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
-  run.keep()
+  // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
+  let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
     // A run keeps to its own plan: what is finished of it was cut by that.
@@ -182,8 +189,9 @@ export const loadIntoLake = async (
       await workWithJournal(tools, {
         ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
-        ...{ signal, onEvent },
+        ...{ signal, onEvent, onRecorded: () => (isEmpty = false) },
       })
+      isEmpty = false
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
       const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
       return {
@@ -193,6 +201,8 @@ export const loadIntoLake = async (
     })
     return await withViews(run.lake, summary)
   } catch (error) {
+    // A single source that nobody can load leaves nothing to resume.
+    if (!isEmpty || !(error instanceof ToolkitError) || !isFinal(error)) run.keep()
     throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
   } finally {
     // The process that takes the run over writes the prefetched files.

@@ -51,6 +51,15 @@ const USUAL_PARTITION_BYTES = 150 * MEBIBYTE
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / MEBIBYTE)
 
+/** @param needed for so many threads, in bytes */
+const tooLittle = (work: string, totalBytes: number, needed: number, threads: number): ToolkitError =>
+  new ToolkitError(
+    'USAGE',
+    `Cannot ${work} in ${mebibytes(totalBytes)} MiB: expected at least ${Math.ceil(needed / MEBIBYTE)}MiB` +
+      (threads > 1 ? ', or fewer --threads' : ''),
+  )
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** Smallest block for which work is divided: with less, what each file costs by itself counts most. */
 export const LEAST_BLOCK_BYTES = 4 * MEBIBYTE
 /** To check a block takes about a third of the time of loading it. */
@@ -107,11 +116,7 @@ export const divideMemory = (
     return { engineBytes, blockBytes, checkThreads }
   }
   const least = Math.max(totalBytes - bytes + blocks * LEAST_BLOCK_BYTES, 32 * LEAST_BLOCK_BYTES)
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot load ${threads} partitions side by side in ${mebibytes(totalBytes)} MiB: ` +
-      `expected at least ${mebibytes(least)} MiB, or fewer --threads`,
-  )
+  throw tooLittle(`load ${counted(threads, 'partition')} at once`, totalBytes, least, threads)
 }
 
 /** DuckDB's limit in a compaction, in bytes. @throws {ToolkitError} USAGE when so many threads do not fit */
@@ -119,19 +124,15 @@ export const compactMemory = (totalBytes: number, threads: number): number => {
   const engineBytes = Math.floor(totalBytes * (1 - BEYOND_LIMIT)) - BESIDE_BYTES.compacting
   const leastBytes = threads * LEAST_BYTES.compactingThread
   if (engineBytes >= leastBytes) return engineBytes
-  const expected = Math.ceil((BESIDE_BYTES.compacting + leastBytes) / (1 - BEYOND_LIMIT) / MEBIBYTE)
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot compact with ${threads} threads in ${mebibytes(totalBytes)} MiB: ` +
-      `expected at least ${expected} MiB, or fewer --threads`,
-  )
+  const least = (BESIDE_BYTES.compacting + leastBytes) / (1 - BEYOND_LIMIT)
+  throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, least, threads)
 }
 
 /** DuckDB's limit where Node only hands rows on, in bytes. @throws {ToolkitError} USAGE when it is too little */
 export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
   const engineBytes = totalBytes - BESIDE_BYTES.querying
   if (engineBytes >= LEAST_BYTES.querying) return engineBytes
-  throw new ToolkitError('USAGE', `Cannot work in ${totalBytes} bytes of memory: expected at least 256MiB`)
+  throw tooLittle('work', totalBytes, BESIDE_BYTES.querying + LEAST_BYTES.querying, 1)
 }
 
 /**
@@ -144,11 +145,7 @@ export const servingMemory = (totalBytes: number, indexes = 1): number => {
   const engineBytes = totalBytes - BESIDE_BYTES.serving
   const leastBytes = indexes * LEAST_BYTES.serving
   if (engineBytes >= leastBytes) return engineBytes
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot serve in --memory of ${mebibytes(totalBytes)}MiB: ` +
-      `expected at least ${mebibytes(BESIDE_BYTES.serving + leastBytes)}MiB`,
-  )
+  throw tooLittle('serve', totalBytes, BESIDE_BYTES.serving + leastBytes, 1)
 }
 
 /** The limit of each of two DuckDBs: one reads the lake, one loads the target at the same time. */

@@ -3,6 +3,7 @@
  * the run's folder and read back; `load-jobs.ts` opens it.
  */
 
+import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
@@ -16,6 +17,7 @@ import {
   type Form,
   FormError,
   finiteNumber,
+  fits,
   form,
   list,
   memberOf,
@@ -118,6 +120,9 @@ const LIMIT_NAMES = [
 ] as const
 /** Limits that decide where blocks are cut and which lines are good. */
 export type RunLimits = Readonly<Partial<Record<(typeof LIMIT_NAMES)[number], number>>>
+
+/** Stands for standard input among the inputs. */
+const STDIN = '-'
 
 /** Everything that a run needs to be resumed, or done again from the start. */
 export interface RunPlan {
@@ -222,11 +227,20 @@ const encodeJob = (job: Job): StoredJob => {
   }
 }
 
-/** Whether two jobs are the same as they are stored. */
-export const isSameJob = (a: Job, b: Job): boolean => {
-  const stored = (job: Job): unknown => JSON.parse(JSON.stringify(encodeJob(job)))
-  return isDeepStrictEqual(stored(a), stored(b))
+/** A job as it is compared: a file is the same by its absolute path and by one that is relative to any folder. */
+const comparedJob = (job: StoredJob): StoredJob => {
+  const { pipeline, inputs, cwd } = job
+  const places = inputs.map((one) => (one === STDIN ? one : resolve(cwd, one)))
+  return JSON.parse(JSON.stringify(pipeline === 'convert' ? { ...job, inputs: places, cwd: '' } : job))
 }
+
+/** Whether two jobs are the same as they are stored. */
+export const isSameJob = (a: Job, b: Job): boolean =>
+  isDeepStrictEqual(comparedJob(encodeJob(a)), comparedJob(encodeJob(b)))
+
+/** A stored plan as it is compared with another; `undefined` for what is none. */
+export const comparedPlan = (stored: unknown): StoredPlan | undefined =>
+  fits(STORED, stored) ? { ...stored, jobs: stored.jobs.map(comparedJob) } : undefined
 
 /** @throws {FormError} */
 const decodeJob = (stored: StoredJob): Job => {

@@ -11,10 +11,17 @@ import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
-import { anything, fits, isObject, type JsonObject, objectOf, valuesOf } from '../support/json-form.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
-import { encodePlan, isSameJob, type Job, pipelineOf, planOf, type RunPlan } from './run-plan.ts'
+import {
+  comparedPlan,
+  encodePlan,
+  isSameJob,
+  type Job,
+  pipelineOf,
+  planOf,
+  type RunPlan,
+} from './run-plan.ts'
 
 /** Texts of files in a run's folder, by their names. */
 export type RunTexts = ReadonlyMap<string, string>
@@ -67,7 +74,7 @@ export const startRun = async ({
   for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || shared) continue
     const before: unknown = await readPlan(lake, run).catch(() => undefined)
-    const isSame = isSamePlan(before, asJson(plan), mostBlockBytes)
+    const isSame = isSamePlan(before, plan, mostBlockBytes)
     const isOneOfMore = !isSame && orMoreFiles && committed !== null && (await hasMoreFiles(lake, run, plan))
     if (!isSame && !isOneOfMore) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
@@ -82,14 +89,12 @@ export const startRun = async ({
 
 const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(plan)))
 
-const hasLimits = (plan: unknown): plan is JsonObject & { readonly limits: JsonObject } =>
-  isObject(plan) && fits(objectOf({ limits: valuesOf(anything) }), plan)
-
 /** Ignores limits that did not exist when the run was planned. */
-const isSamePlan = (stored: unknown, asked: unknown, mostBlockBytes = 0): boolean => {
-  if (!hasLimits(stored) || !hasLimits(asked)) return false
+const isSamePlan = (before: unknown, plan: RunPlan, mostBlockBytes = 0): boolean => {
+  const [stored, asked] = [comparedPlan(before), comparedPlan(asJson(plan))]
+  if (stored === undefined || asked === undefined) return false
   const { blockBytes, ...limits } = stored.limits
-  const isOwnSize = typeof blockBytes === 'number' && blockBytes > mostBlockBytes
+  const isOwnSize = blockBytes !== undefined && blockBytes > mostBlockBytes
   const known = isOwnSize ? { ...limits, blockBytes } : limits
   return isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...known } }, asked)
 }
@@ -103,7 +108,7 @@ const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<
   const [first, ...others] = stored.jobs.filter(
     (job) => !isOfFiles(job) || asked.jobs.some((one) => isSameJob(one, job)),
   )
-  return first !== undefined && isSamePlan(asJson({ ...stored, jobs: [first, ...others] }), asJson(asked))
+  return first !== undefined && isSamePlan(asJson({ ...stored, jobs: [first, ...others] }), asked)
 }
 
 const noLake = (error: unknown): [] => {

@@ -1,11 +1,11 @@
 /**
  * CSV: rows as records of RFC 4180 made by DuckDB, and a sink of CSV files. Quotes stand only where needed, NULL is
- * nothing and an empty text `""`; a text that a spreadsheet would take for a formula gets an apostrophe before it.
+ * nothing and an empty text `""`; what a spreadsheet would take for a formula gets an apostrophe before it.
  */
 
 import type { CopyFormat, DeliverySink, RowColumn, Sink, TableRows } from '../core/sink.ts'
 import { ident, literal } from '../lake/duckdb/sql.ts'
-import { FORMULA, FORMULA_STARTS, neutralise } from '../support/formula-text.ts'
+import { CELL_ENDS, FORMULA, FORMULA_SIGNS, neutralise } from '../support/formula-text.ts'
 import { withDeliveredRuns } from './delivered-runs.ts'
 import { type FileFormat, writeTexts, writtenFile } from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
@@ -18,12 +18,12 @@ const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
 const quoted = (text: string): string =>
   `CASE WHEN ${text} = '' OR regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
 
-const neutralised = (text: string): string =>
-  `CASE WHEN regexp_matches(${text}, ${literal(FORMULA)}) THEN '''' || ${text} ELSE ${text} END`
+const neutralised = (text: string, instead = "\\1''\\2"): string =>
+  `regexp_replace(${text}, ${literal(FORMULA)}, '${instead}', 'g')`
 
 // Most texts are plain: one match finds them, and DuckDB takes it once for each entry of a dictionary.
 const textCell = (text: string, neutral: boolean): string => {
-  const plain = `[^${neutral ? `'${FORMULA_STARTS}` : ''}",\\r\\n][^",\\r\\n]*`
+  const plain = neutral ? `[^ '${FORMULA_SIGNS}",${CELL_ENDS}][^",${CELL_ENDS}]*` : '[^",\\r\\n]+'
   const other = quoted(neutral ? neutralised(text) : text)
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }
@@ -34,7 +34,11 @@ const cell = ({ name, type }: RowColumn, neutral: boolean): string => {
   if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
   if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
   if (type === 'TIMESTAMP') return instant(value, '')
-  if (NESTED.test(type)) return quoted(`to_json(${jsonValue(value, type)})::VARCHAR`)
+  if (NESTED.test(type)) {
+    const json = `to_json(${jsonValue(value, type)})::VARCHAR`
+    // A semicolon that JSON escapes leaves the value what it is.
+    return quoted(neutral ? neutralised(json, String.raw`\\u003b\2`) : json)
+  }
   return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral)
 }
 
@@ -52,8 +56,8 @@ const csvRecord = (columns: readonly RowColumn[], neutral: boolean): string =>
 /** How texts are written as CSV. */
 export interface CsvOptions {
   /**
-   * Puts an apostrophe before texts that a spreadsheet would take for a formula: such as begin with `=`, `+`, `-`, `@`,
-   * a tab or CR, also with the full-width forms of these signs. @default true
+   * Puts an apostrophe before what a spreadsheet would take for a formula: `=`, `+`, `-`, `@` and their full-width forms,
+   * at the begin of a text and behind a semicolon, a tab or a line end. @default true
    */
   readonly neutralise?: boolean | undefined
 }

@@ -8,7 +8,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { LakeClaim, SinkContext } from '../core/sink.ts'
 import type { ResultColumn, Session } from '../lake/duckdb/engine.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { stoppable } from '../lake/duckdb/stoppable.ts'
 import { SINK_TABLES, type Table } from '../lake/tables/tables.ts'
 import {
@@ -142,11 +142,11 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
  * that is not one of the lake's have no `version` but their own.
  */
 const stagedRows = (run: RunToLoad, { name, parts }: StagedTable): string => {
-  const paths = parts.map(({ file }) => literal(run.stagedPath(file))).join(', ')
-  if (!isLakeTable(name)) return `read_parquet([${paths}], union_by_name = true, hive_partitioning = false)`
+  const rows = readParquet(pathsSql(parts.map(({ file }) => run.stagedPath(file))), 'union_by_name = true')
+  if (!isLakeTable(name)) return rows
   const versions = parts.map(({ version }) => version).join(',')
   return `(SELECT *, [${versions}][file_index::BIGINT + 1] AS version
-FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false))`
+FROM ${rows})`
 }
 
 const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Promise<Loading> => {

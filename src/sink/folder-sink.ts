@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { FileEntry } from '../core/partition.ts'
 import type { CopyFormat, Receipt, Sink, SinkRun, TableRows } from '../core/sink.ts'
-import { ident, literal } from '../lake/duckdb/sql.ts'
+import { ident, NO_FOLDER_COLUMNS, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, loadPath, stagingPath } from '../lake/files/layout.ts'
 import { TABLES } from '../lake/tables/tables.ts'
@@ -40,7 +40,7 @@ export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Si
     directory,
     suffixOf: (table) => suffixOf(formatOf(table)),
     stage: (path, table, rows) => stageFile(path, rows, formatOf(table)),
-    readFiles: (table, paths) => READERS[formatOf(table).kind](table, `[${paths.map(literal).join(', ')}]`),
+    readFiles: (table, paths) => READERS[formatOf(table).kind](table, pathsSql(paths)),
   })
 
 /** Columns as texts: a text that looks like a date must stay as it is. */
@@ -50,11 +50,10 @@ const textColumns = (table: string): string =>
     .join(', ')
 
 const READERS: Readonly<Record<CopyFormat['kind'], (table: string, paths: string) => string>> = {
-  parquet: (_, paths) => `read_parquet(${paths}, union_by_name = true, hive_partitioning = false)`,
+  parquet: (_, paths) => readParquet(paths, 'union_by_name = true'),
   'json-lines': (table, paths) =>
-    `read_ndjson(${paths}, columns = {${textColumns(table)}}, auto_detect = false, records = true)`,
-  csv: (_, paths) =>
-    `read_csv(${paths}, all_varchar = true, union_by_name = true, hive_partitioning = false)`,
+    `read_ndjson(${paths}, ${NO_FOLDER_COLUMNS}, columns = {${textColumns(table)}}, auto_detect = false, records = true)`,
+  csv: (_, paths) => `read_csv(${paths}, ${NO_FOLDER_COLUMNS}, all_varchar = true, union_by_name = true)`,
 }
 
 export interface FileSinkOptions {

@@ -1,12 +1,13 @@
 /** One staged file of a sink: written by the engine, on the disk, hashed. */
 
-import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { rm, rmdir } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { systemCode, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../core/sink.ts'
 import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
 import { adoptFile } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
+import { temporaryLiveness } from '../support/process-identity.ts'
 
 export interface StagedFile extends CopyReceipt {
   readonly bytes: number
@@ -37,6 +38,9 @@ export const stageFile = async (path: string, rows: TableRows, format: CopyForma
 export const removeStaged = async (folder: string): Promise<void> => {
   try {
     await rm(folder, { recursive: true, force: true })
+    // Without a folder from its caller a sink stages in one of its own, which goes with the last run in it.
+    const staging = dirname(folder)
+    if (temporaryLiveness(basename(staging)) !== null) await rmdir(staging).catch(() => undefined)
   } catch (error) {
     // A file stands where a folder above would: nothing was ever staged.
     if (systemCode(error) !== 'ENOTDIR') throw writeError(`Cannot remove "${folder}"`, error)

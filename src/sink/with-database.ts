@@ -1,8 +1,9 @@
 /** Opens a database file for one piece of work, and says in the toolkit's words why it cannot. */
 
+import { dirname } from 'node:path'
 import { messageOf, ToolkitError, writeError } from '../core/errors.ts'
+import { type AttachedDatabase, attachDatabase } from '../lake/duckdb/database-files.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
-import { literal } from '../lake/duckdb/sql.ts'
 import { discard } from '../support/durable-files.ts'
 import { adoptOutput } from '../support/file-modes.ts'
 import { statPath } from '../support/list-files.ts'
@@ -36,18 +37,20 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
   const session = await engine.connect()
   try {
     const isNew = (await statPath(file)) === null
+    let database: AttachedDatabase
     try {
-      await session.run(`ATTACH ${literal(file)} AS ${TARGET}`)
-      if (isNew) await adoptOutput(file)
+      database = await attachDatabase(session, file, TARGET)
+      if (isNew) await adoptOutput(database.path, dirname(file))
     } catch (error) {
       throw attachError(work, error)
     }
     try {
       const result = await use(session)
       // Brings what the log holds into the file: whoever copies the file has all of it.
-      await session.run(`DETACH ${TARGET}`)
+      await database.save()
       return result
     } catch (error) {
+      await database.drop().catch(() => undefined)
       throw useError(work, error)
     }
   } finally {

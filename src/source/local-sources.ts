@@ -3,15 +3,16 @@
  * notices when a file changes meanwhile.
  */
 
-import { accessSync, constants, fstatSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, type Dirent, fstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { glob, lstat, open, readdir, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openFilesError, systemCode, ToolkitError } from '../core/errors.ts'
 import type { Fingerprint, Source } from '../core/source.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { hashFile, sha256Of } from '../support/hash.ts'
+import { pathOfBytes, pathOfShown, pathOnDisk, shownPath } from '../support/list-files.ts'
 
 /** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
 const READ_BYTES = 1024 * 1024
@@ -21,7 +22,7 @@ const STDIN = '-'
 
 interface LocalFile {
   readonly kind: 'file'
-  /** Below the folder or pattern given. */
+  /** Below the folder or pattern given; bytes that are no UTF-8 as `pathOfBytes` has them. */
   readonly path: string
   /** Length in bytes; absent where only reading shows it (a pipe). */
   readonly bytes?: number
@@ -32,8 +33,9 @@ interface LocalFile {
 type LocalSource = LocalFile | { readonly kind: 'stdin' }
 
 /** An error of the file system as a `ToolkitError`. */
-const sourceError = (action: string, name: string, error: unknown): ToolkitError => {
+const sourceError = (action: string, path: string, error: unknown): ToolkitError => {
   if (error instanceof ToolkitError) return error
+  const name = shownPath(path)
   const tooMany = openFilesError(`Cannot ${action} "${name}"`, error)
   if (tooMany !== undefined) return tooMany
   const reason = error instanceof Error ? error.message : String(error)
@@ -52,7 +54,7 @@ const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
  */
 const statOf = (path: string): Stats | undefined => {
   try {
-    return statSync(path)
+    return statSync(pathOnDisk(path))
   } catch (error) {
     const code = systemCode(error)
     // A pattern may be longer than a name can be.
@@ -61,15 +63,43 @@ const statOf = (path: string): Stats | undefined => {
   }
 }
 
+interface Entry {
+  readonly entry: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>
+  readonly text: string
+}
+
+/** Node puts this character in the place of bytes that are no UTF-8. */
+const LOST = '\ufffd'
+
+const entriesOf = async (folder: string): Promise<readonly Entry[]> => {
+  const path = pathOnDisk(folder)
+  try {
+    const entries = await readdir(path, { withFileTypes: true })
+    if (!entries.some(({ name }) => name.includes(LOST)))
+      return entries.map((entry) => ({ entry, text: entry.name }))
+    const exact = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
+    return exact.map((entry) => ({ entry, text: pathOfBytes(Buffer.from(entry.name)) }))
+  } catch (error) {
+    throw sourceError('list', folder, error)
+  }
+}
+
+/** The paths that Node gives as this text. */
+const exactPaths = async (path: string): Promise<readonly string[]> => {
+  if (!path.includes(LOST) || dirname(path) === path) return [path]
+  const [name, exact] = [basename(path), [] as string[]]
+  for (const folder of await exactPaths(dirname(path)))
+    for (const { text } of await entriesOf(folder))
+      if (Buffer.from(pathOnDisk(text)).toString() === name) exact.push(join(folder, text))
+  return exact
+}
+
 /** Regular files below a folder, without hidden files and folders. Links to files count, links to folders do not. */
 const filesBelow = async (folder: string): Promise<string[]> => {
   const names: string[] = []
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    throw sourceError('list', folder, error)
-  })
-  for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue
-    const name = join(folder, entry.name)
+  for (const { entry, text } of await entriesOf(folder)) {
+    if (text.startsWith('.')) continue
+    const name = join(folder, text)
     if (entry.isDirectory()) names.push(...(await filesBelow(name)))
     else if (entry.isFile()) names.push(name)
     else if (entry.isSymbolicLink() && linkedStat(name).isFile()) names.push(name)
@@ -81,15 +111,17 @@ const filesBelow = async (folder: string): Promise<string[]> => {
 const linkedStat = (name: string): Stats => {
   const stats = statOf(name)
   if (stats) return stats
-  throw new ToolkitError('SOURCE_UNREADABLE', `Cannot open "${name}": it is a link to nowhere`, {
-    source: name,
+  const shown = shownPath(name)
+  throw new ToolkitError('SOURCE_UNREADABLE', `Cannot open "${shown}": it is a link to nowhere`, {
+    source: shown,
   })
 }
 
 const filesMatching = async (pattern: string): Promise<string[]> => {
   const names: string[] = []
-  for await (const name of glob(pattern)) if (linkedStat(name).isFile()) names.push(name)
-  return names
+  for await (const found of glob(pattern))
+    for (const name of await exactPaths(found)) if (linkedStat(name).isFile()) names.push(name)
+  return [...new Set(names)]
 }
 
 const namesOf = async (input: string): Promise<string[]> => {
@@ -100,6 +132,8 @@ const namesOf = async (input: string): Promise<string[]> => {
     return names.sort(byName)
   }
   if (stats) return [input]
+  const raw = pathOfShown(input)
+  if (raw !== input && statOf(raw)) return namesOf(raw)
   if (!/[*?[{]/.test(input)) throw notFound(input, 'there is no such file or folder')
   const names = await filesMatching(input)
   if (names.length === 0) throw notFound(input, 'no file matches the pattern')
@@ -109,8 +143,8 @@ const namesOf = async (input: string): Promise<string[]> => {
 /** At once, as `statOf`. */
 const fileOf = (path: string): LocalFile => {
   try {
-    const stats = statSync(path)
-    accessSync(path, constants.R_OK)
+    const [onDisk, stats] = [pathOnDisk(path), statSync(pathOnDisk(path))]
+    accessSync(onDisk, constants.R_OK)
     return stats.isFile() ? { kind: 'file', path, bytes: stats.size } : { kind: 'file', path }
   } catch (error) {
     throw sourceError('open', path, error)
@@ -121,7 +155,7 @@ const fileOf = (path: string): LocalFile => {
 const MARKS = [MANIFEST_FOLDER, '_loaded', '_lake']
 
 const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
+  lstat(pathOnDisk(path)).then(
     () => true,
     () => false,
   )
@@ -146,6 +180,12 @@ const ownFileTest = (): ((path: string) => Promise<boolean>) => {
     return false
   }
   return (path) => isOwnFolder(dirname(path))
+}
+
+const realPath = (path: string): string => {
+  const onDisk = pathOnDisk(path)
+  const real = realpathSync.native(onDisk)
+  return real.includes(LOST) ? pathOfBytes(realpathSync.native(onDisk, 'buffer')) : real
 }
 
 /** Files that are looked at before others have their turn. */
@@ -175,7 +215,7 @@ export const findLocalSources = async (
         if (at % FILES_AT_ONCE === 0) await nextTurn()
         const source = fileOf(path)
         // Only a regular file has a real path: that of a pipe (`<(...)` in a shell) does not exist.
-        const real = source.bytes === undefined ? path : realpathSync.native(path)
+        const real = source.bytes === undefined ? path : realPath(path)
         // Mostly they are equal, and one text is enough: there may be very many.
         const identity = real === path ? path : real
         const isOwn = source.bytes !== undefined && ((await isOwnFile(path)) || (await isOwnFile(identity)))
@@ -208,7 +248,7 @@ export async function* openSourceFile(path: string, options: OpenOptions = {}): 
     throw sourceError('read', path, error)
   }
   options.signal?.throwIfAborted()
-  const file = await open(path).catch(failed)
+  const file = await open(pathOnDisk(path)).catch(failed)
   const size = options.sizeBytes ?? Number.POSITIVE_INFINITY
   // Chunks of their own would bring the garbage collector to work for every few of them.
   const chunk = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, Math.max(size, END_BYTES)))
@@ -261,7 +301,7 @@ export async function* openStdin(
  */
 export const fingerprintFile = async (path: string, options: OpenOptions = {}): Promise<Fingerprint> => {
   try {
-    const { bytes, sha256 } = await hashFile(path, options)
+    const { bytes, sha256 } = await hashFile(pathOnDisk(path), options)
     return { bytes, sha256 }
   } catch (error) {
     options.signal?.throwIfAborted()
@@ -277,7 +317,7 @@ export const fingerprintFile = async (path: string, options: OpenOptions = {}): 
  */
 export const identityOf = async (path: string): Promise<string> => {
   try {
-    const { size, mtimeNs, ino } = await stat(path, { bigint: true })
+    const { size, mtimeNs, ino } = await stat(pathOnDisk(path), { bigint: true })
     // One text, where a template would keep its pieces too.
     return [size, mtimeNs, ino].join('-')
   } catch (error) {
@@ -336,13 +376,15 @@ const ownFilesSource = (count: number): Source => ({
 
 const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)
-  const name = below.startsWith('..') || isAbsolute(below) ? path : below
+  const plain = below.startsWith('..') || isAbsolute(below) ? path : below
+  const name = shownPath(plain)
   // A pipe has no length and cannot be read twice.
   if (bytes === undefined) return { kind: 'stdin', name, open: (signal) => openSourceFile(path, { signal }) }
   const file: RegularFile = {
     kind: 'file',
     name,
     cwd,
+    ...(name !== plain && { path }),
     sizeBytes: bytes,
     identity: undefined,
     fingerprint,
@@ -355,11 +397,13 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
 interface RegularFile extends Source {
   /** The folder that `name` is relative to. */
   readonly cwd: string
+  /** Its path where `name` is not the same. */
+  readonly path?: string
   /** As it was when it was hashed. */
   identity: string | undefined
 }
 
-const pathOf = ({ cwd, name }: RegularFile): string => resolve(cwd, name)
+const pathOf = ({ cwd, name, path = resolve(cwd, name) }: RegularFile): string => path
 
 async function fingerprint(this: RegularFile, signal?: AbortSignal): Promise<Fingerprint> {
   this.identity = await identityOf(pathOf(this))

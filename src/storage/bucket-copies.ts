@@ -4,11 +4,11 @@
  */
 
 import { createHash } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import { PRIVATE_FILE } from '../support/file-modes.ts'
+import { makeFolders, PRIVATE_FILE } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 import { statPath } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
@@ -115,7 +115,7 @@ const bring = async (
   onBytes: (bytes: number) => void,
 ): Promise<void> => {
   const temporary = join(dirname(copy), temporaryName())
-  await mkdir(dirname(copy), { recursive: true })
+  await makeFolders(dirname(copy))
   try {
     for (let attempt = 1; ; attempt += 1) {
       const saved = await readObject(
@@ -236,7 +236,7 @@ export const copiesOf = (store: ObjectStore, folder: string, cache = folder): Co
   /** A copy that another reader has fetched takes no room a second time, and its removal does no harm. */
   const linkTo = async (folderTo: string, path: string): Promise<void> => {
     const place = join(folderTo, ...path.split('/'))
-    await mkdir(dirname(place), { recursive: true })
+    await makeFolders(dirname(place))
     await link(placeOf(path), place).catch(() => undefined)
   }
 

@@ -155,7 +155,7 @@ export const folderStorage = (folder: string): Storage => {
     replace: (path, data, isReadOnly) =>
       writing(`"${path}"`, async () => {
         await makeFolder(dirname(absolute(path)), inside)
-        await replaceDurably(absolute(path), data, isReadOnly)
+        await replaceDurably(absolute(path), data, { isReadOnly })
       }),
 
     remove: (paths) =>

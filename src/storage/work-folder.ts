@@ -1,9 +1,9 @@
 /** The work folder of a bucket's lake on this machine, and how much of it copies of files may take. */
 
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import { PRIVATE_FILE } from '../support/file-modes.ts'
+import { makeFolders, PRIVATE_FILE } from '../support/file-modes.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
 import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
@@ -47,7 +47,7 @@ export const cacheBytes = (env: NodeJS.ProcessEnv): number => {
  */
 export const makeWorkFolder = async (folder: string): Promise<void> => {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolders(folder)
     const { uid, mode } = await stat(folder)
     const own = process.getuid?.()
     if (own !== undefined && uid !== own) throw new Error('it belongs to another user')
@@ -76,7 +76,7 @@ export const markReading = async (folder: string, copies: Iterable<string>): Pro
   for (const copy of copies) ownCopies.add(copy)
   const mark = ownMarks.get(folder) ?? join(folder, READERS, temporaryName())
   ownMarks.set(folder, mark)
-  await mkdir(dirname(mark), { recursive: true, mode: 0o700 })
+  await makeFolders(dirname(mark))
   await writeFile(mark, '', { mode: PRIVATE_FILE })
 }
 

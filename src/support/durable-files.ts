@@ -5,7 +5,7 @@
 
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { FILE_FLAGS, type FolderOptions, makeFolders, openFile } from './file-modes.ts'
+import { type AccessIn, FILE_FLAGS, type FolderOptions, makeFolders, openFile } from './file-modes.ts'
 import { temporaryName } from './process-identity.ts'
 import { sideBySide } from './side-by-side.ts'
 
@@ -53,13 +53,20 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
 export const discard = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => undefined)
 
+interface FileAccess {
+  /** Whether nobody may write to it. @default false */
+  readonly isReadOnly?: boolean | undefined
+  /** @default what the folder hands on */
+  readonly access?: AccessIn | undefined
+}
+
 const writeTemporary = async (
   folder: string,
   data: string | Uint8Array,
-  isReadOnly = false,
+  { isReadOnly = false, access }: FileAccess = {},
 ): Promise<string> => {
   const path = join(folder, temporaryName())
-  const handle = await openFile(path, FILE_FLAGS.new)
+  const handle = await openFile(path, FILE_FLAGS.new, access)
   try {
     await handle.writeFile(data)
     if (isReadOnly) await handle.chmod((await handle.stat()).mode & ~0o222)
@@ -94,13 +101,13 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
   return true
 }
 
-/** Writes a file whole, over an older one where there is one. @param isReadOnly whether nobody may write to it */
+/** Writes a file whole, over an older one where there is one. A symbolic link in its place is replaced. */
 export const replaceDurably = async (
   path: string,
   data: string | Uint8Array,
-  isReadOnly?: boolean,
+  access?: FileAccess,
 ): Promise<void> => {
-  const temporary = await writeTemporary(dirname(path), data, isReadOnly)
+  const temporary = await writeTemporary(dirname(path), data, access)
   try {
     await rename(temporary, path)
   } catch (error) {

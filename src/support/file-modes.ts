@@ -34,6 +34,20 @@ const accessIn = async (folder: string): Promise<Access> => {
   return { mode: mode & STICKY ? PRIVATE_FOLDER : (mode & HANDED_ON) | PRIVATE_FOLDER, group }
 }
 
+/** Access to a file that is made in a folder. */
+export type AccessIn = (folder: string) => Promise<Access>
+
+/** Mode and group that the folder hands on. */
+const inherited: AccessIn = async (folder) => {
+  const { mode, group } = await accessIn(folder)
+  return { mode: mode & FILE_BITS, group }
+}
+
+/** These mode bits, in the folder's group. */
+export const withMode =
+  (mode: number): AccessIn =>
+  async (folder) => ({ ...(await accessIn(folder)), mode })
+
 interface Settable {
   readonly stat: () => Promise<Stats>
   readonly chown: (user: number, group: number) => Promise<void>
@@ -62,10 +76,8 @@ const give = async (made: Settable, { mode, group }: Access): Promise<void> => {
 }
 
 /** Gives a file that something else has made, such as DuckDB, what its folder hands on, or another folder. */
-export const adoptFile = async (path: string, folder = dirname(path)): Promise<void> => {
-  const { mode, group } = await accessIn(folder)
-  await give(ofPath(path), { mode: mode & FILE_BITS, group })
-}
+export const adoptFile = async (path: string, folder = dirname(path)): Promise<void> =>
+  give(ofPath(path), await inherited(folder))
 
 /** The same for each file directly in a folder. */
 export const adoptFiles = async (folder: string): Promise<void> => {
@@ -77,21 +89,20 @@ export const adoptFiles = async (folder: string): Promise<void> => {
  * Access to a file that a person wants in a folder of theirs, such as an export or a log: their own, and the group's
  * where the folder is one to work in together (its group may write, or it hands its group on). Never everybody's.
  */
-const accessBeside = async (folder: string): Promise<Access> => {
+export const outputAccess: AccessIn = async (folder) => {
   const { mode, group } = await accessIn(folder)
   const isShared = (mode & (GROUP_WRITES | SETGID)) !== 0
   return { mode: mode & FILE_BITS & ~(isShared ? FOR_OTHERS : FOR_OTHERS | GROUP_BITS), group }
 }
 
 export const adoptOutput = async (path: string, folder = dirname(path)): Promise<void> =>
-  give(ofPath(path), await accessBeside(folder))
+  give(ofPath(path), await outputAccess(folder))
 
-/** Opens a file that is the maker's alone until it has what its folder hands on. Follows no symbolic link. */
-export const openFile = async (path: string, flags: number): Promise<FileHandle> => {
+/** Opens a file that is the maker's alone until it has what its folder hands on, or other access. Follows no symbolic link. */
+export const openFile = async (path: string, flags: number, access = inherited): Promise<FileHandle> => {
   const handle = await open(path, flags | NO_FOLLOW, PRIVATE_FILE)
   try {
-    const { mode, group } = await accessIn(dirname(path))
-    await give(handle, { mode: mode & FILE_BITS, group })
+    await give(handle, await access(dirname(path)))
     return handle
   } catch (error) {
     await handle.close()

@@ -68,7 +68,7 @@ const MOST_SPARE = 4
  * @throws the system's error when the file cannot be read, the signal's reason when it is aborted
  */
 export const hashFile = async (
-  path: string,
+  path: string | Buffer,
   { countLines = false, signal, onBytes }: HashOptions & { readonly countLines?: boolean } = {},
 ): Promise<FileHash> => {
   signal?.throwIfAborted()

@@ -11,6 +11,8 @@ export const JSON_BYTES = {
   TAB: 0x09,
   LINE_FEED: 0x0a,
   CARRIAGE_RETURN: 0x0d,
+  /** Before each text of a JSON text sequence (RFC 7464). */
+  RECORD_SEPARATOR: 0x1e,
   SPACE: 0x20,
   QUOTE: 0x22,
   PLUS: 0x2b,

@@ -1,5 +1,6 @@
-/** Lists folders whose entries may be deleted meanwhile. */
+/** Lists folders whose entries may be deleted meanwhile; and names of files that are no UTF-8, as texts. */
 
+import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -72,3 +73,47 @@ export const removeLeftovers = async (folder: string): Promise<void> => {
   for (const { name } of await listFolder(folder))
     if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
 }
+
+// Nothing else in a text is one: a pair of them is one character here.
+const RAW_BYTE = /[\udc80-\udcff]/u
+const RAW_BYTES = /[\udc80-\udcff]/gu
+const RAW_BASE = 0xdc00
+const LONGEST_CHARACTER = 4
+
+const characterAt = (bytes: Buffer, at: number): Buffer | undefined => {
+  for (let length = 1; length <= LONGEST_CHARACTER && at + length <= bytes.length; length += 1)
+    if (isUtf8(bytes.subarray(at, at + length))) return bytes.subarray(at, at + length)
+  return undefined
+}
+
+/** A path as a text. Bytes that are no UTF-8 are the lone surrogates U+DC80 to U+DCFF, so that two paths stay two. */
+export const pathOfBytes = (bytes: Buffer): string => {
+  if (isUtf8(bytes)) return bytes.toString()
+  let path = ''
+  for (let at = 0; at < bytes.length; ) {
+    const character = characterAt(bytes, at)
+    path += character?.toString() ?? String.fromCharCode(RAW_BASE + (bytes[at] ?? 0))
+    at += character?.length ?? 1
+  }
+  return path
+}
+
+/** A path of `pathOfBytes` as the file system takes it. */
+export const pathOnDisk = (path: string): string | Buffer =>
+  RAW_BYTE.test(path)
+    ? Buffer.concat(
+        path
+          .split(/([\udc80-\udcff])/u)
+          .map((part, at) => Buffer.from(at % 2 === 0 ? part : [part.charCodeAt(0) - RAW_BASE])),
+      )
+    : path
+
+/** The same for people, and for the manifest: `caf%E9.jsonl`. */
+export const shownPath = (path: string): string =>
+  path.replace(RAW_BYTES, (byte) => `%${(byte.charCodeAt(0) - RAW_BASE).toString(16).toUpperCase()}`)
+
+/** The path that is shown so. */
+export const pathOfShown = (shown: string): string =>
+  shown.replace(/(?:%[89A-F][0-9A-F])+/g, (bytes) =>
+    pathOfBytes(Buffer.from(bytes.replaceAll('%', ''), 'hex')),
+  )

@@ -3,10 +3,11 @@
  * again; of two processes that write at once the last one wins.
  */
 
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { PRIVATE_FILE, PRIVATE_FOLDER } from './file-modes.ts'
+import { makeFolders, PRIVATE_FILE, PRIVATE_FOLDER } from './file-modes.ts'
 import { temporaryLiveness, temporaryName } from './process-identity.ts'
+import { isPrivateFolder } from './work-base.ts'
 
 /** Whether nobody else can write it. */
 const isOwn = async (path: string): Promise<boolean> => {
@@ -18,7 +19,7 @@ const isOwn = async (path: string): Promise<boolean> => {
 /** @returns `undefined` where there is none, or one that others can write; never throws */
 export const readCached = async (path: string): Promise<Buffer | undefined> => {
   try {
-    return (await isOwn(dirname(path))) && (await isOwn(path)) ? await readFile(path) : undefined
+    return isPrivateFolder(dirname(path)) && (await isOwn(path)) ? await readFile(path) : undefined
   } catch {
     return undefined
   }
@@ -31,7 +32,7 @@ export const readCached = async (path: string): Promise<Buffer | undefined> => {
  */
 export const writeCached = async (path: string, data: string | Uint8Array): Promise<void> => {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER })
+  await makeFolders(folder)
   await chmod(folder, PRIVATE_FOLDER)
   const temporary = join(folder, temporaryName())
   try {

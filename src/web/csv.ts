@@ -1,6 +1,6 @@
-/** A table as CSV (RFC 4180), as `firmlake export` writes it: a text that would be a formula gets an apostrophe before it. */
+/** A table as CSV (RFC 4180), as `firmlake export` writes it: what would be a formula gets an apostrophe before it. */
 
-import { neutralise } from '../support/formula-text.ts'
+import { neutralise, neutraliseJson } from '../support/formula-text.ts'
 
 interface CsvTable {
   readonly columns: readonly string[]
@@ -13,7 +13,7 @@ const quoted = (text: string): string =>
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return quoted(neutralise(value))
-  return typeof value === 'object' ? quoted(JSON.stringify(value)) : String(value)
+  return typeof value === 'object' ? quoted(neutraliseJson(JSON.stringify(value))) : String(value)
 }
 
 export const csvOf = ({ columns, rows }: CsvTable): string =>

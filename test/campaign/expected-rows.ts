@@ -44,7 +44,7 @@ const PLAIN_MOMENT =
 
 /** Microseconds of a date-time in a usual form, its text where they do not restore it; `odd` of all others. */
 const momentOf = (text: string): string => {
-  if (/^0001-01-01T00:00:00(\.0{1,9})?(Z|[+-]00:00)?$/.test(text)) return ''
+  if (/^0001-01-01([Tt ]00:00(:00([.,]0*)?)?)? ?([Zz]|[+-]\d\d(:?\d\d)?)?\s*$/.test(text)) return ''
   const found = PLAIN_MOMENT.exec(text)
   if (found === null) return `odd ${text}`
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', , sign, hours, minutes] =

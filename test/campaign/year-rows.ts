@@ -16,6 +16,8 @@ const companyRows = ({ id, name, status, day, extra }: Company): Rows => [
     ...{ internal_id: id, company_name: name, country_code: 'SE', operational_status: status },
     ...(status === USUAL_STATUS && { operational_status_name: 'Active' }),
     ...{ current_currency_code: 'USD', financial_figure_scale: 'None' },
+    ...{ industry_codes: [], weighted_group_industry_codes: [], has_reported_missing_ubo: false },
+    ...{ has_foreign_ultimate_parent: false, has_group_structure: false },
     ...{ content_updated_at: instant(day), relations_updated_at: instant(day) },
     ...(extra !== undefined && { extra: JSON.stringify({ [extra]: 1 }) }),
   },

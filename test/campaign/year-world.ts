@@ -1,5 +1,7 @@
 /** What happens at a service in a year, chosen by a seed: companies and their relations, as records of the interface. */
 
+import { alwaysPresent } from '../../src/contract/objects.ts'
+
 const DAY_MS = 86_400_000
 
 /** What a night brings. */
@@ -49,12 +51,15 @@ export const dayAfter = (day: string, days: number): string =>
 /** Every tenth company has relations, which count as changed when it is. */
 export const hasRelations = ({ id }: Company): boolean => id % 10 === 0
 
+/** With every field that is always present: pages and batch files give the same then. */
 export const recordOf = ({ id, day, name, sales, staff, status, extra, item }: Company): object => ({
-  BasicDetails: { InternalId: id, CompanyName: name, CountryCode: 'SE', OperationalStatus: status },
-  EnhancedDetails: { Employees: { 2025: staff } },
+  BasicDetails: {
+    ...{ InternalId: id, CompanyName: name, CountryCode: 'SE', OperationalStatus: status },
+    ...alwaysPresent('USD').BasicDetails,
+  },
+  EnhancedDetails: { Employees: { 2025: staff }, ...alwaysPresent('USD').EnhancedDetails },
   MetaData: {
-    CurrentCurrencyCode: 'USD',
-    FinancialFigureScale: 'None',
+    ...alwaysPresent('USD').MetaData,
     ContentUpdatedAt: `${day}T12:00:00`,
     RelationsUpdatedAt: `${day}T12:00:00`,
   },

@@ -14,6 +14,8 @@ test('check ends with 0 or 5, and answers in four forms', async () => {
   const good = await cliHere(args)
   expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('All is as expected.')])
   expect(await cliJsonHere([...args, '--json'])).toMatchObject({ snapshot: 1, failed: 0 })
+  const none = await cliHere(['check', '--lake', bench.lake, '--no-data'])
+  expect([none.code, none.stdout]).toEqual([0, expect.stringContaining('Nothing was checked: ')])
 
   await mkdir(join(folder, 'rules'))
   await writeFile(join(folder, 'rules', 'a<b.sql'), '-- Every company.\nSELECT internal_id FROM companies;\n')

@@ -4,15 +4,19 @@ import type { ChildProcess } from 'node:child_process'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import { withClient } from '../support/postgres-server.ts'
+import { ADMIN, PASSWORD, withClient } from '../support/postgres-server.ts'
+import { stubEnvironment } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { usePostgres } from '../support/use-postgres.ts'
 import { cli, cliJson, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const server = usePostgres()
 let url = ''
+/** An argument has no password. */
+const newUrl = async (): Promise<string> => server().url(await server().newDatabase(), ADMIN, '')
 beforeEach(async () => {
-  url ||= server().url(await server().newDatabase())
+  stubEnvironment({ PGPASSWORD: PASSWORD })
+  url ||= await newUrl()
 })
 
 const countOf = (table: string): Promise<string | undefined> =>
@@ -36,7 +40,8 @@ test('a run delivers to PostgreSQL, and export brings it in step', async () => {
 test('a server that is not there is TARGET_FAILED, and no password is told', async () => {
   const lake = join(await temporaryFolder(), 'lake')
   await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  const nobody = 'postgres://someone:very-secret@127.0.0.1:1/nothing'
+  stubEnvironment({ PGPASSWORD: 'very-secret' })
+  const nobody = 'postgres://someone@127.0.0.1:1/nothing'
   const failed = await cli(['export', '--lake', lake, '--to', nobody, '--table', 'line_items', '--json'])
   expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_FAILED'])
   expect(failed.stderr).not.toContain('very-secret')
@@ -47,7 +52,7 @@ test('Ctrl-C ends a load with 130, and neither staged rows nor a part of them ar
   const [lake, temporary] = [join(folder, 'lake'), join(folder, 'temporary')]
   await mkdir(temporary)
   await cliJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  const own = server().url(await server().newDatabase())
+  const own = await newUrl()
   await withClient(own, async (other) => {
     // What a load waits for that finds another one at work.
     await other.query("SELECT pg_advisory_lock(hashtextextended('firmlake firmlake', 0))")

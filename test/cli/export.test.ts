@@ -100,6 +100,12 @@ test('export writes all tables to a folder, with --history all versions', async 
   expect(parseCsv(await readFile(join(out, 'companies_history.csv'), 'utf8'))).toHaveLength(1 + 600)
 })
 
+test.each(['a/b', '../b', '.hidden', ''])('export of rows as table %j is wrong usage', async (table) => {
+  const out = join(await temporaryFolder(), 'out')
+  const refused = await exportTo(`csv:${out}`, ['--sql', 'SELECT 1 AS a', '--table', table, '--json'])
+  expect([refused.code, errorCode(refused)]).toEqual([2, 'USAGE'])
+})
+
 test('export brings a DuckDB file in step, again and again', async () => {
   const file = join(await temporaryFolder(), 'l.duckdb')
   for (let time = 0; time < 2; time += 1) await exported(file)
@@ -245,6 +251,9 @@ test('an export that fails leaves an older file and nothing besides', async () =
 test.each([
   ['x.csv', [], 2, 'USAGE'],
   ['x.csv', ['--table', 'nothing'], 2, 'USAGE'],
+  ['xlsx:out', ['--sql', 'SELECT 1 AS x', '--table', '../x'], 2, 'USAGE'],
+  ['csv:out', ['--sql', 'SELECT 1 AS x', '--table', '/tmp/x'], 2, 'USAGE'],
+  ['x.duckdb', ['--sql', 'SELECT 1 AS x', '--table', '../../x'], 2, 'USAGE'],
   ['x.csv', ['--table', 'companies', '--table', 'employees'], 2, 'USAGE'],
   ['x.csv', ['--sql', 'SELECT 1', '--history'], 2, 'USAGE'],
   ['-', ['--table', 'companies'], 2, 'USAGE'],

@@ -42,7 +42,7 @@ test.each([0o022])('a new lake is its maker’s alone with umask %o, whatever is
   const lake = join(await temporaryFolder(), 'lake')
   await runWith(umask, ...everything(lake))
   expect(await modeOf(lake)).toBe('700')
-  // Nobody may write to the catalog.
+  // Nobody may write to lake.ducklake.
   expect(await modesOf(lake)).toEqual({ folders: ['700'], files: ['400', '600'] })
 })
 

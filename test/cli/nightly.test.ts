@@ -28,7 +28,7 @@ interface NightResult {
 }
 
 const night = async (cwd: string, args: readonly string[] = []) => {
-  const { code, stdout, stderr } = await cli(['nightly', ...args], { cwd, env: NO_VARIABLES })
+  const { code, stdout, stderr } = await cli(['nightly', ...args, '--quiet'], { cwd, env: NO_VARIABLES })
   expect(stderr).toBe('')
   const result = JSON.parse(stdout) as NightResult
   const states = Object.fromEntries(result.parts.map(({ name, state }) => [name, state]))
@@ -46,6 +46,22 @@ content = "relations"
 search = { CountryCode = ["SE"] }
 `
 const FILES = '[[files]]\nname = "own"\nfrom = ["inbox/*.jsonl"]\n'
+
+test('a night says where each part begins and how it has ended', async () => {
+  const one = await openPullBench({ companies: COMPANIES })
+  const folder = await nightFolder(one, `${PULLS}[check]\nmin_companies = 4\n`)
+  const { code, stderr } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  expect(code).toBe(5)
+  expect(stderr.replaceAll(/ after \d+\.\d s/g, ' after 1.0 s').split('\n')).toEqual([
+    'swedish begins',
+    'owners begins',
+    'swedish done after 1.0 s: 3 records, snapshot 1',
+    'owners done after 1.0 s: 3 records, snapshot 1',
+    'check begins',
+    expect.stringMatching(/^check failed after 1\.0 s: CHECK_FAILED, .*companies/),
+    '',
+  ])
+})
 
 test('a night does all that the file says in one snapshot, and a quiet one makes none', async () => {
   const one = await openPullBench({ companies: COMPANIES })

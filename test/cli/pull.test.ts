@@ -133,7 +133,7 @@ test('pull ends with 75 where the service asks to wait too long, and goes on lat
   const elsewhere = await one.run(['resume', '--lake', 'lake', '--json'], {
     env: { FIRMLAKE_URL: 'https://elsewhere.example', FIRMLAKE_TOKEN: one.fake.token },
   })
-  expect([elsewhere.code, errorCode(elsewhere)]).toEqual([1, 'PLAN_ORIGIN'])
+  expect([elsewhere.code, errorCode(elsewhere)]).toEqual([2, 'PLAN_ORIGIN'])
   const nowhere = await one.run(['resume', '--lake', 'lake', '--json'], {
     env: { FIRMLAKE_URL: '', FIRMLAKE_TOKEN: one.fake.token },
   })

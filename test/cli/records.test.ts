@@ -48,6 +48,13 @@ test('records --id gives only the records of these ids, of both contents', async
   const found = await records('--id', `${id},1`)
   expect(lineCount(found.stdout)).toBe(2)
   for (const line of found.stdout.trimEnd().split('\n')) expect(line).toContain(id)
+  expect([found.code, found.stderr]).toEqual([
+    0,
+    'warning: the lake has no record of 1 in companies or relations; --all also gives companies that the service does not list any more\n',
+  ])
+  expect((await records('--id', id)).stderr).toBe('')
+  const other = await records('--id', '9223372036854775807,1', '--content', 'relations')
+  expect(other.stderr).toBe('warning: the lake has no record of 9223372036854775807, 1 in relations\n')
 })
 
 test('records refuses ids that are no whole numbers, and a lake that is not there', async () => {

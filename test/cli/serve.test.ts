@@ -1,8 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SERVER_LIMITS } from '../../src/server/access/server-limits.ts'
 import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+
+const TOKEN = 'token-of-the-test'
+const SWEDE = 'token-of-a-swede'
 
 let folder = ''
 let lake = ''
@@ -26,15 +31,16 @@ const serving = async (
     onStart: (child) => {
       let stderr = ''
       child.once('exit', () => asked.resolve())
-      child.stderr?.on('data', (text: string) => {
+      const onText = (text: string): void => {
         stderr += text
         const url = /Serving snapshot 1 of .* at (http:\S+)\n/.exec(stderr)?.[1]
         if (url === undefined) return
-        child.stderr?.removeAllListeners('data')
+        child.stderr?.off('data', onText)
         ask(url, stderr)
           .then(asked.resolve, asked.reject)
           .finally(() => child.kill(signal))
-      })
+      }
+      child.stderr?.on('data', onText)
     },
   })
   await asked.promise
@@ -89,7 +95,10 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
   const tokens = join(folder, 'tokens.json')
   const faults = join(folder, 'faults.json')
   const log = join(folder, 'access.jsonl')
-  await writeFile(tokens, '{"tokens":[{"name":"swede","token":"s","countries":{"SE":["Owner"]}}]}')
+  await writeFile(
+    tokens,
+    '{"tokens":[{"name":"swede","token":"token-of-a-swede","countries":{"SE":["Owner"]}}]}',
+  )
   await chmod(tokens, 0o644)
   await writeFile(faults, '{"faults":[{"on":"relations","fault":"503","retryAfter":2,"at":[1]}]}')
   const options = [
@@ -109,15 +118,15 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
     options,
     async (url) => {
       const search = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 2 }
-      const first = await post(`${url}/v2/companies`, 's', { ...search, Cursor: '*' })
+      const first = await post(`${url}/v2/companies`, SWEDE, { ...search, Cursor: '*' })
       const { Cursor } = JSON.parse(first.headers.get('x-pagination') ?? '')
-      const second = await post(`${url}/v2/companies`, 's', { ...search, Cursor })
+      const second = await post(`${url}/v2/companies`, SWEDE, { ...search, Cursor })
       expect(((await second.json()) as { Companies: object[] }).Companies).toHaveLength(1)
-      expect((await post(`${url}/v2/relations`, 's', search)).headers.get('retry-after')).toBe('2')
+      expect((await post(`${url}/v2/relations`, SWEDE, search)).headers.get('retry-after')).toBe('2')
       // The limit is a rate: one request more may come when its second is over, of twenty at once some are too many.
       const statuses = new Set<number>()
       while (!statuses.has(429)) {
-        const answers = Array.from({ length: 20 }, () => post(`${url}/v2/relations`, 's', search))
+        const answers = Array.from({ length: 20 }, () => post(`${url}/v2/relations`, SWEDE, search))
         for (const { status } of await Promise.all(answers)) statuses.add(status)
       }
     },
@@ -133,14 +142,34 @@ test('serve takes tokens, faults, a rate limit, a cap and a log file, and Ctrl-C
   expect(new Set(routes.slice(3))).toEqual(new Set(['/v2/relations']))
 })
 
+test('a token that is taken out of the file signs in no more, and standard error says where the file is damaged', async () => {
+  const tokens = join(folder, 'changing.json')
+  const write = (text: string): Promise<void> => writeFile(tokens, text, { mode: 0o600 })
+  const entry = (name: string, token: string): string => JSON.stringify({ name, token, everything: true })
+  await write(`{"tokens":[${entry('one', TOKEN)},${entry('two', SWEDE)}]}`)
+  const { stderr } = await serving(['--tokens', tokens], async (url) => {
+    const statusOf = async (token: string): Promise<number> =>
+      (await fetch(`${url}/v2/batches/batch-files`, { headers: { authorization: `Bearer ${token}` } })).status
+    expect([await statusOf(TOKEN), await statusOf(SWEDE)]).toEqual([200, 200])
+    await write(`{"tokens":[${entry('two', SWEDE)}]}`)
+    await expect.poll(() => statusOf(TOKEN), { interval: 200, timeout: 10_000 }).toBe(401)
+    expect(await statusOf(SWEDE)).toBe(200)
+    await write('{"tokens":[')
+    await setTimeout(SERVER_LIMITS.tokensEveryMs)
+    expect([await statusOf(TOKEN), await statusOf(SWEDE)]).toEqual([401, 200])
+  })
+  expect(stderr).toContain('it is no JSON, expected one JSON object. The tokens before still count')
+  expect(stderr).not.toContain(SWEDE)
+})
+
 test('a cursor outlives a restart with FIRMLAKE_CURSOR_KEY, and does not without', async () => {
   const search = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 2 }
   const statusAfterRestart = async (key: string): Promise<number> => {
-    const env = { FIRMLAKE_SERVE_TOKEN: 't', FIRMLAKE_CURSOR_KEY: key }
+    const env = { FIRMLAKE_SERVE_TOKEN: TOKEN, FIRMLAKE_CURSOR_KEY: key }
     let cursor = '*'
     let status = 0
     const page = async (url: string): Promise<void> => {
-      const response = await post(`${url}/v2/companies`, 't', { ...search, Cursor: cursor })
+      const response = await post(`${url}/v2/companies`, TOKEN, { ...search, Cursor: cursor })
       status = response.status
       cursor = JSON.parse(response.headers.get('x-pagination') ?? '{}').Cursor
     }
@@ -166,11 +195,13 @@ test('batches make writes files that serve offers', async () => {
   expect(made.files.every(({ Count }) => Count <= 50)).toBe(true)
   const again = await cli(['batches', 'make', '--lake', lake])
   expect(again.stdout).toContain('There already: ')
-  const env = { FIRMLAKE_SERVE_TOKEN: 't' }
+  const env = { FIRMLAKE_SERVE_TOKEN: TOKEN }
   await serving(
     [],
     async (url) => {
-      const listing = await fetch(`${url}/v2/batches/batch-files`, { headers: { authorization: 'Bearer t' } })
+      const listing = await fetch(`${url}/v2/batches/batch-files`, {
+        headers: { authorization: `Bearer ${TOKEN}` },
+      })
       const { BatchFiles } = (await listing.json()) as { BatchFiles: object[] }
       expect(BatchFiles).toHaveLength(made.files.length)
     },
@@ -181,6 +212,8 @@ test('batches make writes files that serve offers', async () => {
 test.each([
   ['a port that is none', ['--port', '70000'], 'USAGE'],
   ['a rate of nothing', ['--rate-limit', '0'], 'USAGE'],
+  ['a proxy that is none', ['--proxy', 'somewhere'], 'USAGE'],
+  ['connections of none', ['--max-connections', '0'], 'USAGE'],
   ['an open address without tokens', ['--host', '0.0.0.0'], 'USAGE'],
   ['a file of tokens that is not there', ['--tokens', 'absent.json'], 'TOKENS_UNREADABLE'],
   ['a file of faults that is not there', ['--faults', 'absent.json'], 'FAULTS_UNREADABLE'],

@@ -67,6 +67,29 @@ test('convert loads DuckDB, and no other way in or out than that of files', asyn
   expect(status.packages).toEqual(['commander', 'p-limit', 'yocto-queue'])
 })
 
+test('an older Node is refused by name before anything is imported', async () => {
+  const engines: unknown = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    .engines.node
+  const file = join(await temporaryFolder(), 'modules')
+  for (const [version, isRefused] of [
+    ['20.20.2', true],
+    ['22.18.0', true],
+    ['22.19.0', false],
+    ['26.0.0', false],
+  ] as const) {
+    const pretends = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
+    const env = { NODE_OPTIONS: `--import ${pretends} --import ${PRELOAD}`, MODULES_FILE: file }
+    const { code, stdout, stderr } = await cli(['--version'], { env })
+    if (!isRefused) expect([code, stderr]).toEqual([0, ''])
+    else {
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toContain(`firmlake needs Node ${String(engines).replace('>=', '')} or later; this is `)
+      const loaded = (await readFile(file, 'utf8')).split('\n').filter((url) => url.includes('/src/'))
+      expect(loaded).toEqual([new URL('../../src/cli/main.ts', import.meta.url).href])
+    }
+  }
+})
+
 /** A process that has no cache but the one it makes itself, as a user's. */
 const ALONE = { NODE_COMPILE_CACHE: '' }
 

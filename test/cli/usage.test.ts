@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
-import { cli, errorCode } from './run-cli.ts'
+import { cli, cliHere, errorCode } from './run-cli.ts'
 
 /** The words of a command's innermost commands. */
 const innermost = (command: Command): readonly (readonly string[])[] =>
@@ -42,6 +42,35 @@ test.each(COMMANDS.map((words) => [words.join(' '), words] as const))(
 test('convert --help ends with 0 and prints to standard output what this process would', async () => {
   const help = { code: 0, stdout: await helpOf(['convert']), stderr: '' }
   expect(await cli(['convert', '--help'])).toEqual(help)
+})
+
+test.each(['-v', '-V', 'version'])('%s prints the version too', async (word) => {
+  expect(await cli([word])).toMatchObject({ code: 0, stdout: (await cli(['--version'])).stdout })
+})
+
+test('the help has the commands and options that are used most first, each in one group', async () => {
+  const program = await newProgram()
+  const headings = (text: string): string[] => text.match(/^[A-Z].*:$/gm) ?? []
+  const help = program.helpInformation()
+  expect(headings(help).slice(0, 2)).toEqual(['Options:', 'Most used:'])
+  expect(headings(help)).not.toContain('Commands:')
+  const most = /Most used:\n([\s\S]*?)\n\n/.exec(help)?.[1]?.split('\n') ?? []
+  expect(most).toHaveLength(10)
+  for (const { name } of program.commands.map((one) => ({ name: one.name() })))
+    expect(help.match(new RegExp(`^  ${name}\\b`, 'gm'))).toHaveLength(1)
+
+  const pull = program.commands.find((one) => one.name() === 'pull')
+  const groups = [
+    'Limits:',
+    'Privacy, and what is left out:',
+    'Service:',
+    'Targets:',
+    'Machine:',
+    'Many machines:',
+  ]
+  expect(headings(pull?.helpInformation() ?? '')).toEqual(['Arguments:', 'Options:', ...groups])
+  for (const { long } of pull?.options ?? [])
+    expect(pull?.helpInformation().match(new RegExp(`^ .*${long}[ \\n]`, 'gm'))?.length).toBeGreaterThan(0)
 })
 
 test('--version prints the version', async () => {
@@ -96,6 +125,15 @@ test('wrong usage is one block for people, without a stack', async () => {
   expect(stderr).toBe(
     'error USAGE: Unknown command "stats" (Did you mean status?)\n  a command or option is used wrongly; see --help\n',
   )
+})
+
+test.each([
+  [['convert', '--foo'], 'Unknown option "--foo"'],
+  [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
+  [['convert', 'x', '--', '--foo'], 'Required option "-l, --lake <lake>" not specified'],
+])('%j names the unknown option before one that is missing', async (args, text) => {
+  const { code, stderr } = await cliHere(args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(text)])
 })
 
 test('--help starts without DuckDB', async () => {

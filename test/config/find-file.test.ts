@@ -131,7 +131,13 @@ test('findConfig takes of .env what firmlake reads and what the file names, and 
       PATH: '/tmp',
       SSL_CERT_FILE: '/tmp/ca',
     },
-    ...{ NODE_TLS_REJECT_UNAUTHORIZED: '0', HTTPS_PROXY: 'http://x', OTHER: 'secret', FIRMLAKEX: 'x' },
+    ...{
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      HTTPS_PROXY: 'http://x',
+      AWS_ALLOW_HTTP: 'true',
+      OTHER: 'secret',
+      FIRMLAKEX: 'x',
+    },
   }
   const lines = Object.entries({ ...kept, ...left }).map(([name, value]) => `${name}=${value}\n`)
   await writeFile(join(folder, '.env'), lines.join(''), { mode: 0o600 })

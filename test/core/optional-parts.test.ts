@@ -51,10 +51,22 @@ test.each(PARTS)('the page on %s has the line that installs it, and docs/depende
     expect(readPage(page).replaceAll(/\\\n\s*/g, '')).toContain(installLine(part))
 })
 
-test('the image has object storage and PostgreSQL', () => {
-  const lines = readPage('Dockerfile').replaceAll(/\\\n\s*/g, '')
-  for (const { name, tested } of [...OPTIONAL_PARTS.s3.packages, ...OPTIONAL_PARTS.postgres.packages])
-    expect(lines).toContain(` ${name}@${tested}`)
+interface LockFile {
+  readonly packages: Readonly<
+    Record<string, { readonly integrity?: string; readonly dependencies?: Readonly<Record<string, string>> }>
+  >
+}
+
+test('the image has object storage and PostgreSQL, each package as the tests have it', () => {
+  const [parts, own]: readonly LockFile[] = ['etc/image-parts/', ''].map((folder) =>
+    JSON.parse(readPage(`${folder}package-lock.json`)),
+  )
+  const wanted = [...OPTIONAL_PARTS.s3.packages, ...OPTIONAL_PARTS.postgres.packages]
+  const { '': root, ...locked } = parts?.packages ?? {}
+  expect(root?.dependencies).toEqual(Object.fromEntries(wanted.map(({ name, tested }) => [name, tested])))
+  for (const [path, { integrity }] of Object.entries(locked))
+    expect([path, integrity]).toEqual([path, own?.packages[path]?.integrity])
+  expect(readPage('Dockerfile')).not.toMatch(/npm (install|i|add)\b/)
 })
 
 test.each([

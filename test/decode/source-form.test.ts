@@ -23,6 +23,7 @@ test.each([
   ['CSV with semicolons', 'InternalId;Umsatz\n1;2,5\n2;3\n'],
   ['tab-separated values', 'InternalId\tName\n1\tBerg, Dal\n'],
   ['binary data', Buffer.from([1, 2, 0, 4, 5, 6])],
+  ['JSON records with nothing between them', '{"a":"}{"}{"b":{}}{"a":1}\n'],
 ])('detectForm names %s', (looks, bytes) => {
   expect(formOf(bytes)).toMatchObject({ kind: 'unusable', looks })
 })
@@ -36,6 +37,15 @@ test.each([
   ['page', '{"TotalCount":2,"Links":{"Companies":[]},"Companies": ['],
   ['records', '{\n  "BasicDetails": {'],
   ['records', '{ "BasicDetails": {\r\n      "InternalId": 1'],
+  ['records', '{"a":1}\r{"a":2}\r'],
+  ['records', '{"a":1} {"a":2}\n'],
+  ['records', '{"a":1},{"a":2}'],
+  ['records', '{"a":1},\n{"a":2},\n{"a":3}\n'],
+  ['records', '{"a":1}\n,{"a":2}\r\n, {"a":3}'],
+  ['records', '{"a":1},\n'],
+  ['records', '\x1e{"a":1}\n\x1e{"a":2}\n'],
+  ['records', '{"a":1}\x1e{"a":2}'],
+  ['records', '\x1e{"a":1}\n'],
 ])('detectForm takes %s of %j', (form, text) => {
   expect(formOf(text)).toEqual({ kind: 'document', form })
 })
@@ -52,6 +62,13 @@ test.each([
   'no record\n',
   '[1,2]\n',
   '"text"\n',
+  // Lines that lost an end, a comma or more are quarantined alone.
+  '{"a":1}{"a":2}\n{"a":3}\n',
+  '{"a":1}\n{"a":2}{"a":3}\n',
+  '{"a":1},{"a":2}\n{"a":3}\n',
+  '{"a":1}\n{"a":2},\n{"a":3},\n',
+  '{"a":1}}\n{"a":2}\n',
+  '{"a":1}x{"a":2}\n',
 ])('detectForm takes %j for JSON Lines', (text) => {
   expect(formOf(text)).toEqual({ kind: 'lines' })
 })

@@ -114,6 +114,25 @@ test('decodeBlocks leaves JSON Lines as they are, also where lines hold lists or
     expect((await blocksOf(Buffer.from(text))).map(({ bytes }) => bytes.toString()).join('')).toBe(text)
 })
 
+test.each([
+  ['a carriage return', '\r', ''],
+  ['a space', ' ', '\n'],
+  ['a comma', ',', ''],
+  ['a comma and a line end', ',\n', ',\n'],
+  ['a line end and a comma', '\r\n, ', ''],
+  ['a record separator', '\x1e', ''],
+])('decodeBlocks makes lines of records with %s between them', async (_what, between, end) => {
+  const records = ['{"a":"} , {\\""}', '{"b":[1,2]}', '{"c":{}}']
+  const text = `${records.join(between)}${end}`
+  expect((await read(text)).map((line) => line.text)).toEqual(records)
+  expect(await read(text, Array.from(Buffer.from(text).keys()))).toEqual(await read(text))
+})
+
+test('decodeBlocks makes lines of a JSON text sequence (RFC 7464)', async () => {
+  const lines = await read('\x1e{"a":1}\n\x1e{"a":2}\n')
+  expect(lines.map(({ text }) => text)).toEqual(['{"a":1}', '{"a":2}'])
+})
+
 test('decodeBlocks makes a line of everything in a list, for the loader to judge', async () => {
   const lines = await read('[{"a":1}, 2 ,"x,y]",null,[1,[2]],{"a":"line\nend"},{"b":[}]]\n')
   expect(lines.map(({ text }) => text)).toEqual([
@@ -132,7 +151,7 @@ test.each([
   ['two lists in a page', '{"Companies":[{"a":1}],"Relations":[]}', 35, 1, 'a value'],
   ['pages of both kinds', '{"Companies":[{"a":1}]}{"Relations":[]}', 36, 1, 'a value'],
   ['a page without a list', '{"Companies":[{"a":1}]}{"Total":0}', 33, 1, 'a comma or the end of the page'],
-  ['records without a space', '{\n"a":1}{"a":2}', 8, 1, 'white space between two records'],
+  ['records without a space', '{\n"a":1}{"a":2}', 8, 1, 'white space or a comma between two records'],
 ])(
   'decodeBlocks refuses a document with %s, and says where',
   async (_what, text, offset, records, expected) => {

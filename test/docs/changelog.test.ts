@@ -14,7 +14,8 @@ const namesIn = (line: string): string[] => {
   const [, kind = '', what = ''] = /^(\w+) (.*?)(?: = .*)?$/.exec(line) ?? []
   if (kind === 'option') {
     const [words = '', flags = ''] = what.split(': ')
-    return [words.replace(/^firmlake ?/, ''), /--[\w-]+/.exec(flags)?.[0] ?? '']
+    // An option of every command stands alone.
+    return [words.replace(/^firmlake ?/, ''), /--[\w-]+/.exec(flags)?.[0] ?? ''].filter(Boolean)
   }
   if (kind === 'key') return [what.split(': ')[0] ?? '']
   return [kind === 'command' ? what.replace(/^firmlake /, '') : what]

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DOCUMENTS } from '../../docs/generate.ts'
+import { newProgram } from '../../src/cli/new-program.ts'
+import { ERROR_CODES } from '../../src/core/errors.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs')
 
@@ -25,4 +27,24 @@ test('docs/dependencies.md names every package and its exact version', () => {
     expect(version, name).toMatch(/^\d/)
     expect(text, name).toContain(`| ${name} | ${version} |`)
   }
+})
+
+test('docs/troubleshooting.md names codes, options and commands that there are', async () => {
+  const text = readFileSync(join(DOCS, 'troubleshooting.md'), 'utf8')
+  const codes = [...text.matchAll(/`([A-Z]+_[A-Z_]+|USAGE)`/g)].map(([, code = '']) => code)
+  const known = new Set<string>(Object.keys(ERROR_CODES))
+  expect(codes.length).toBeGreaterThan(15)
+  expect(codes.filter((code) => !known.has(code) && !code.startsWith('FIRMLAKE_'))).toEqual([])
+  const program = await newProgram()
+  const commands = new Set(program.commands.map((one) => one.name()))
+  const options = new Set(
+    program.commands
+      .flatMap((one) => [one, ...one.commands])
+      .flatMap((one) => one.options.map(({ long }) => long)),
+  )
+  const [calls, flags] = [[...text.matchAll(/`firmlake ([a-z]+)/g)], [...text.matchAll(/`(--[a-z-]+)/g)]]
+  expect(calls.map(([, name = '']) => name).filter((name) => !commands.has(name))).toEqual([])
+  expect(
+    flags.map(([, name = '']) => name).filter((name) => !options.has(name) && name !== '--config'),
+  ).toEqual([])
 })

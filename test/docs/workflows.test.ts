@@ -34,11 +34,21 @@ test('a change is checked by .ci/run', () => {
   expect(runsOf(read('ci.yml').jobs.check ?? {})).toEqual(['.ci/run'])
 })
 
-test('a release is published with provenance, after all checks, by the one job that may sign', () => {
-  const { check, publish, ...others } = read('release.yml').jobs
+test('a release is packed after all checks, and published with provenance by the one job that may sign', () => {
+  const { check, pack, publish, ...others } = read('release.yml').jobs
   expect(others).toEqual({})
   expect(check).toEqual({ uses: './.github/workflows/ci.yml' })
-  expect(publish).toMatchObject({ needs: 'check', permissions: { contents: 'read', 'id-token': 'write' } })
-  expect(runsOf(publish ?? {}).at(-1)).toMatch(/^npm publish --provenance /)
+  expect(pack).toMatchObject({ needs: 'check', permissions: { contents: 'read' } })
+  expect(pack?.permissions).not.toHaveProperty('id-token')
+  expect(runsOf(pack ?? {})).toContain('npm pack')
+  expect(publish).toMatchObject({ needs: 'pack', permissions: { contents: 'read', 'id-token': 'write' } })
+  // It runs no code of the repository or of a package: neither is there.
+  expect(publish?.steps?.flatMap(({ uses }) => uses?.split('@')[0] ?? [])).toEqual([
+    'actions/download-artifact',
+  ])
+  expect(runsOf(publish ?? {})).toEqual([
+    expect.stringMatching(/sha256sum --check$/),
+    'npm publish --provenance --access public --ignore-scripts ./firmlake-*.tgz',
+  ])
   expect(readPage(`${FOLDER}/release.yml`)).not.toContain('secrets.')
 })

@@ -27,6 +27,14 @@ test('addressOf uses TLS with an API key, and with certificates', () => {
   expect(addressOf(NOWHERE).options.tls).toMatchObject({ serverNameOverride: 'inner.example.com' })
 })
 
+test('addressOf refuses to send an API key beyond this machine without TLS', () => {
+  vi.stubEnv('TEMPORAL_API_KEY', 'a-key')
+  vi.stubEnv('TEMPORAL_TLS', 'false')
+  expect(() => addressOf({ ...NOWHERE, address: 'a.example.com:7233' })).toThrow('in the clear, expected TLS')
+  for (const address of ['localhost:7233', '127.0.0.1:7233', '[::1]:7233'])
+    expect(addressOf({ ...NOWHERE, address }).address).toBe(address)
+})
+
 test('addressOf refuses to guess an address, and says what it cannot read', () => {
   vi.stubEnv('TEMPORAL_ADDRESS', '')
   expect(() => addressOf(NOWHERE)).toThrow('no address, give --temporal HOST:PORT or set TEMPORAL_ADDRESS')

@@ -11,7 +11,7 @@ import { CONTENT, type Content } from '../../src/contract/objects.ts'
 type Json = null | boolean | number | bigint | string | Json[] | Members
 type Members = ReadonlyMap<string, Json>
 
-const DEFAULT_MOMENT = /^0001-01-01T00:00:00(\.0+)?(Z|[+-]00:00)?$/
+const DEFAULT_MOMENT = /^0001-01-01([Tt ]00:00(:00([.,]0*)?)?)? ?([Zz]|[+-]\d\d(:?\d\d)?)?\s*$/
 
 /** JSON with objects as maps, so that no key is special. */
 const parse = (text: string): Json =>

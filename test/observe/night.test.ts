@@ -1,6 +1,7 @@
 /** What a night leaves for monitoring, and who is told that it failed. */
 
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type CliResult, cli } from '../cli/run-cli.ts'
@@ -15,7 +16,7 @@ const night = async (
   env: Readonly<Record<string, string>>,
 ): Promise<CliResult> => {
   await writeFile(join(folder, 'firmlake.toml'), `lake = "lake"\n${sections}`, { mode: 0o600 })
-  return cli(['nightly'], { cwd: folder, env: { FIRMLAKE_LAKE: join(folder, 'lake'), ...env } })
+  return cli(['nightly', '--quiet'], { cwd: folder, env: { FIRMLAKE_LAKE: join(folder, 'lake'), ...env } })
 }
 
 /** Values by metric and labels, as a collector reads them. */
@@ -71,7 +72,8 @@ test('a night writes its metrics whole; one that fails keeps when it last went w
   expect(hook.received.map(({ path }) => path)).toEqual(['/secret-path'])
   const alarm = JSON.parse(hook.received[0]?.body.toString() ?? '')
   expect(alarm).toEqual({
-    ...{ text: expect.stringContaining('PARAMETER_REFUSED'), outcome: 'failed', exitCode: 1 },
+    text: `firmlake on ${hostname()}: the night of "${lake}" ended with exit code 1 (PARAMETER_REFUSED, companies, relations): ${alarm.remedy}`,
+    ...{ outcome: 'failed', exitCode: 1, host: hostname(), lake, failed: ['companies', 'relations'] },
     ...{ code: 'PARAMETER_REFUSED', remedy: expect.any(String), ended: expect.any(String) },
     seconds: expect.any(Number),
   })
@@ -97,4 +99,26 @@ test('an alarm that is not taken is tried again, then a warning says so, and the
   )
   expect(stderr).toContain('warning: the command of [hooks] could not be notified of the failed night: spawn')
   expect(stderr).not.toContain(hook.url)
+})
+
+test('a night that a fault in firmlake.toml keeps from beginning rings, and its metrics say so', async () => {
+  const folder = await temporaryFolder()
+  const hook = await openEndpoint()
+  const sections =
+    '[check]\nmax_age = "soon"\n[metrics]\nfile = "night.prom"\n[hooks]\nwebhook_env = "ALARM_ADDRESS"\n'
+  const { code, stderr } = await night(folder, sections, { ALARM_ADDRESS: hook.url })
+  expect([code, stderr.split('\n')[0]]).toEqual([2, expect.stringContaining('line 3: check.max_age:')])
+  expect(JSON.parse(hook.received[0]?.body.toString() ?? '')).toMatchObject({
+    ...{ outcome: 'failed', exitCode: 2, code: 'CONFIG_INVALID', host: hostname() },
+    ...{ lake: join(folder, 'lake'), failed: ['check.max_age'] },
+  })
+  const metrics = metricsIn(await readFile(join(folder, 'night.prom'), 'utf8'))
+  expect(metrics.get(`firmlake_night_exit_code{lake="${join(folder, 'lake')}"}`)).toBe(2)
+})
+
+test('a night whose firmlake.toml is no TOML rings by the variable of the web hook', async () => {
+  const folder = await temporaryFolder()
+  const hook = await openEndpoint()
+  const { code } = await night(folder, '[check\n', { FIRMLAKE_WEBHOOK: hook.url })
+  expect([code, hook.received.length]).toEqual([2, 1])
 })

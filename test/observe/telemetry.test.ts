@@ -1,10 +1,15 @@
 /** Traces and metrics of a run as a collector receives them. */
 
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { installLine } from '../../src/core/optional-parts.ts'
+import { withTelemetry } from '../../src/observe/observe.ts'
 import { type CliResult, cli, cliJson, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { selfSigned } from '../support/needs.ts'
+import { stubEnvironment } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { withoutPart } from '../support/without-part.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
@@ -147,4 +152,45 @@ test.each([
   const loaded = await readFile(modules, 'utf8')
   expect(loaded).toContain('convert.ts')
   expect(loaded).not.toMatch(/opentelemetry|observe\/(telemetry\/open|lineage\/open)/)
+})
+
+test('headers go by plain http to this machine only, and certificates are verified whatever the environment says', async (context) => {
+  const beyond = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.test:4318' }
+  for (const name of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {
+    const { code, stderr } = await convert({ ...beyond, [name]: 'authorization=secret-4711' })
+    expect([code, stderr]).toEqual([
+      0,
+      `warning: OpenTelemetry is not sent: ${name} is not sent to "http://collector.test:4318" by plain http, expected https\n`,
+    ])
+  }
+  const { key, certificate } = await selfSigned(context, ['localhost'])
+  const requests: (string | undefined)[] = []
+  const pem = { key: await readFile(key), cert: await readFile(certificate) }
+  const server = createServer(pem, (request, response) => {
+    requests.push(request.url)
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const unverified = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `https://localhost:${(server.address() as AddressInfo).port}`,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  }
+  // A process of its own, as a user starts it.
+  const { code, stderr } = await convert({ ...unverified, TZ: 'UTC' })
+  expect(code).toBe(0)
+  expect(stderr).toContain('OpenTelemetry could not be sent')
+  expect(stderr).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED')
+  stubEnvironment(unverified)
+  const warnings: string[] = []
+  await withTelemetry(
+    process.env,
+    async () => undefined,
+    (text) => warnings.push(text),
+  )
+  expect(warnings).toEqual([expect.stringContaining('NODE_TLS_REJECT_UNAUTHORIZED=0')])
+  expect(requests).toEqual([])
 })

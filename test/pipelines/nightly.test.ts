@@ -16,7 +16,7 @@ import { answeringServer } from '../source/service/answering-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NIGHTLY = fileURLToPath(new URL('../../pipelines/nightly.ts', import.meta.url))
-const TOKEN = 'nightly-token'
+const TOKEN = 'token-of-the-night'
 const LONG_AGO = '2025-03-01T00:00:00'
 const FAR_AHEAD = '2099-03-01T00:00:00'
 
@@ -181,7 +181,7 @@ test('nightly, as a command too, makes no snapshot where nothing came, and the n
   }
   await nightly(env)
   for (const _night of ['second', 'third']) {
-    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly'])
+    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly', '--quiet'])
     expect([code, summary.pulls]).toMatchObject([
       0,
       [

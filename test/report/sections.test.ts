@@ -85,10 +85,12 @@ test('the command writes the file in one go, says what it wrote, and names what 
   const before = await readdir(folder)
   const result = await cliJson<{ bytes: number; path: string; snapshot: number }>([
     ...['report', '--lake', lake, '--to', kept, '--max-age', '26h', '--line-item', "It's"],
+    ...['--min-companies', '1'],
   ])
   const page = await readFile(kept)
   expect(result).toMatchObject({ path: kept, bytes: page.length, snapshot: 1 })
   expect(page.toString('utf8')).toContain('age_seconds')
+  expect(page.toString('utf8')).toMatch(/companies[\s\S]{0,200}at least 1/)
   expect(await readdir(folder)).toEqual(before)
 })
 

@@ -300,6 +300,13 @@ describe('generated records', () => {
     }))
 })
 
+test('restoreRecords gives parents, children and histories back that have no field at all', async () => {
+  const line =
+    '{"InternalId":2,"Parents":[{"Name":"A","History":[{},{"History":[{}]}]}],"Children":[{},{"Name":"x"},{"History":[]}]}'
+  const { givenBack } = await bench.load({ content: 'relations', lines: [line] })
+  expect(await givenBack('relations')).toEqual([line])
+})
+
 test('restoreRecords gives the current version of each record, once', async () => {
   const named = (InternalId: number, CompanyName: string): object => ({
     BasicDetails: { InternalId, CompanyName },

@@ -21,14 +21,33 @@ const anyText = (): string => {
   return `${day}${random.pick(['T', 'T', 'T', ' ', 't'])}${two(24)}:${two(60)}:${two(60)}${fraction}${random.pick(ZONES)}`
 }
 
-const TEXTS = [
+/** The default date-time, in the spellings that are read without DuckDB and in others. */
+const ABSENT = [
   '0001-01-01T00:00:00',
   '0001-01-01T00:00:00.000Z',
   '0001-01-01T00:00:00-00:00',
   '0001-01-01T00:00:00+02:00',
-  '0001-01-01T00:00:00.0000001',
   '0001-01-01 00:00:00',
   '0001-01-01',
+]
+const ABSENT_TOO = [
+  '0001-01-01T00:00:00z',
+  '0001-01-01t00:00:00',
+  '0001-01-01T00:00:00.',
+  '0001-01-01T00:00:00,000',
+  '0001-01-01T00:00:00.0000000000',
+  '0001-01-01T00:00',
+  '0001-01-01T00:00Z',
+  '0001-01-01 00:00:00 +0100',
+  '0001-01-01T00:00:00+01',
+]
+
+const TEXTS = [
+  ...ABSENT,
+  ...ABSENT_TOO,
+  '0001-01-01T00:00:01',
+  '0001-01-01T12:00:00',
+  '0001-01-01T00:00:00.0000001',
   '9999-12-31T23:59:59.999999-14:00',
   '',
   '-',
@@ -58,7 +77,9 @@ FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants
     return own !== micros || (form === 'unlike') !== (reported !== null)
   })
   expect(unlike).toEqual([])
-  expect(forms.get('absent')).toBe(3)
+  expect(forms.get('absent')).toBe(ABSENT.length)
+  const absent = rows.filter(({ micros, reported }) => micros === null && reported === null)
+  expect(absent.map(({ text }) => text)).toEqual([...ABSENT, ...ABSENT_TOO])
   expect(forms.get('plain')).toBeGreaterThan(100)
   expect(forms.get('unlike')).toBeGreaterThan(500)
 })

@@ -25,12 +25,15 @@ test('the default memory is enough for every kind of work', () => {
 
 test.each<[string, (mebibytes: number) => unknown, number]>([
   ['divideMemory', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 2, 2), 500],
+  ['divideMemory for 8 threads', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 8, 16), 1404],
+  ['divideMemory for a thread', (mebibytes) => divideMemory(mebibytes * MEBIBYTE, 1, 2), 372],
+  ['compactMemory for 5 threads', (mebibytes) => compactMemory(mebibytes * MEBIBYTE, 5), 943],
   ['compactMemory', (mebibytes) => compactMemory(mebibytes * MEBIBYTE, 2), 600],
   ['queryMemory', (mebibytes) => queryMemory(mebibytes * MEBIBYTE), 256],
   ['servingMemory', (mebibytes) => servingMemory(mebibytes * MEBIBYTE), 448],
 ])('%s says the least memory that is enough, and takes it', (_name, share, least) => {
   expect(() => share(least)).not.toThrow()
-  expect(() => share(least - 1)).toThrow(new RegExp(`expected at least ${least} ?MiB`))
+  expect(() => share(least - 1)).toThrow(`in ${least - 1} MiB: expected at least ${least}MiB`)
 })
 
 test.each([

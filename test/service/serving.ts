@@ -7,6 +7,7 @@ import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
 import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
+import { ALWAYS_PRESENT } from '../../src/lake/tables/columns.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/choose-tokens.ts'
@@ -176,6 +177,10 @@ export const batchesFrom = (
     ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
   })
 
+/** What a page has in place of nothing is nothing. */
+const unlessServed = (column: string, value: unknown): unknown =>
+  ALWAYS_PRESENT.get(column) === JSON.stringify(value)?.replaceAll('"', "'") ? null : value
+
 /** The rows of tables in the newest snapshot, sorted, each as text. @param as what a value is compared as */
 export const rowsOf = async (
   lake: string,
@@ -188,7 +193,12 @@ export const rowsOf = async (
     for (const table of tables) {
       const { columns, rows } = await query.run(`SELECT ${COMPARABLE} FROM ${table}`)
       const textOf = (row: readonly unknown[]): string =>
-        JSON.stringify(row.map((value, at) => as(columns[at]?.name ?? '', value)))
+        JSON.stringify(
+          row.map((value, at) => {
+            const column = columns[at]?.name ?? ''
+            return as(column, unlessServed(column, value))
+          }),
+        )
       const texts: string[] = []
       for await (const chunk of rows) texts.push(...chunk.map(textOf))
       found[table] = texts.sort()

@@ -28,6 +28,6 @@ export const parseCsv = (text: string): readonly (readonly CsvCell[])[] => {
   return records
 }
 
-/** What docs/export.md says of the apostrophe: taking one away gives the text back. */
+/** What docs/export.md says of the apostrophe: taking one away at each place gives the text back. */
 export const undoNeutralised = (text: string): string =>
-  /^'+[=+@\t\r＝＋－＠-]/.test(text) ? text.slice(1) : text
+  text.replace(/(^|[;\t\r\n])'([ ']*[=+@＝＋－＠-])/g, '$1$2')

@@ -98,8 +98,13 @@ test.each([
   ["'+49 30'", "'+49 30"],
   ["'-'", "'-"],
   ["'@sum'", "'@sum"],
-  ["chr(9) || 'x'", "'\tx"],
-  ["chr(13) || 'x'", `"'\rx"`],
+  ["chr(9) || '=1'", "\t'=1"],
+  ["chr(13) || '=1'", `"\r'=1"`],
+  ["'  =1'", "'  =1"],
+  ["'a;=1; -2;b'", "a;'=1;' -2;b"],
+  ["'a' || chr(9) || '+1'", "a\t'+1"],
+  ["'a' || chr(10) || '@sum'", `"a\n'@sum"`],
+  ["['a;=1', '=2']", `"[""a\\u003b=1"",""=2""]"`],
   ["'＝1'", "'＝1"],
   ["'＋1'", "'＋1"],
   ["'－1'", "'－1"],
@@ -114,7 +119,25 @@ test.each([
 })
 
 test('taking one apostrophe away gives every text back', async () => {
-  const texts = ['=1', "'=1", "''=1", "'", "''", "'a", '-', "'-", '@', '\t', '', '＝', "'＝"]
+  const starts = [
+    '=1',
+    "'=1",
+    "''=1",
+    "'",
+    "''",
+    "'a",
+    '-',
+    "'-",
+    '@',
+    '\t',
+    '',
+    '＝',
+    "'＝",
+    " '=",
+    "' =",
+    '= =',
+  ]
+  const texts = starts.flatMap((one) => [one, `a;${one}`, `${one}\t${one}`, `;\r\n${one};b`])
   const sql = texts.map((text, at) => `(${at}, ${literal(text)})`).join(', ')
   const [, ...records] = parseCsv(await csvOf(`SELECT * FROM (VALUES ${sql}) AS t (id, text) ORDER BY id`))
   expect(records.map(([, cell]) => undoNeutralised(cell?.text ?? ''))).toEqual(texts)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Sink } from '../../src/core/sink.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -348,4 +348,24 @@ test('duckdbFile that is stopped while it loads leaves the file as it was, and l
   expect(await one.sink.deliveredRuns()).toEqual(new Set(['run-1']))
   await (await one.sink.open('run-2')).commit(files)
   expect(await one.ask('SELECT count(*) AS n FROM db.answers')).toEqual([{ n: '5000000' }])
+})
+
+test('a sink without a folder for its staged rows leaves none among the temporary files', async () => {
+  const [folder, temporary] = [await temporaryFolder(), await temporaryFolder()]
+  vi.stubEnv('TMPDIR', temporary)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    const sink = duckdbFile(join(folder, 'x.duckdb'))
+    for (const end of ['commit', 'abort'] as const) {
+      const run = await sink.open(end)
+      const { files } = await run.write('p', 'companies', session.relation(companies([1, 'one'])))
+      expect(await readdir(temporary)).toHaveLength(1)
+      await (end === 'commit' ? run.commit(files) : run.abort())
+    }
+  } finally {
+    engine.close()
+  }
+  expect(await readdir(temporary)).toEqual([])
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findLocalSources, openSourceFile, openStdin } from '../../src/source/local-sources.ts'
+import { findLocalSources, localSources, openSourceFile, openStdin } from '../../src/source/local-sources.ts'
 
 let folder = ''
 const at = (...names: string[]) => join(folder, ...names)
@@ -157,4 +157,49 @@ test('findLocalSources leaves out what lies in a lake or where a lake delivers t
   // Named itself it is loaded, however often it is found besides.
   const { sources, ownFiles } = await findLocalSources([at('in/lake/_batches/1/b.br'), at('in')])
   expect([sources.map((one) => 'isOwn' in one), ownFiles]).toEqual([[true, false], 6])
+})
+
+/** Files whose names, in Latin-1, are no UTF-8; one lies in a folder of such a name. */
+const makeRaw = async (): Promise<void> => {
+  const below = (name: string): Buffer =>
+    Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(name, 'latin1')])
+  await mkdir(below('sm\xf6r'))
+  for (const name of ['caf\xe9.jsonl', 'caf\xff.jsonl', 'plain.jsonl', 'sm\xf6r/a\xe5.jsonl'])
+    await writeFile(below(name), name)
+}
+const RAW_NAMES = ['caf%E9.jsonl', 'caf%FF.jsonl', 'plain.jsonl', 'sm%F6r/a%E5.jsonl']
+
+test('localSources reads files whose names are no UTF-8, each by a name of its own', async () => {
+  await makeRaw()
+  const sources = await localSources([folder], folder)
+  expect(sources.map(({ name }) => name).sort()).toEqual(RAW_NAMES)
+  for (const { name, sizeBytes, fingerprint, open } of sources) {
+    const source = sources.find((one) => one.name === name)
+    expect((await fingerprint?.call(source))?.bytes).toBe(sizeBytes)
+    expect(Buffer.concat(await read(open.call(source))).length).toBe(sizeBytes)
+  }
+})
+
+test('such a file is found by a pattern, and by the name that is shown', async () => {
+  await makeRaw()
+  const names = async (...inputs: string[]) =>
+    (await localSources(inputs, folder)).map(({ name, found }) => [name, found === true])
+  expect(await names('caf*')).toEqual([
+    ['caf%E9.jsonl', false],
+    ['caf%FF.jsonl', false],
+  ])
+  expect(await names('caf%E9.jsonl', 'sm%F6r/a%E5.jsonl')).toEqual([
+    ['caf%E9.jsonl', false],
+    ['sm%F6r/a%E5.jsonl', false],
+  ])
+  await make('caf%E9.jsonl')
+  expect(await names('caf%E9.jsonl')).toEqual([['caf%E9.jsonl', false]])
+})
+
+test('what is wrong with such a file is said with the name that is shown', async () => {
+  await symlink('nowhere', Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('x\xff', 'latin1')]))
+  await expect(localSources([folder], folder)).rejects.toMatchObject({
+    code: 'SOURCE_UNREADABLE',
+    message: `Cannot open "${folder}/x%FF": it is a link to nowhere`,
+  })
 })

@@ -37,7 +37,7 @@ await convert({ from: await writeBatches(folder), lake })
 const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2, embedder: hashingEmbedder() })
 await makeBatchFiles({ lake, index })
 await index.close()
-const server = await serve({ lake, port: 0, token: 'my-token' })
+const server = await serve({ lake, port: 0, token: 'token-of-my-service' })
 process.env.SERVICE_OF_EXAMPLES = server.url
 
 const ran: { readonly printed: readonly string[]; readonly error?: string }[] = []

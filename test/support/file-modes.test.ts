@@ -1,9 +1,11 @@
-import { chmod, lstat, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createIfAbsent, makeFolder, replaceDurably } from '../../src/support/durable-files.ts'
 import { adoptFile, adoptOutput, FILE_FLAGS, openFile, refuseLinks } from '../../src/support/file-modes.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+
+const SOURCE = join(import.meta.dirname, '../../src')
 
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o7777).toString(8)
 
@@ -118,4 +120,16 @@ test('openFile follows no link', async () => {
   for (const flags of Object.values(FILE_FLAGS))
     await expect(openFile(join(folder, 'journal'), flags)).rejects.toMatchObject({ code: /ELOOP|EEXIST/ })
   expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('as it was')
+})
+
+test('makeFolder ends where a folder takes none', async (context) => {
+  if (process.platform !== 'linux') context.skip('only Linux has /proc')
+  await expect(makeFolder('/proc/firmlake/a/b')).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('no code makes folders as Node does with "recursive", which never ends there', async () => {
+  const recursive = /\bmkdir(Sync)?\([^()]*(\([^()]*\)[^()]*)*\brecursive\b/
+  for (const name of await readdir(SOURCE, { recursive: true }))
+    if (name.endsWith('.ts'))
+      expect([name, recursive.exec(await readFile(join(SOURCE, name), 'utf8'))]).toEqual([name, null])
 })

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
 import type { RejectedLine } from '../../core/lines.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../lake/duckdb/sql.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { discard } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
@@ -15,7 +15,7 @@ type SpooledLine = Omit<RejectedLine, 'raw'> & Partial<Pick<RejectedLine, 'raw'>
 const LEAST_OBJECT_BYTES = 1024 * 1024
 
 const readLines = (path: string, columns: Readonly<Record<string, string>>, largestBytes: number): string =>
-  `read_ndjson(${literal(path)}, columns = {${Object.entries(columns)
+  `read_ndjson(${pathSql(path)}, ${NO_FOLDER_COLUMNS}, columns = {${Object.entries(columns)
     .map(([name, type]) => `${ident(name)}: ${literal(type)}`)
     .join(', ')}}, auto_detect = false, records = true, maximum_object_size = ${largestBytes})`
 

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { unnameableReason } from '../../jobs/batch-files/choose-batch-files.ts'
+import { nothingReason, skippedFiles } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
 import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
 import { servingMemory } from '../../run/memory-shares.ts'
@@ -251,15 +251,12 @@ const chosenBy = (
   return ids.length > 0 ? { ids } : { content, countries }
 }
 
-/** A name that reads the same on every terminal: half a character stands as its escape. */
-const nameOf = ({ name }: ListedBatchFile): string => JSON.stringify(name).slice(1, -1)
-
 /** As it is printed: files that were not downloaded were skipped. */
 const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   const reason = 'the lake already holds it (--again loads it again)'
   const skipped = [
     ...held.map(({ name }) => ({ source: name, reason })),
-    ...unnameable.map((file) => ({ source: nameOf(file), reason: unnameableReason(file) })),
+    ...skippedFiles(unnameable),
     ...report.skipped,
   ]
   return { ...report, skipped }
@@ -295,22 +292,17 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
       }),
     async (pulled) => {
       const report = reportOfPull(pulled)
-      for (const file of pulled.unnameable)
-        note(`warning: batch file "${nameOf(file)}" is skipped: ${unnameableReason(file)}`)
+      for (const { source, reason } of skippedFiles(pulled.unnameable))
+        note(`warning: batch file "${source}" is skipped: ${reason}`)
       if (json) return printJson({ lake, service: origin, ...report })
-      await printLines(linesOf(report, pulled.held.length))
+      await printLines(linesOf(report, pulled))
       if (report.run !== null) warnOf({ ...report, run: report.run }, lake)
     },
     flags.engine && DETACHING,
   )
 }
 
-const linesOf = (report: ReturnType<typeof reportOfPull>, held: number): string[] => {
+const linesOf = (report: ReturnType<typeof reportOfPull>, pulled: BatchFilesReport): string[] => {
   const { run } = report
-  if (run !== null) return reportLines({ ...report, run })
-  return [
-    held > 0
-      ? `Nothing new to load: the lake holds ${formatCounted(held, 'file')} that the service offers.`
-      : 'Nothing to load: the service offers no such batch file.',
-  ]
+  return run === null ? [`Nothing to load: ${nothingReason(pulled)}.`] : reportLines({ ...report, run })
 }

@@ -13,15 +13,14 @@ import {
   type ExpectationFlags,
   expectationsOf,
 } from '../options/expectation-options.ts'
-import { type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
+import { type LakeOption, lakeOption } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { print, printJson, printLines } from '../output/print.ts'
-import { textTable } from '../output/text-table.ts'
+import { colourOfStatus, textTable } from '../output/text-table.ts'
 
 const FORMATS = ['table', 'json', 'junit', 'prometheus'] as const
 
 interface Options extends LakeOption, ExpectationFlags {
-  readonly minCompanies?: number
   readonly data: boolean
   readonly rules?: string
   readonly format: (typeof FORMATS)[number]
@@ -40,7 +39,6 @@ export const addCheck = (program: Command): void => {
     )
     .addOption(lakeOption())
   addExpectationOptions(command)
-    .option('--min-companies <n>', 'least number of current companies', wholeNumber('--min-companies'))
     .option('--no-data', 'leave out the rules on the data')
     .option(
       '--rules <folder>',
@@ -66,12 +64,12 @@ export const addCheck = (program: Command): void => {
 }
 
 const runCheck = async (options: Options): Promise<void> => {
-  const { lake, minCompanies, data, rules, format, memory: memoryBytes, threads } = options
+  const { lake, data, rules, format, memory: memoryBytes, threads } = options
   const { check, readRules } = await import('../../jobs/check/check.ts')
   const report = await check({
     lake,
     ...expectationsOf(options),
-    ...{ minCompanies, data, memoryBytes, threads },
+    ...{ data, memoryBytes, threads },
     rules: rules === undefined ? {} : await readRules(rules),
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
@@ -80,20 +78,31 @@ const runCheck = async (options: Options): Promise<void> => {
 }
 
 const printReport = async (lake: string, report: CheckReport, format: Options['format']): Promise<void> => {
-  const { checks, failed } = report
+  const { checks } = report
   if (format === 'json') return printJson({ lake, ...report })
   if (format === 'junit') return print(junitText(checks))
   if (format === 'prometheus') return print(prometheusText(lake, checks))
   await printLines([
     ...textTable(
-      [{ title: 'check' }, { title: 'status' }, { title: 'found', right: true }, { title: 'expected' }],
+      [
+        { title: 'check' },
+        { title: 'status', colour: colourOfStatus },
+        { title: 'found', right: true },
+        { title: 'expected' },
+      ],
       checks.map(({ name, status, value, expected }) => [name, status, String(value ?? ''), expected]),
     ),
-    failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`,
+    outcomeOf(report),
     ...(report.findings.length === 0
       ? []
       : ['What was found, row by row: --json, or "FROM quality_findings".']),
   ])
+}
+
+const outcomeOf = ({ checks, failed }: CheckReport): string => {
+  if (checks.length === 0)
+    return 'Nothing was checked: no expectation is given, and the rules on the data are left out.'
+  return failed === 0 ? 'All is as expected.' : `${failed} of ${checks.length} checks failed.`
 }
 
 const xml = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`)

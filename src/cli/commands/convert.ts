@@ -1,6 +1,6 @@
 /** `convert`: batch files into the lake, or with `--to` into files or a database, without a lake. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
@@ -28,6 +28,7 @@ import {
   modeOption,
   type SkipBadFilesOption,
   skipBadFilesOption,
+  toOption,
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
@@ -36,7 +37,7 @@ import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { countLines, remarkLines, warnOfSources } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { type LoadJobFlags, printReport, runLoadJob, warnOfPassword } from '../run-job.ts'
+import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
 interface ConvertCommandOptions extends Omit<LoadJobFlags, 'lake'>, SkipBadFilesOption, FileEngineFlags {
   readonly lake?: string
@@ -64,7 +65,7 @@ export const addConvert = (program: Command): void => {
     )
     .argument('<path...>', 'files, folders, patterns; - for standard input')
     .addOption(lakeOrTargetOption())
-    .addOption(new Option('--to <url>', 'no lake: into files or a database, as export --to'))
+    .addOption(toOption('no lake: into files or a database, as export --to'))
     .addOption(tableOption())
     .addOption(namesOption())
     .addOption(overwriteOption())
@@ -172,7 +173,6 @@ const runConvertTo = async (
 ): Promise<void> => {
   const { convertTo } = await import('../../jobs/convert/convert-to.ts')
   const { exportedLines, exportProgressText } = await import('../output/export-report.ts')
-  warnOfPassword([options.to])
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0
   try {

@@ -13,11 +13,12 @@ import { durationOf, type JsonOption, jsonOption, lakeOrTargetOption } from '../
 import { sinkOption } from '../options/run-options.ts'
 import { addressOptions } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
+import { coloured } from '../output/text-table.ts'
 
 interface DoctorFlags extends JsonOption {
-  readonly lake?: string
+  readonly lake?: string | undefined
   readonly sink?: readonly string[]
-  readonly url?: string
+  readonly url?: string | undefined
   readonly tokenFile?: string
   readonly online?: true
   /** Milliseconds. */
@@ -67,22 +68,40 @@ const usesOf = ({ pull = [], sync = [], batch_files = [] }: FileSettings): reado
   return [...contents]
 }
 
-const runDoctor = async (flags: DoctorFlags): Promise<void> => {
-  const { lake, sink: sinks, url, tokenFile, online, limit: limitMs, json } = flags
+/** Asks what the file configures whether it answers. @param settings of a file that was just written */
+export const tryConfigured = async (settings: FileSettings): Promise<Diagnosis> => {
+  const { lake, service } = settings
+  const limit = durationOf('--limit')(DEFAULT_LIMIT)
+  const diagnosis = await diagnose({ lake, url: service?.url, online: true, limit }, settings, true)
+  await printLines(linesOf(diagnosis))
+  return diagnosis
+}
+
+const diagnose = async (
+  flags: DoctorFlags,
+  settings: FileSettings,
+  mayBeNew: boolean,
+): Promise<Diagnosis> => {
+  const { lake, sink: sinks, url, tokenFile, online, limit: limitMs } = flags
   const { doctor } = await import('../../jobs/doctor/doctor.ts')
-  const { settings = {} } = loadedConfig().file ?? {}
   const uses = usesOf(settings)
   const named = settings.service?.token_env
-  const diagnosis = await doctor({
-    ...{ lake, sinks, url, tokenFile, online, limitMs },
+  return await doctor({
+    ...{ lake, mayBeNew, sinks, url, tokenFile, online, limitMs },
     // The value of the one that is named stands in this variable too, if it has any.
     tokenVariable: process.env.FIRMLAKE_TOKEN ? undefined : named,
     uses: uses.length > 0 ? uses : undefined,
     needs: asksForTelemetry(process.env) ? ['telemetry'] : [],
   })
+}
+
+const runDoctor = async (flags: DoctorFlags, command: Command): Promise<void> => {
+  // The file may name a lake before its first load; who names one here means one that is there.
+  const mayBeNew = command.getOptionValueSource('lake') === 'default'
+  const diagnosis = await diagnose(flags, loadedConfig().file?.settings ?? {}, mayBeNew)
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
   if (!diagnosis.well) process.exitCode = EXIT.failed
-  await (json ? printJson(diagnosis) : printLines(linesOf(diagnosis)))
+  await (flags.json ? printJson(diagnosis) : printLines(linesOf(diagnosis)))
 }
 
 const SIGNS: Readonly<Record<MachineFinding['state'], string>> = {
@@ -91,9 +110,14 @@ const SIGNS: Readonly<Record<MachineFinding['state'], string>> = {
   missing: 'MISSING',
 }
 
+const signOf = (state: MachineFinding['state']): string => {
+  const sign = SIGNS[state].padEnd(8)
+  return state === 'missing' ? coloured('red', sign) : sign
+}
+
 const linesOf = ({ well, findings, variables }: Diagnosis): string[] => [
   ...findings.flatMap(({ about, state, says, mend }) => [
-    `${SIGNS[state].padEnd(8)}${about.padEnd(11)}${says}`,
+    `${signOf(state)}${about.padEnd(11)}${says}`,
     ...(mend === undefined ? [] : [`${' '.repeat(19)}→ ${mend}`]),
   ]),
   `${'ok'.padEnd(8)}${'variables'.padEnd(11)}${variables.length > 0 ? `set: ${variables.join(', ')}` : 'none is set'}`,

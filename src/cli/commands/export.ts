@@ -18,12 +18,11 @@ import {
   tableOption,
 } from '../options/options.ts'
 import { exportProjectionOptions, type ProjectionFlags, projectionOf } from '../options/projection-options.ts'
-import { adoptOption, memoryOption, threadsOption } from '../options/run-options.ts'
+import { adoptOption, memoryOption, threadsOption, toOption } from '../options/run-options.ts'
 import { exportLines, exportProgressText } from '../output/export-report.ts'
-import { note, printJson, printLines } from '../output/print.ts'
+import { note, printedStream, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { fetchText } from '../output/show-fetch.ts'
-import { warnOfPassword } from '../run-job.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, ProjectionFlags {
   readonly to: string
@@ -54,7 +53,7 @@ export const addExport = (program: Command): void => {
         'or - for standard output.',
     )
     .addOption(lakeOption())
-    .addOption(new Option('--to <url>', 'where to').makeOptionMandatory())
+    .addOption(toOption('where to').makeOptionMandatory())
     .addOption(new Option('--format <format>', 'format on standard output').choices(STREAM_FORMATS))
     .addOption(tableOption())
     .option('--sql <sql>', 'the rows of this SELECT; one --table gives their name')
@@ -97,15 +96,13 @@ const targetOf = async ({ to, format, json }: ExportCommandOptions): Promise<Exp
     if (json) usage('Cannot use --json with --to -: standard output is the export itself')
     return {
       kind: 'stream',
-      stream: process.stdout,
+      stream: printedStream(),
       format: format ?? usage('Cannot export to - without --format'),
     }
   }
   if (format !== undefined) usage('Cannot use --format with a target of its own format: it is for --to -')
   const { readAddress } = await import('../../targets/open-sink.ts')
-  const address = readAddress(to)
-  warnOfPassword([to])
-  return address
+  return readAddress(to)
 }
 
 const runExport = async (options: ExportCommandOptions): Promise<void> => {

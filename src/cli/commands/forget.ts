@@ -8,7 +8,14 @@ import type { ForgetSummary } from '../../jobs/forget/forget-summary.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
+import {
+  isAsked,
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  yesOption,
+} from '../options/options.ts'
 import { localBytesOption, memoryOption, threadsOption } from '../options/run-options.ts'
 import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -23,6 +30,7 @@ interface ForgetFlags extends LakeOption, JsonOption {
   readonly allowLater?: true
   readonly refuseLater?: true
   readonly dryRun?: true
+  readonly yes?: true
   readonly memory: number
   readonly threads?: number
   readonly localBytes?: number
@@ -62,6 +70,7 @@ export const addForget = (program: Command): void => {
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(threadsOption())
+    .addOption(yesOption())
     .addOption(jsonOption())
     .action(runForget)
   withExamples(command, [
@@ -95,17 +104,28 @@ const runForget = async (flags: ForgetFlags): Promise<void> => {
   const nationalIds = await readNationalIds(flags.nationalIds)
   const { forget } = await import('../../jobs/forget/forget.ts')
   const { memory: memoryBytes, threads, localBytes } = flags
-  const summary = await interruptible(
-    (signal) =>
-      forget({
-        ...{ lake, companies: company, persons: person, nationalIds, country, allowLater, dryRun },
-        ...{ memoryBytes, threads, localBytes, signal, catalog: catalogFromEnvironment() },
-      }),
-    'the same command completes it',
-  )
+  const run = (isPlan: boolean | undefined, meanwhile: string): Promise<ForgetSummary> =>
+    interruptible(
+      (signal) =>
+        forget({
+          ...{ lake, companies: company, persons: person, nationalIds, country, allowLater, dryRun: isPlan },
+          ...{ memoryBytes, threads, localBytes, signal, catalog: catalogFromEnvironment() },
+        }),
+      meanwhile,
+    )
+  if (!dryRun && isAsked(flags) && !(await agreesToForget(await run(true, 'nothing is changed')))) return
+  const summary = await run(dryRun, 'the same command completes it')
   if (summary.left.length > 0) process.exitCode = EXIT.excluded
   await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))
   warnOfNoViews(summary.noViews)
+}
+
+/** Shows what would be done, and asks. @returns whether to go on */
+const agreesToForget = async (planned: ForgetSummary): Promise<boolean> => {
+  if (planned.kind === 'nothing') return true
+  await printLines([...summaryLines(planned), ''])
+  const { agrees } = await import('../output/ask.ts')
+  return agrees('Nothing brings them back, older snapshots neither. Forget them?')
 }
 
 const headOf = ({ kind, snapshot, companies, persons }: ForgetSummary): string => {

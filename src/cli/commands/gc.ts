@@ -6,7 +6,15 @@ import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
+import {
+  isAsked,
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  wholeNumber,
+  yesOption,
+} from '../options/options.ts'
 
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -16,6 +24,7 @@ interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
   readonly keepDays?: number
   readonly dryRun?: boolean
+  readonly yes?: true
 }
 
 export const addGc = (program: Command): void => {
@@ -35,6 +44,7 @@ export const addGc = (program: Command): void => {
       wholeNumber('--keep-days'),
     )
     .option('--dry-run', 'change nothing, report what would be removed')
+    .addOption(yesOption())
     .addOption(jsonOption())
     .action(runGc)
   withExamples(command, [
@@ -44,7 +54,11 @@ export const addGc = (program: Command): void => {
   ])
 }
 
-const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions): Promise<void> => {
+const runGc = async (options: GcOptions): Promise<void> => {
+  const { lake, keep, keepDays, dryRun = false, json } = options
+  // Who says what is kept has thought of what is not.
+  const asks = keep === undefined && keepDays === undefined && !dryRun && isAsked(options)
+  if (asks && !(await agreesToRemove(lake))) return
   const { gc } = await import('../../jobs/gc/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
@@ -59,6 +73,17 @@ const runGc = async ({ lake, keep, keepDays, dryRun = false, json }: GcOptions):
     () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
   ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))
+}
+
+/** Shows what would be removed, and asks. @returns whether to go on */
+const agreesToRemove = async (lake: string): Promise<boolean> => {
+  const { gc } = await import('../../jobs/gc/gc.ts')
+  const { agrees } = await import('../output/ask.ts')
+  const garbage = await interruptible((signal) => gc({ lake, dryRun: true, signal }), 'nothing is removed')
+  const { runs, snapshots, files, leftovers } = garbage
+  if ([runs, snapshots, files, leftovers].every(({ length }) => length === 0)) return true
+  await printLines(garbageLines(garbage, true))
+  return agrees('Remove them?')
 }
 
 const garbageLines = (garbage: Garbage, dryRun: boolean): string[] => {

@@ -3,12 +3,14 @@
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { NightPart } from '../../jobs/nightly/night-parts.ts'
+import type { NightEvent } from '../../jobs/nightly/nightly.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { withExamples } from '../help.ts'
 import { type JsonOption, jsonOption } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
+import { formatCounted, formatDuration } from '../output/format.ts'
 import { note, printLines } from '../output/print.ts'
-import { textTable } from '../output/text-table.ts'
+import { colourOfStatus, textTable } from '../output/text-table.ts'
 
 interface NightOptions extends JsonOption {
   readonly text?: true
@@ -46,7 +48,8 @@ interface NightSummary {
 const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly string[] => [
   ...textTable(
     [
-      ...['part', 'kind', 'state'].map((title) => ({ title })),
+      ...['part', 'kind'].map((title) => ({ title })),
+      { title: 'state', colour: colourOfStatus },
       ...['snapshot', 'records'].map((title) => ({ title, right: true })),
       { title: 'reason' },
     ],
@@ -57,6 +60,32 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
   ),
   `The night is ${outcome ?? 'failed'} after ${seconds ?? 0} s${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
+
+/** A line where a part begins and one where it has ended, for who watches and for the log. */
+const tellParts = (): ((event: NightEvent) => void) => {
+  const begun = new Map<string, number>()
+  return (event) => {
+    if (event.kind === 'begins') {
+      begun.set(event.name, performance.now())
+      note(`${event.name} begins`)
+      return
+    }
+    const { name, state, snapshot, records, code, reason } = event.part
+    const startMs = begun.get(name)
+    const time = startMs === undefined ? '' : ` after ${formatDuration((performance.now() - startMs) / 1000)}`
+    const facts = [
+      ...(records === undefined ? [] : [formatCounted(records, 'record')]),
+      ...(snapshot ? [`snapshot ${snapshot}`] : []),
+      ...(code === undefined ? [] : [code]),
+      ...(reason === undefined ? [] : [reason]),
+    ]
+    note(`${name} ${state}${time}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`)
+  }
+}
+
+let failed: readonly string[] = []
+/** Names of the parts of this process's night that failed. */
+export const failedParts = (): readonly string[] => failed
 
 const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
@@ -70,9 +99,11 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   const isText = text ?? (!json && process.stdout.isTTY)
   let isPartial = false
   await runProgram(
-    (program) => nightly({ ...program, env: process.env, settings, adopt }),
+    (program) =>
+      nightly({ ...program, env: process.env, settings, adopt, onPart: json ? undefined : tellParts() }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
+      failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
       if (isText) void printLines(textOf(summary))
       else console.log(JSON.stringify(summary))
     },

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FetchProgress } from '../../storage/storage.ts'
+import { JSON_BYTES, membersAt } from '../../support/json-bytes.ts'
 import { withExamples } from '../help.ts'
 import {
   type CheckedFlag,
@@ -17,7 +18,7 @@ import {
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteAccess, noteTaken } from '../output/lake-notes.ts'
-import { printBytes } from '../output/print.ts'
+import { note, printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { fetchText } from '../output/show-fetch.ts'
 
@@ -63,13 +64,46 @@ const parseIds = (list: string): readonly bigint[] =>
     )
   })
 
-const runRecords = async ({ id: ids, memory: memoryBytes, ...options }: RecordsOptions): Promise<void> => {
+/** The ids of the records in whole lines. */
+const idsIn = (lines: Buffer): readonly bigint[] => {
+  const ids: bigint[] = []
+  for (let from = 0; from < lines.length; from = lines.indexOf(JSON_BYTES.LINE_FEED, from) + 1) {
+    const record = membersAt(lines, from)
+    const basics = record.find(({ name }) => name === 'BasicDetails')
+    for (const { name, valueFrom, to } of basics ? membersAt(lines, basics.valueFrom) : record)
+      if (name === 'InternalId') ids.push(BigInt(lines.toString('latin1', valueFrom, to)))
+  }
+  return ids
+}
+
+/** Warns of ids that no record has. */
+const noteUnknown = (
+  asked: readonly bigint[],
+  found: ReadonlySet<bigint>,
+  { all, content }: RecordsOptions,
+): void => {
+  const unknown = [...new Set(asked)].filter((id) => !found.has(id))
+  if (unknown.length === 0) return
+  const more =
+    all || content === 'relations'
+      ? ''
+      : '; --all also gives companies that the service does not list any more'
+  note(
+    `warning: the lake has no record of ${unknown.join(', ')} in ${content ?? 'companies or relations'}${more}`,
+  )
+}
+
+const runRecords = async (given: RecordsOptions): Promise<void> => {
+  const { id: ids, memory: memoryBytes, ...options } = given
+  const found = new Set<bigint>()
   const { recordLines } = await import('../../jobs/records/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
   const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
   for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch, onRead: noteAccess })) {
     line.clear()
+    if (ids !== undefined) for (const id of idsIn(lines)) found.add(id)
     await printBytes(lines)
   }
+  if (ids !== undefined) noteUnknown(ids, found, given)
   await noteTaken(options.lake, options.snapshot)
 }

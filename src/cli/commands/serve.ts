@@ -5,6 +5,7 @@ import { createWriteStream, existsSync, type WriteStream } from 'node:fs'
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError, writeError } from '../../core/errors.ts'
+import { SERVER_LIMITS } from '../../server/access/server-limits.ts'
 import { adoptOutput, PRIVATE_FILE } from '../../support/file-modes.ts'
 import { isLoopback } from '../../support/http-values.ts'
 import { withExamples } from '../help.ts'
@@ -12,6 +13,7 @@ import { interruptible } from '../interrupt.ts'
 import {
   type LakeOption,
   lakeOption,
+  repeated,
   type SnapshotOption,
   snapshotOption,
   wholeNumber,
@@ -26,6 +28,8 @@ interface ServeFlags extends LakeOption, SnapshotOption {
   readonly host: string
   readonly tokens?: string
   readonly rateLimit?: number
+  readonly maxConnections: number
+  readonly proxy?: readonly string[]
   readonly faults?: string
   readonly cursorCap: number
   readonly queryTimeout: number
@@ -37,7 +41,6 @@ interface ServeFlags extends LakeOption, SnapshotOption {
 const PORT = 8080
 const HOST = '127.0.0.1'
 const MOST_PORT = 65_535
-const QUERY_SECONDS = 30
 
 export const addServe = (program: Command): void => {
   const command = program
@@ -55,6 +58,17 @@ export const addServe = (program: Command): void => {
     .option('--follow', 'move to each newer snapshot, without a restart')
     .option('--tokens <file>', 'JSON file of tokens (default: FIRMLAKE_SERVE_TOKEN, else a fresh one)')
     .option('--rate-limit <n>', 'most requests a second of each token (default: none)', parseRate)
+    .option(
+      '--max-connections <n>',
+      'most connections at once',
+      wholeNumber('--max-connections'),
+      SERVER_LIMITS.connections,
+    )
+    .option(
+      '--proxy <address>',
+      'address or network of a proxy whose X-Forwarded-For says who asks (repeatable; default: this machine)',
+      repeated,
+    )
     .option('--faults <file>', 'JSON file of faults to inject, for testing clients')
     .option(
       '--cursor-cap <n>',
@@ -66,7 +80,7 @@ export const addServe = (program: Command): void => {
       '--query-timeout <seconds>',
       'longest time of one query; then 503',
       wholeNumber('--query-timeout'),
-      QUERY_SECONDS,
+      SERVER_LIMITS.queryMs / 1000,
     )
     .option('--log <file>', 'append the access log to this file instead')
     .addOption(memoryOption())
@@ -121,18 +135,21 @@ const runServe = async (options: ServeFlags): Promise<void> => {
 
 const serveUntil = async (
   signal: AbortSignal,
-  { queryTimeout, memory, ...flags }: ServeFlags,
+  { queryTimeout, memory, proxy: proxies, ...flags }: ServeFlags,
   log: { write(line: string): void },
 ): Promise<void> => {
-  const { lake, snapshot, follow, host, port, tokens, rateLimit, cursorCap, threads, faults } = flags
+  const { lake, snapshot, follow, host, port, tokens, rateLimit, maxConnections } = flags
+  const { cursorCap, threads, faults } = flags
   const { serve } = await import('../../jobs/serve/serve.ts')
   const { indexProgress } = await import('../serving.ts')
   const { clear, ...progress } = indexProgress()
   const server = await serve({
-    ...{ lake, snapshot, follow, host, port, tokens, rateLimit, cursorCap, threads, faults, signal, log },
+    ...{ lake, snapshot, follow, host, port, tokens, rateLimit, maxConnections, proxies },
+    ...{ cursorCap, threads, faults, signal, log },
     ...progress,
     onMove: (newest) => note(`Serving snapshot ${newest} now`),
     onFollowError: ({ message }) => note(`${message}. The snapshot before is still served`),
+    onTokensError: ({ message }) => note(`${message}. The tokens before still count`),
     token: process.env.FIRMLAKE_SERVE_TOKEN || undefined,
     // Cursors outlive a restart with it, and several servers share them.
     cursorKey: process.env.FIRMLAKE_CURSOR_KEY || undefined,

@@ -1,12 +1,14 @@
-/** The `firmlake.toml` of this process: found before the command line is read, since its options take defaults from it. */
+/** The `firmlake.toml` of this process, found before the command line is read, since its options take defaults from it; and the lake where nothing names one. */
 
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
 import type { LoadedConfig } from '../../config/find-file.ts'
 import { note } from '../output/print.ts'
 
 const NONE: LoadedConfig = { file: undefined, env: {}, notices: [] }
 
 /** These commands answer without a lake: a file with a fault does not stop them. */
-const WITHOUT = /^(-h|--help|-V|--version|help|completion|demo)$/
+const WITHOUT = /^(-h|--help|-v|--version|help|completion|demo|init)$/
 
 let current = NONE
 
@@ -31,8 +33,26 @@ export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig>
   current = await findConfig({ named: namedFile(args), cwd: process.cwd(), env: process.env })
   for (const notice of current.notices) note(`warning: ${notice}`)
   Object.assign(process.env, current.env)
+  if (current.fault !== undefined) throw current.fault
   return current
 }
 
-/** The file that was loaded for this command. */
+/** The file that was loaded for this command; of one with a fault what is sound. */
 export const loadedConfig = (): LoadedConfig => current
+
+/** Where a lake is looked for that nothing names. */
+export const LAKE_HERE = './lake'
+/** The message where there is none either. */
+export const LAKE_MISSING = `Cannot tell which lake is meant: expected --lake, FIRMLAKE_LAKE, lake = "…" in firmlake.toml, or a lake in ${LAKE_HERE}`
+
+/** The lake in the working folder, if there is one. */
+export const lakeHere = (): string | undefined =>
+  existsSync(`${LAKE_HERE}/_manifest/lake-id.json`) ? LAKE_HERE : undefined
+
+/** The lake of the working folder as the default of a command that needs one, and of those below it. */
+export const defaultToLakeHere = (command: Command, lake = lakeHere()): void => {
+  if (lake === undefined) return
+  if (command.options.some(({ long, mandatory }) => long === '--lake' && mandatory))
+    command.setOptionValueWithSource('lake', lake, 'default')
+  for (const below of command.commands) defaultToLakeHere(below, lake)
+}

@@ -3,6 +3,7 @@
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { fetchTables } from '../../lake/files/fetch-tables.ts'
+import { ALWAYS_PRESENT } from '../../lake/tables/columns.ts'
 import { LISTINGS, mainTables, TABLES } from '../../lake/tables/tables.ts'
 import {
   currentRows,
@@ -48,10 +49,22 @@ const takeIn = async (session: Session, schema: string, lake: string): Promise<v
   await session.run(`DROP SCHEMA ${HIDDEN_SCHEMA} CASCADE`)
 }
 
+/** Columns of a table as both lakes have them alike: what a page has in place of nothing is nothing. @param schema of the lake */
+const alike = (table: string, schema: string): string => {
+  if (table === 'financials') return "REPLACE (nullif(currency, '') AS currency)"
+  if (table !== 'companies') return ''
+  const values = [...ALWAYS_PRESENT].map(([name, sql]) => {
+    const hasFigures = `internal_id IN (SELECT internal_id FROM ${schema}.financials)`
+    // A page without figures is in the requested currency.
+    const isSaid = name === 'current_currency_code' ? ` AND ${hasFigures}` : ''
+    return `CASE WHEN ${ident(name)} <> ${sql}${isSaid} THEN ${ident(name)} END AS ${ident(name)}`
+  })
+  return `REPLACE (CASE WHEN country_code = $1::VARCHAR THEN score END AS score, ${values.join(', ')})`
+}
+
 const compareTable = async (session: Session, table: string, scoreOf: string): Promise<ComparedTable> => {
   const scored = table === 'companies'
-  const replaced = scored ? 'REPLACE (CASE WHEN country_code = $1::VARCHAR THEN score END AS score)' : ''
-  const rowsOf = (schema: string): string => `SELECT * ${replaced} FROM ${schema}.${ident(table)}`
+  const rowsOf = (schema: string): string => `SELECT * ${alike(table, schema)} FROM ${schema}.${ident(table)}`
   const [found] = await session.rows(
     `SELECT
   (SELECT count(*) FROM first.${ident(table)}) AS rows,

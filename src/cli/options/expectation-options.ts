@@ -11,6 +11,7 @@ export interface ExpectationFlags {
   readonly maxFall?: number
   readonly maxQuarantined?: number
   readonly maxGap?: number
+  readonly minCompanies?: number
   /** `--no-new-drift` makes it false. */
   readonly newDrift: boolean
 }
@@ -45,9 +46,10 @@ export const addExpectationOptions = (command: Command): Command =>
       share('--max-quarantined'),
     )
     .option('--max-gap <n>', 'most records that the newest pull of a search missed', wholeNumber('--max-gap'))
+    .option('--min-companies <n>', 'least number of current companies', wholeNumber('--min-companies'))
     .option('--no-new-drift', 'fail on names that are unknown and that no earlier load had')
 
 export const expectationsOf = (flags: ExpectationFlags): Expectations => {
-  const { maxAge: maxAgeMs, maxFall, maxQuarantined, maxGap, newDrift } = flags
-  return { maxAgeMs, maxFall, maxQuarantined, maxGap, noNewDrift: !newDrift }
+  const { maxAge: maxAgeMs, maxFall, maxQuarantined, maxGap, minCompanies, newDrift } = flags
+  return { maxAgeMs, maxFall, maxQuarantined, maxGap, minCompanies, noNewDrift: !newDrift }
 }

@@ -4,6 +4,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
 import { parseDuration } from '../../support/quantities.ts'
+import { LAKE_HERE, LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
 
 export interface LakeOption {
   readonly lake: string
@@ -63,7 +64,7 @@ export const lakeOption = (): Option => {
   // A variable that is set to nothing is none.
   return process.env[LAKE_VARIABLE]
     ? namedLake(about).env(LAKE_VARIABLE).makeOptionMandatory()
-    : namedLake(`${about} (or ${LAKE_VARIABLE})`).makeOptionMandatory()
+    : namedLake(`${about} (or ${LAKE_VARIABLE}; else ${LAKE_HERE})`).makeOptionMandatory()
 }
 
 /** The lake of a command that can do without one: an action checks it with `neededLake`. */
@@ -71,9 +72,9 @@ export const lakeOrTargetOption = (): Option => lakeOption().makeOptionMandatory
 
 /** @throws {ToolkitError} USAGE, as for an option that is mandatory */
 export const neededLake = <Flags extends Partial<LakeOption>>(flags: Flags): Flags & LakeOption => {
-  const { lake } = flags
+  const { lake = lakeHere() } = flags
   if (lake !== undefined) return { ...flags, lake }
-  throw new ToolkitError('USAGE', 'Required option "-l, --lake <lake>" not specified')
+  throw new ToolkitError('USAGE', LAKE_MISSING)
 }
 
 /** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
@@ -111,3 +112,13 @@ export interface CheckedFlag {
 
 export const checkedOption = (): Option =>
   new Option('--checked', 'download and verify files before reading them (lakes in buckets)')
+
+export interface YesOption {
+  readonly yes?: true
+}
+
+export const yesOption = (): Option => new Option('--yes', 'at a terminal: ask nothing, do it')
+
+/** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */
+export const isAsked = ({ yes, json }: YesOption & JsonOption): boolean =>
+  !yes && !json && process.stdin.isTTY === true && process.stderr.isTTY === true

@@ -16,7 +16,7 @@ import { isBucket } from '../../core/lake-address.ts'
 import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
-import { TARGET_FORMS } from '../../sink/targets.ts'
+import { passwordVariable, TARGET_FORMS } from '../../sink/targets.ts'
 import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
 import { repeated, wholeNumber } from './options.ts'
@@ -30,8 +30,23 @@ export interface TargetFlags {
 
 const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
 
+/** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. @throws {ToolkitError} USAGE */
+const withoutPassword = (address: string): string => {
+  const variable = passwordVariable(address)
+  if (variable === undefined) return address
+  throw new ToolkitError(
+    'USAGE',
+    'Cannot use an address of a database with its password in it: the list of processes shows arguments to others; ' +
+      `leave it out and set ${variable}, or put it into ~/.pgpass`,
+  )
+}
+
 export const sinkOption = (about: string): Option =>
-  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(repeated)
+  new Option('--sink <url>', `${about}: ${SINK_FORMS} (repeatable)`).argParser(
+    (address: string, before?: readonly string[]) => repeated(withoutPassword(address), before),
+  )
+
+export const toOption = (about: string): Option => new Option('--to <url>', about).argParser(withoutPassword)
 
 export const adoptOption = (): Option =>
   new Option('--adopt', 'hand targets that hold the rows of another lake over to this one')

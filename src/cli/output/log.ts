@@ -1,7 +1,7 @@
 /** Lines on standard error: for people, or as JSON for programs; which of them are written, and of which run they speak. */
 
 import type { StageListener } from '../../core/stages.ts'
-import { printable } from './text-table.ts'
+import { coloured, printable } from './text-table.ts'
 
 const LEVELS = ['debug', 'info', 'warning', 'error'] as const
 type Level = (typeof LEVELS)[number]
@@ -13,6 +13,7 @@ interface LogFlags {
   readonly quiet?: boolean | undefined
   readonly verbose?: boolean | undefined
   readonly logFormat?: string | undefined
+  readonly color?: boolean | undefined
 }
 
 let least: Level = 'info'
@@ -39,7 +40,9 @@ const follow: StageListener = (stage) => {
 let unfollow: (() => void) | undefined
 
 /** Sets what is written from now on. `--quiet` leaves warnings and errors, `--verbose` adds a line for each stage. */
-export const configureLog = async ({ quiet, verbose, logFormat }: LogFlags): Promise<void> => {
+export const configureLog = async ({ quiet, verbose, logFormat, color }: LogFlags): Promise<void> => {
+  // Node's own switch, for processes that this one starts too.
+  if (color === false) process.env.NO_COLOR = '1'
   least = quiet ? 'warning' : verbose ? 'debug' : 'info'
   asJson = logFormat === 'json'
   unfollow?.()
@@ -54,6 +57,7 @@ export const earlyFlags = (args: readonly string[], env: NodeJS.ProcessEnv): Log
   const at = args.lastIndexOf('--log-format')
   const given = args.find((one) => one.startsWith('--log-format='))?.slice('--log-format='.length)
   return {
+    color: !args.includes('--no-color'),
     quiet: args.includes('--quiet'),
     verbose: args.includes('--verbose'),
     logFormat: given ?? (at < 0 ? env.FIRMLAKE_LOG_FORMAT : args[at + 1]),
@@ -78,12 +82,18 @@ const levelIn = (text: string): readonly [level: Level, message: string] => {
 /** Whether a line is written, by its level. */
 export const isWritten = (text: string): boolean => isLogged(levelIn(text)[0])
 
+/** `warning:` and `error CODE:` in colour, where standard error shows colours. */
+export const withColour = (text: string): string =>
+  text.replace(/^(?:warning:|error [A-Z_]+:)/, (head) =>
+    coloured(head.startsWith('w') ? 'yellow' : 'red', head, process.stderr),
+  )
+
 /** One line: for people as it is, on a terminal in place of a progress line; else as JSON, with the facts. */
 export const writeLog = (text: string, facts: object = {}, debug = false): void => {
   const [level, message] = debug ? (['debug', text] as const) : levelIn(text)
   if (!isLogged(level)) return
   if (!asJson) {
-    process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${printable(text)}\n`)
+    process.stderr.write(`${process.stderr.isTTY ? CLEAR_LINE : ''}${withColour(printable(text))}\n`)
     return
   }
   const line = { time: new Date().toISOString(), level, ...(run !== undefined && { run }), message, ...facts }

@@ -2,7 +2,7 @@
 
 import type { ValueShape } from '../../lake/duckdb/duckdb-values.ts'
 import type { QueryResult } from '../../lake/query/lake-query.ts'
-import { neutralise } from '../../support/formula-text.ts'
+import { neutralise, neutraliseJson } from '../../support/formula-text.ts'
 import { formatCount, formatCounted } from './format.ts'
 import { note, print, printLines } from './print.ts'
 import { fitTable, printable, type TextColumn, textTable } from './text-table.ts'
@@ -20,6 +20,10 @@ interface PrintOptions {
   readonly width: number
   /** CSV: safe for spreadsheets. */
   readonly neutral: boolean
+  /** A table for a person at a terminal: with types and NULL. */
+  readonly atTerminal: boolean
+  /** Many rows of such a table are shown by the first and the last, where no limit was asked for. */
+  readonly shortens: boolean
 }
 
 /** Rows of a table by default: its widths are known only when all of it is in memory. */
@@ -71,7 +75,8 @@ const csvText = (text: string, value: unknown): string =>
 /** Values that are safe for a spreadsheet: numbers as they are, which may begin with a sign; texts are no formulas. */
 const spreadsheetText = (value: unknown, column: ValueColumn): string => {
   const text = cellText(value, column)
-  return column.shape.kind === 'number' ? text : neutralise(text)
+  if (column.shape.kind === 'number') return text
+  return typeof value === 'object' ? neutraliseJson(text) : neutralise(text)
 }
 
 const csvHeader = (columns: readonly ValueColumn[], neutral: boolean): string =>
@@ -107,22 +112,52 @@ async function* firstRows(rows: QueryResult['rows'], limit: number): QueryResult
 const titlesOf = (columns: readonly ValueColumn[]): readonly TextColumn[] =>
   columns.map(({ name, shape }) => ({ title: name, right: shape.kind === 'number' }))
 
+const NULL = 'NULL'
+/** Rows at either end of a table at a terminal; those between are left out. */
+const END_ROWS = 20
+const DOTS = '·'
+
+const terminalTitlesOf = (columns: readonly ValueColumn[]): readonly TextColumn[] =>
+  titlesOf(columns).map((title, at) => ({
+    ...title,
+    type: columns[at]?.type.toLowerCase() ?? '',
+    colour: (text) => (text === NULL || text === DOTS ? 'dim' : undefined),
+  }))
+
+/** The first and the last of many rows, and dots between them. */
+const ends = (cells: readonly string[][]): readonly string[][] =>
+  cells.length <= 2 * END_ROWS + 1
+    ? cells
+    : [...cells.slice(0, END_ROWS), (cells[0] ?? []).map(() => DOTS), ...cells.slice(-END_ROWS)]
+
 const cutNote = (shortened: number, excluded: number, columns: number): string =>
   [
     ...(shortened > 0 ? [`${formatCounted(shortened, 'column')} shortened`] : []),
     ...(excluded > 0 ? [`${formatCount(excluded)} of ${formatCounted(columns, 'column')} left out`] : []),
   ].join(', ')
 
-const printTable = async ({ columns, rows }: QueryResult, { limit, width }: PrintOptions): Promise<void> => {
+const printTable = async (
+  { columns, rows }: QueryResult,
+  { limit, width, atTerminal, shortens }: PrintOptions,
+): Promise<void> => {
   const cells: string[][] = []
+  const textOf = (value: unknown, column: ValueColumn): string =>
+    atTerminal && (value === null || value === undefined) ? NULL : cellText(value, column)
   for await (const chunk of firstRows(rows, limit + 1))
-    for (const row of chunk) cells.push(columns.map((column, at) => cellText(row[at], column)))
-  const fitted = fitTable(titlesOf(columns), cells.slice(0, limit), width)
+    for (const row of chunk) cells.push(columns.map((column, at) => textOf(row[at], column)))
+  const all = cells.slice(0, limit)
+  const isCut = cells.length > limit
+  const shown = !shortens ? all : isCut ? all.slice(0, 2 * END_ROWS) : ends(all)
+  const fitted = fitTable(atTerminal ? terminalTitlesOf(columns) : titlesOf(columns), shown, width)
   await printLines(textTable(fitted.columns, fitted.rows))
+  if (shown.length < all.length && !isCut)
+    note(`${formatCounted(all.length, 'row')}, ${2 * END_ROWS} shown: --limit ${all.length} shows all.`)
   const cut = cutNote(fitted.shortened, fitted.excluded, columns.length)
   if (cut !== '') note(`Cut to a width of ${formatCount(width)}: ${cut}; --format csv or json shows all.`)
-  if (cells.length > limit)
-    note(`There are more than ${formatCount(limit)} rows: --limit shows more, --format csv or json all.`)
+  if (isCut)
+    note(
+      `There are more than ${formatCount(shown.length)} rows: --limit shows more, --format csv or json all.`,
+    )
 }
 
 const printMarkdown = async ({ columns, rows }: QueryResult, { limit }: PrintOptions): Promise<void> => {
@@ -161,13 +196,18 @@ const PRINTERS = { table: printTable, json: printJsonRows, csv: printCsv, markdo
 export const printResult = (
   result: QueryResult,
   format: keyof typeof PRINTERS,
-  {
+  options: { readonly [Name in keyof PrintOptions]?: PrintOptions[Name] | undefined } = {},
+): Promise<void> => {
+  const {
     limit = format === 'table' ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY,
     // A terminal that does not say how wide it is says 0.
     width = process.stdout.columns || Number.POSITIVE_INFINITY,
     neutral = true,
-  }: { readonly [Name in keyof PrintOptions]?: PrintOptions[Name] | undefined } = {},
-): Promise<void> => PRINTERS[format](result, { limit, width, neutral })
+    atTerminal = process.stdout.isTTY === true,
+    shortens = atTerminal && options.limit === undefined,
+  } = options
+  return PRINTERS[format](result, { limit, width, neutral, atTerminal, shortens })
+}
 
 /** Characters that begin or end markup; an underscore within a word (`company_name`) is none. */
 const MARKUP = /[\\`*[\]<>&|~$]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu

@@ -3,8 +3,9 @@
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'
 import { ERROR_CODES, type ErrorCode, knownError, systemCode, ToolkitError } from '../../core/errors.ts'
-import { logsJson, writeLog } from './log.ts'
-import { printable } from './text-table.ts'
+import { LAKE_MISSING } from '../config/loaded-config.ts'
+import { logsJson, withColour, writeLog } from './log.ts'
+import { coloured, printable } from './text-table.ts'
 
 interface ErrorReport {
   readonly code: ErrorCode | 'UNEXPECTED'
@@ -19,10 +20,12 @@ const UNEXPECTED_REMEDY = 'this is a fault of firmlake; report it with what FIRM
 const ENGINE_MESSAGE = /^([A-Z][A-Za-z-]*(?: [A-Za-z-]+)* Error): /
 
 /** Wrong usage as commander reports it, as a `ToolkitError`. */
-export const asToolkitError = (error: unknown): unknown =>
-  error instanceof CommanderError
-    ? new ToolkitError('USAGE', sentence(error.message.replace(/^error: /, '')), {}, error)
-    : error
+export const asToolkitError = (error: unknown): unknown => {
+  if (!(error instanceof CommanderError)) return error
+  const lacksLake = error.code === 'commander.missingMandatoryOptionValue' && error.message.includes('--lake')
+  const text = lacksLake ? LAKE_MISSING : sentence(error.message.replace(/^error: /, ''))
+  return new ToolkitError('USAGE', text, {}, error)
+}
 
 const sentence = (text: string): string =>
   (text.charAt(0).toUpperCase() + text.slice(1)).replaceAll("'", '"').replaceAll('\n', ' ').replace(/\.$/, '')
@@ -48,15 +51,35 @@ const describe = (caught: unknown): ErrorReport => {
   }
 }
 
+/** Options, commands, documents and variables that a text names. */
+const NAMED = /--[a-z][a-z-]*|(?<=")firmlake [^"]*(?=")|docs\/[\w-]+\.md|FIRMLAKE_\w+/g
+/** A remedy that points to the message alone. */
+const POINTS_BACK = /\bmessage (says|has|names)\b/
+
+/** The part of a remedy, `meaning; what to do`, that a message does not say itself; empty where it says all of it. */
+const furtherRemedy = (message: string, remedy: string): string => {
+  const saysAll = (text: string): boolean => {
+    const named = text.match(NAMED) ?? []
+    return named.length > 0 ? named.every((name) => message.includes(name)) : message.includes(text)
+  }
+  const [meaning = '', ...more] = remedy.split('; ')
+  const advice = more.join('; ')
+  const pointsBack = POINTS_BACK.test(advice) && advice.match(NAMED) === null
+  if (pointsBack || (advice !== '' && saysAll(advice))) return ''
+  return saysAll(meaning) ? advice : remedy
+}
+
 /**
- * The text of an error: `error CODE: message` and what to do, or for programs one line of JSON,
+ * The text of an error: `error CODE: message` and what to do beyond it, or for programs one line of JSON,
  * `{"error":{"code","message","context"}}`. With `debug` the stack and its causes follow.
  */
 export const errorText = (error: unknown, { json = false, debug = false } = {}): string => {
   const { code, message, context, remedy } = describe(error)
+  const further = furtherRemedy(message, remedy)
+  const lines = [...message.split('\n').map(printable), ...(further === '' ? [] : [further])]
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
-    : `error ${code}: ${message.split('\n').map(printable).join('\n  ')}\n  ${remedy}`
+    : `error ${code}: ${lines.join('\n  ')}`
   return `${text}\n${debug ? `${inspect(error, { depth: 5 })}\n` : ''}`
 }
 
@@ -66,7 +89,12 @@ export const logError = (
   options: { readonly json: boolean; readonly debug: boolean },
 ): void => {
   if (!logsJson()) {
-    process.stderr.write(errorText(error, options))
+    const text = errorText(error, options)
+    const { remedy } = describe(error)
+    const hint = coloured('dim', remedy, process.stderr)
+    process.stderr.write(
+      withColour(options.json ? text : text.replace(`\n  ${remedy}\n`, () => `\n  ${hint}\n`)),
+    )
     return
   }
   const { code, message, context, remedy } = describe(error)

@@ -3,11 +3,30 @@
  * fit.
  */
 
+import { styleText } from 'node:util'
+
 export interface TextColumn {
   readonly title: string
   /** Numbers stand to the right. @default false */
   readonly right?: boolean
+  /** Type of its values, shown below the title. @default none */
+  readonly type?: string
+  /** Colour of a cell by its text, on a terminal with colours. @default none */
+  readonly colour?: (text: string) => Colour | undefined
 }
+
+export type Colour = 'red' | 'yellow' | 'green' | 'dim'
+
+/**
+ * A text in colour where the stream is a terminal that shows colours: not with NO_COLOR or `--no-color`.
+ *
+ * @param stream where it will be written @default standard output
+ */
+export const coloured = (
+  colour: Colour,
+  text: string,
+  stream: NodeJS.WritableStream = process.stdout,
+): string => styleText(colour, text, { stream })
 
 let segmenter: Intl.Segmenter | undefined
 /** Made for the first text that is not plain: it takes longer than all else of a start. */
@@ -29,6 +48,17 @@ export const printable = (text: string): string =>
     : text.replace(UNPRINTABLE, (character) =>
         character === '\n' ? '\\n' : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
       )
+
+const LINE_ENDS = /(\t|\r?\n)/
+/** And colours. */
+const OWN_TEXT = /(\t|\r?\n|\u001b\[\d+m)/
+
+/** The same of whole lines, whose ends and tabs stay. @param isOwn whether the lines may be in colour */
+export const printableLines = (text: string, isOwn = false): string =>
+  text
+    .split(isOwn ? OWN_TEXT : LINE_ENDS)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('')
 
 /** Columns of a terminal that a text takes. */
 export const displayWidth = (text: string): number => {
@@ -52,24 +82,51 @@ export const cutToWidth = (text: string, width: number): string => {
   return `${cut}…`
 }
 
+/** Colour of what a check or a part of a night came to. */
+export const colourOfStatus = (status: string): Colour | undefined =>
+  (({ failed: 'red', 'held-back': 'yellow', note: 'yellow' }) as const)[status]
+
 const pad = (text: string, width: number, right: boolean): string => {
   const space = ' '.repeat(Math.max(0, width - displayWidth(text)))
   return right ? space + text : text + space
 }
 
-/** Lines of a table: titles, a rule, rows; no space at the end of a line. */
+/** A type that is no longer counts for the width of its column; longer ones are cut. */
+const TYPE_WIDTH = 9
+
+const headWidth = ({ title, type = '' }: TextColumn): number =>
+  Math.max(displayWidth(printable(title)), Math.min(displayWidth(printable(type)), TYPE_WIDTH))
+
+/** Lines of a table: titles, types if there are any, a rule, rows; no space at the end of a line. */
 export const textTable = (columns: readonly TextColumn[], rows: readonly (readonly string[])[]): string[] => {
   const cells = rows.map((row) => columns.map((_, column) => printable(row[column] ?? '')))
-  const titles = columns.map(({ title }) => printable(title))
-  const widths = titles.map((title, column) =>
-    cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), displayWidth(title)),
+  const widths = columns.map((one, column) =>
+    cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), headWidth(one)),
   )
-  const line = (texts: readonly string[]): string =>
+  const line = (
+    texts: readonly string[],
+    colourOf: (text: string, column: number) => Colour | undefined,
+  ): string =>
     texts
-      .map((text, column) => pad(text, widths[column] ?? 0, columns[column]?.right ?? false))
+      .map((text, column) => {
+        const padded = pad(text, widths[column] ?? 0, columns[column]?.right ?? false)
+        const cell = column === texts.length - 1 ? padded.trimEnd() : padded
+        const colour = colourOf(text, column)
+        return colour === undefined ? cell : coloured(colour, cell)
+      })
       .join('  ')
       .trimEnd()
-  return [line(titles), widths.map((width) => '─'.repeat(width)).join('  '), ...cells.map(line)]
+  const plain = (): undefined => undefined
+  const types = columns.map(({ type = '' }, column) => cutToWidth(printable(type), widths[column] ?? 0))
+  return [
+    line(
+      columns.map(({ title }) => printable(title)),
+      plain,
+    ),
+    ...(types.some((type) => type !== '') ? [line(types, () => 'dim')] : []),
+    coloured('dim', widths.map((width) => '─'.repeat(width)).join('  ')),
+    ...cells.map((row) => line(row, (text, column) => columns[column]?.colour?.(text))),
+  ]
 }
 
 interface FittedTable {
@@ -109,8 +166,7 @@ export const fitTable = (
   const values = columns.map((_, column) =>
     cells.reduce((most, row) => Math.max(most, displayWidth(row[column] ?? '')), 0),
   )
-  const titles = columns.map(({ title }) => displayWidth(printable(title)))
-  const full = titles.map((title, column) => Math.max(title, values[column] ?? 0))
+  const full = columns.map((one, column) => Math.max(headWidth(one), values[column] ?? 0))
   if (sum(full) + GAP * (full.length - 1) <= width) return { columns, rows, shortened: 0, excluded: 0 }
 
   const least = columns.map(({ right }, column) =>

@@ -3,6 +3,7 @@
 import { ServiceError } from '@temporalio/client'
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig'
 import { ToolkitError } from '../../core/errors.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import { VERSION } from '../../support/own-package.ts'
 
 /** Where runs are handed over. */
@@ -25,7 +26,7 @@ export interface TemporalAddress {
 const TASK_QUEUE = `firmlake-${VERSION}`
 export const CONNECT_WITHIN_MS = 10_000
 
-/** @throws {ToolkitError} USAGE without an address, or where the environment cannot be read */
+/** @throws {ToolkitError} USAGE without an address, with an API key and no TLS, or where the environment cannot be read */
 export const addressOf = (place: TemporalPlace): TemporalAddress => {
   const { connectionOptions, namespace } = settings()
   const address = place.address ?? connectionOptions.address
@@ -33,6 +34,11 @@ export const addressOf = (place: TemporalPlace): TemporalAddress => {
     throw new ToolkitError(
       'USAGE',
       'Cannot reach Temporal: no address, give --temporal HOST:PORT or set TEMPORAL_ADDRESS',
+    )
+  if (connectionOptions.apiKey && !connectionOptions.tls && !isLoopback(address.replace(/:\d+$/, '')))
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot reach Temporal at ${address}: TEMPORAL_TLS=false would send TEMPORAL_API_KEY in the clear, expected TLS`,
     )
   return {
     address,

@@ -17,11 +17,28 @@ export interface ChosenFiles {
   readonly unnameable: readonly ListedBatchFile[]
 }
 
-/** Why an unnameable file is skipped. */
-export const unnameableReason = ({ id }: Pick<ListedBatchFile, 'id'>): string =>
+const unnameableReason = ({ id }: Pick<ListedBatchFile, 'id'>): string =>
   id === ''
     ? 'the listing gives it no id'
     : 'its id in the listing holds half a character, and no address can name it'
+
+/** Unnameable files and why each is skipped. Their names read the same on every terminal: half a character is its escape. */
+export const skippedFiles = (unnameable: readonly ListedBatchFile[]) =>
+  unnameable.map((file) => ({
+    source: JSON.stringify(file.name).slice(1, -1),
+    reason: unnameableReason(file),
+  }))
+
+/** Why there is nothing to pull; the lake holds all that there is only where it does. */
+export const nothingReason = ({ held, unnameable }: Pick<ChosenFiles, 'held' | 'unnameable'>): string => {
+  const files = `${held.length} ${held.length === 1 ? 'file' : 'files'}`
+  if (held.length > 0 && unnameable.length > 0)
+    return `the lake holds the other ${files} that the service offers`
+  if (held.length > 0) return `the lake holds the ${files} that the service offers`
+  return unnameable.length > 0
+    ? 'no file of the listing can be asked for'
+    : 'the service offers no such batch file'
+}
 
 /**
  * Batch files of a service that a lake holds whole, by id.

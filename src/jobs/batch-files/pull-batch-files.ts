@@ -70,7 +70,7 @@ const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
  * @example
  * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }))
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'token-of-my-service' }))
  * const { records, held } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records, held.length) // 5 0
  */

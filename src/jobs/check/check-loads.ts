@@ -1,11 +1,13 @@
-/** The expectations about the loads of a lake, against its manifest. Pure. */
+/** The expectations about a lake: of its loads, against the manifest, and the number of its companies. */
 
 import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
+import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import type { Facts } from '../../lake/views/fact-columns.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRows } from '../common/read-rows.ts'
 
 /** The expectations; one that is absent is not checked. */
 export interface Expectations {
@@ -19,11 +21,14 @@ export interface Expectations {
   readonly maxGap?: number | undefined
   /** Whether names that the contract does not know fail where no earlier load had them. */
   readonly noNewDrift?: boolean | undefined
+  /** Companies that are current, at least. */
+  readonly minCompanies?: number | undefined
 }
 
 export const EXPECTATION_OPTIONS: OptionTypes<Expectations> = {
   noNewDrift: is.flag,
   ...each(is.amount, 'maxAgeMs', 'maxFall', 'maxQuarantined', 'maxGap'),
+  minCompanies: is.count,
 }
 
 /** One expectation or rule. */
@@ -148,4 +153,16 @@ export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date):
     ...(maxGap === undefined ? [] : [gap(facts, maxGap)]),
     ...(noNewDrift ? [newDrift(facts)] : []),
   ]
+}
+
+/** The number of companies, where one is expected. */
+export const checkCompanies = async (
+  lake: LakeQuery,
+  { minCompanies }: Expectations,
+): Promise<readonly CheckResult[]> => {
+  if (minCompanies === undefined) return []
+  const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))
+  const value = Number(row?.companies)
+  const status = value >= minCompanies ? 'passed' : 'failed'
+  return [{ name: 'companies', value, status, expected: `at least ${minCompanies}` }]
 }

@@ -3,15 +3,16 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { type QueryRow, readRows } from '../common/read-rows.ts'
+import type { QueryRow } from '../common/read-rows.ts'
 import { openQuery } from '../query/query.ts'
 import {
   type CheckResult,
+  checkCompanies,
   checkLoads,
   EXPECTATION_OPTIONS,
   type Expectations,
@@ -22,8 +23,6 @@ import {
 export interface LakeCheckOptions extends Expectations {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  /** Companies that are current, at least. */
-  readonly minCompanies?: number | undefined
   /** Whether the rules on the data are checked, too. @default true */
   readonly data?: boolean | undefined
   /**
@@ -105,23 +104,12 @@ const checkData = async (
   return found
 }
 
-const companies = async (lake: LakeQuery, least: number): Promise<CheckResult> => {
-  const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))
-  const value = Number(row?.companies)
-  return {
-    name: 'companies',
-    value,
-    status: value >= least ? 'passed' : 'failed',
-    expected: `at least ${least}`,
-  }
-}
-
 const OPTIONS: OptionTypes<LakeCheckOptions> = {
   ...EXPECTATION_OPTIONS,
   lake: is.lake,
   data: is.flag,
   memoryBytes: is.amount,
-  ...each(is.count, 'minCompanies', 'threads'),
+  threads: is.count,
   now: is.callback,
   rules: is.object,
 }
@@ -141,13 +129,13 @@ const OPTIONS: OptionTypes<LakeCheckOptions> = {
 export const check = async (options: LakeCheckOptions): Promise<CheckReport> => {
   checkOptions('check', OPTIONS, options)
   const { lake } = options
-  const { minCompanies, memoryBytes, threads, now = () => new Date() } = options
+  const { memoryBytes, threads, now = () => new Date() } = options
   const root = await readRoot(lake)
   const facts = await loadFactsOf(lake, root)
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
   try {
     const loads = checkLoads(facts, options, now())
-    const counted = minCompanies === undefined ? [] : [await companies(opened, minCompanies)]
+    const counted = await checkCompanies(opened, options)
     const found = await checkData(opened, options)
     const checks = [...loads, ...counted, ...found.map((one) => one.check)]
     return {

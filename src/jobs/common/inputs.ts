@@ -54,7 +54,7 @@ export interface BatchFiles extends BatchFilesChoice {
  * @example
  * import { batchFiles, pullBatchFiles, createService } from 'firmlake'
  *
- * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'my-token' }), { countries: ['SE'] })
+ * const from = batchFiles(createService({ url: 'https://service.example.com', token: 'token-of-my-service' }), { countries: ['SE'] })
  * const { records } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records) // 4
  */

@@ -6,7 +6,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { type ColumnTypeTree, literal, parseColumnType } from '../../lake/duckdb/sql.ts'
+import { type ColumnTypeTree, parseColumnType, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -99,9 +99,8 @@ export const checkColumns = async (
   files: readonly { readonly path: string }[],
 ): Promise<ReadonlySet<string>> => {
   if (files.length === 0) return new Set()
-  const paths = files.map(({ path }) => literal(path)).join(', ')
   const columns = await session.describe(
-    `SELECT * FROM read_parquet([${paths}], union_by_name = true, hive_partitioning = false)`,
+    `SELECT * FROM ${readParquet(pathsSql(files.map(({ path }) => path)), 'union_by_name = true')}`,
   )
   const unknown = columns
     .flatMap(({ name, type }) => pathsOf(name, parseColumnType(type)))

@@ -43,6 +43,8 @@ export interface Diagnosis {
 export interface DoctorOptions {
   /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
   readonly lake?: string | undefined
+  /** Whether it may be one that the first load makes. @default false */
+  readonly mayBeNew?: boolean | undefined
   /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
   readonly sinks?: readonly string[] | undefined
   /** Address of the service. @default FIRMLAKE_URL */
@@ -123,6 +125,7 @@ const askAll = async (
 const OPTIONS: OptionTypes<DoctorOptions> = {
   ...each(is.text, 'lake', 'url', 'tokenFile', 'tokenVariable'),
   online: is.flag,
+  mayBeNew: is.flag,
   limitMs: is.amount,
   env: is.object,
   ...each(is.texts, 'sinks', 'uses', 'needs'),
@@ -161,7 +164,11 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
   const asked = online ? await askAll({ needs, service, found }, env, limitMs) : []
   // A bucket that does not answer would be waited for once more.
   const isReached = asked.every(({ about, state }) => about !== 'bucket' || state === 'well')
-  const findings = [...found, ...asked, ...(lake !== undefined && isReached ? await checkLake(lake) : [])]
+  const findings = [
+    ...found,
+    ...asked,
+    ...(lake !== undefined && isReached ? await checkLake(lake, options.mayBeNew) : []),
+  ]
   return {
     well: findings.every(({ state }) => state !== 'missing'),
     findings,
@@ -175,7 +182,7 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
 const someOf = (about: string, says: string, count: number, mend: string): readonly MachineFinding[] =>
   count === 0 ? [] : [{ about, state: 'absent', says: `${says}: ${count}`, mend }]
 
-const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
+const checkLake = async (lake: string, mayBeNew = false): Promise<readonly MachineFinding[]> => {
   try {
     const newest = await newestRoot(lake)
     const runs = await listRuns(lake, { now: new Date() })
@@ -187,6 +194,8 @@ const checkLake = async (lake: string): Promise<readonly MachineFinding[]> => {
     ]
   } catch (error) {
     if (!(error instanceof ToolkitError)) throw error
+    if (mayBeNew && error.code === 'LAKE_NOT_FOUND')
+      return [{ about: 'lake', state: 'absent', says: `"${lake}": none yet, the first load makes it` }]
     return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
   }
 }

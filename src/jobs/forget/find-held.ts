@@ -5,7 +5,7 @@
 
 import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
+import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
@@ -42,9 +42,6 @@ const LOOKS: readonly Look[] = [
   { table: 'relation_entities', owner: 'company_id', id: 'entity_id', ids: ENTITY_IDS },
 ]
 
-/** Paths as DuckDB's list. */
-export const pathsSql = (paths: readonly string[]): string => `[${paths.map(literal).join(', ')}]`
-
 /** The rows of the forgotten that were found. */
 interface FoundIds {
   readonly held: Map<number, Held>
@@ -75,7 +72,7 @@ export const findHeld = async (work: ForgetWork): Promise<FoundIds> => {
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT [${group.map(({ partition }) => partition)}][file_index::BIGINT + 1] AS place, ${owner} AS owner,
   ${id} AS id, ${owner} IN (FROM ${COMPANY_IDS}) AS is_theirs
-FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
+FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')}
 WHERE ${id} IN (FROM ${ids})`),
       )
       for (const row of rows) {
@@ -113,7 +110,7 @@ const suspectsIn = async (
   for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE))
     await withLakeFiles(work, group, async (placeOf) => {
       const rows = session.stream(`SELECT internal_id, extra, file_index::INTEGER AS file
-FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
+FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')}
 WHERE extra IS NOT NULL`)
       for await (const some of rows) {
         signal?.throwIfAborted()

@@ -3,11 +3,11 @@
  * rows that are about to go.
  */
 
-import { literal } from '../../lake/duckdb/sql.ts'
+import { literal, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
-import { type HeldByPlace, pathsSql } from './find-held.ts'
+import type { HeldByPlace } from './find-held.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { type Identifiers, identifiersOf, stripped } from './identifiers.ts'
 
@@ -58,7 +58,7 @@ export const resolveIds = async (
       signal?.throwIfAborted()
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national
-FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, union_by_name = true, hive_partitioning = false)
+FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')}
 WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry} AND ${id} IS NOT NULL`),
       )
       for (const { id: internal, national } of rows) {
@@ -92,8 +92,7 @@ export const collectIdentifiers = async (
       const files = partition?.files.filter((file) => file.table === table && file.rows > 0) ?? []
       if (files.length === 0) continue
       const rows = await withLakeFiles(work, files, (placeOf) =>
-        session.rows(`WITH rows AS (FROM read_parquet(${pathsSql(files.map(({ path }) => placeOf(path)))},
-  union_by_name = true, hive_partitioning = false)), known AS (${select})
+        session.rows(`WITH rows AS (FROM ${readParquet(pathsSql(files.map(({ path }) => placeOf(path))), 'union_by_name = true')}), known AS (${select})
 SELECT DISTINCT * FROM (
   SELECT 'names' AS kind, unnest(names) AS text FROM known UNION ALL SELECT 'ids', unnest(ids) FROM known
 ) WHERE text IS NOT NULL`),

@@ -4,13 +4,14 @@ import type { LeftInLake } from '../../commit/commit-forget.ts'
 import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { isReplay } from '../../core/source-kinds.ts'
+import { pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import { addUp, cleanPull, cleanSource, dropDrift, withoutTelling, withQuarantine } from './clean-entries.ts'
-import { findHeld, findTold, type Held, pathsSql } from './find-held.ts'
+import { findHeld, findTold, type Held } from './find-held.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
 import { collectIdentifiers } from './resolve-ids.ts'
@@ -171,7 +172,7 @@ const dropUsed = async (work: ForgetWork, files: readonly FileEntry[]): Promise<
     await withLakeFiles(work, group, (placeOf) =>
       session.run(`DELETE FROM ${UNKNOWN} AS u USING (
   SELECT DISTINCT category, line_item
-  FROM read_parquet(${pathsSql(group.map(({ path }) => placeOf(path)))}, hive_partitioning = false)
+  FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))))}
   SEMI JOIN ${UNKNOWN} USING (category, line_item)
 ) AS used WHERE u.category = used.category AND u.line_item = used.line_item`),
     )
@@ -188,7 +189,7 @@ const itemsThatTell = async (
   for (const file of dictionaries.filter(({ rows }) => rows > 0)) {
     const items = await withLakeFiles(work, [file], (placeOf) =>
       work.session.rows(`SELECT category || ' ' || line_item AS item
-FROM read_parquet(${pathsSql([placeOf(file.path)])}, hive_partitioning = false) WHERE unit = 'unknown'`),
+FROM ${readParquet(pathSql(placeOf(file.path)))} WHERE unit = 'unknown'`),
     )
     const values = items.filter(({ item }) => Object.values(standing(String(item))).includes(true)).length
     if (values > 0) left.push({ kind: file.table, path: file.path, values })
@@ -209,7 +210,7 @@ const rewriteDictionary = async (
 ): Promise<{ readonly file: FileEntry; readonly rows: number } | null> => {
   const { session } = work
   return withLakeFiles(work, [dictionary], async (placeOf) => {
-    const from = `read_parquet(${pathsSql([placeOf(dictionary.path)])}, hive_partitioning = false)`
+    const from = readParquet(pathSql(placeOf(dictionary.path)))
     await session.run(`CREATE OR REPLACE TABLE ${UNKNOWN} AS
 SELECT category, line_item FROM ${from} WHERE unit = 'unknown'`)
     const left = async (): Promise<number> =>

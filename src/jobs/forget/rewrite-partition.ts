@@ -8,7 +8,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { Receipt, SinkRun } from '../../core/sink.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { compactOrder } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
@@ -16,7 +16,7 @@ import { observedOf } from '../../load/loader.ts'
 import { discard } from '../../support/durable-files.ts'
 import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
-import { type Held, pathsSql } from './find-held.ts'
+import type { Held } from './find-held.ts'
 import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
 import type { Identifiers } from './identifiers.ts'
 import { reload, restoredTexts } from './reload.ts'
@@ -103,8 +103,7 @@ interface HeldFile {
 
 const TOUCHED = `${HIDDEN_SCHEMA}.touched`
 
-const fileSql = (paths: readonly string[]): string =>
-  `read_parquet(${pathsSql(paths)}, union_by_name = true, hive_partitioning = false)`
+const fileSql = (paths: readonly string[]): string => readParquet(pathsSql(paths), 'union_by_name = true')
 
 /** Rows that go or come again: that a company is not listed any more says nothing of others in what is changed of it. */
 const touchedOf = (table: Table): string => (table === LISTINGS ? COMPANY_IDS : TOUCHED)
@@ -141,7 +140,7 @@ export const findFiles = async (
       signal?.throwIfAborted()
       const [rows, replace] = await withLakeFiles(work, [file], async (placeOf) => [
         await session.rows(`SELECT ${table.owner} AS owner, count(*) AS rows, min(file_row_number) AS at
-FROM read_parquet(${pathsSql([placeOf(file.path)])}, hive_partitioning = false, file_row_number = true)
+FROM ${readParquet(pathSql(placeOf(file.path)), 'file_row_number = true')}
 WHERE ${table.owner} IN (FROM ${touchedOf(table)}) GROUP BY ALL`),
         table === LISTINGS ? await searchesOf(work, placeOf(file.path), identifiers) : undefined,
       ])

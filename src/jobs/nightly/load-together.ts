@@ -31,9 +31,9 @@ export type PartOutcome = { readonly part: LoadPart } & (
       readonly summary: LoadSummary
       readonly counts: LineCounts
       readonly pulled: PulledPart | undefined
+      readonly unnameable?: Prepared['unnameable']
     }
-  /** There was nothing to ask for: the lake holds it all. */
-  | { readonly kind: 'nothing' }
+  | Extract<PreparedPart, { readonly kind: 'nothing' }>
   | { readonly kind: 'failed'; readonly error: unknown }
   /** A part that is needed failed. */
   | { readonly kind: 'held-back'; readonly by: string }
@@ -118,7 +118,8 @@ const inOneRun = async (
       const summary = await loadIntoLake(run, watched, { ...options, onlyRows })
       return opened.map(({ part, pulled, sources }): PartOutcome => {
         const counts = linesOfPart(summary.partitions, sources)
-        return { kind: 'loaded', part, summary, counts, pulled: pulled(summary) }
+        const { unnameable } = prepared.find((one) => one.part === part) ?? {}
+        return { kind: 'loaded', part, summary, counts, pulled: pulled(summary), unnameable }
       })
     } catch (error) {
       await blame.learn(error, run, limit)
@@ -160,7 +161,7 @@ class Together {
       try {
         const one = await preparePart(part, this.#options)
         if (one.kind === 'prepared') prepared.push(one)
-        else this.outcomes.set(part, { kind: 'nothing', part })
+        else this.outcomes.set(part, { ...one, part })
       } catch (error) {
         this.#fail(part, error)
         if (isOfService(part) && isDown(error)) down = error

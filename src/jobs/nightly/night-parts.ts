@@ -1,6 +1,8 @@
 /** The outcome of each part of a night, as its result shows it. */
 
 import { knownError } from '../../core/errors.ts'
+import type { ListedBatchFile } from '../../source/service/service.ts'
+import { skippedFiles } from '../batch-files/choose-batch-files.ts'
 import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
 import type { PulledPart } from './open-loads.ts'
@@ -19,6 +21,8 @@ export interface NightPart {
   readonly snapshot?: number | null
   readonly records?: number
   readonly quarantined?: number
+  /** Batch files of the listing that cannot be asked for, by name. */
+  readonly skipped?: readonly { readonly source: string; readonly reason: string }[]
   /** Path of the report. */
   readonly path?: string
 }
@@ -50,6 +54,14 @@ export const errorOf = (outcome: PartOutcome): unknown => {
   return missing && notDeliveredError([missing])
 }
 
+/** Names what was skipped, in the reason too: a table of the parts shows that alone. */
+const withSkipped = (part: NightPart, unnameable: readonly ListedBatchFile[] = []): NightPart => {
+  if (unnameable.length === 0) return part
+  const skipped = skippedFiles(unnameable)
+  const texts = skipped.map(({ source, reason }) => `"${source}" is skipped: ${reason}`)
+  return { ...part, reason: [...(part.reason ? [part.reason] : []), ...texts].join('; '), skipped }
+}
+
 export const loadPartOf = (outcome: PartOutcome): NightPart => {
   const { name, job } = outcome.part
   const kind = KINDS[job.kind]
@@ -59,20 +71,23 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
     case 'held-back':
       return heldBack(name, kind, `"${outcome.by}" is needed and failed`)
     case 'nothing':
-      return { name, kind, state: 'nothing', reason: 'the lake holds all that there is' }
+      return withSkipped({ name, kind, state: 'nothing', reason: outcome.reason }, outcome.unnameable)
     case 'loaded': {
       const { records, quarantined, lines } = outcome.counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
       const state = lines === 0 ? 'nothing' : 'done'
-      const shown = {
+      const reason = lines === 0 ? { reason: 'no new record came' } : {}
+      const counted = {
         name,
         kind,
         state,
         snapshot,
         records,
         quarantined,
+        ...reason,
         ...withPull(outcome.pulled),
       } as const
+      const shown = withSkipped(counted, outcome.unnameable)
       const error = errorOf(outcome)
       return error === undefined ? shown : { ...shown, ...failedPart(name, kind, error) }
     }

@@ -14,6 +14,7 @@ import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
+import type { Expectations } from '../check/check-loads.ts'
 import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
@@ -202,22 +203,26 @@ const collected =
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
 
-const expectationsOf = ({ max_age, max_fall, max_quarantined, max_gap, new_drift }: Section<'check'>) => ({
-  ...{ maxAgeMs: max_age, maxFall: max_fall, maxQuarantined: max_quarantined, maxGap: max_gap },
-  noNewDrift: new_drift === false,
+const expectationsOf = (section: Section<'check'>): Expectations => ({
+  ...{ maxAgeMs: section.max_age, maxFall: section.max_fall, maxQuarantined: section.max_quarantined },
+  ...{
+    maxGap: section.max_gap,
+    minCompanies: section.min_companies,
+    noNewDrift: section.new_drift === false,
+  },
 })
 
 const checked =
   (section: Section<'check'>): Work =>
   async ({ night: { lake, machine }, hasLoaded }) => {
     const { check, readRules } = await import('../check/check.ts')
-    const { min_companies: minCompanies, data, rules } = section
+    const { max_age: maxAgeMs, min_companies: minCompanies, data, rules } = section
     const { memoryBytes, threads } = machine
     const { checks, failed } = await check({
       lake,
       // The alarm about an earlier night's load has rung then.
-      ...(hasLoaded ? expectationsOf(section) : { maxAgeMs: section.max_age }),
-      ...{ minCompanies, data, memoryBytes, threads },
+      ...(hasLoaded ? expectationsOf(section) : { maxAgeMs, minCompanies }),
+      ...{ data, memoryBytes, threads },
       rules: rules === undefined ? {} : await readRules(rules),
     })
     if (failed === 0) return { state: 'done', reason: `${checks.length} checks` }

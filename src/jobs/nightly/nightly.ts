@@ -21,6 +21,11 @@ const updated = (event: TargetEvent): object => {
   return { delivered: event.delivered, ...(warnings.length > 0 && { warnings }) }
 }
 
+/** A part of a night that begins, or that has ended. */
+export type NightEvent =
+  | { readonly kind: 'begins'; readonly name: string }
+  | { readonly kind: 'ended'; readonly part: NightPart }
+
 /** The outcomes of the parts so far. */
 class Parts {
   readonly list: NightPart[] = []
@@ -28,9 +33,19 @@ class Parts {
   error: unknown
   /** The first that is needed and failed. */
   needed: string | undefined
+  readonly #onPart: (event: NightEvent) => void
+
+  constructor(onPart: (event: NightEvent) => void) {
+    this.#onPart = onPart
+  }
+
+  begin(name: string): void {
+    this.#onPart({ kind: 'begins', name })
+  }
 
   add(part: NightPart, error?: unknown, needed = false): void {
     this.list.push(part)
+    this.#onPart({ kind: 'ended', part })
     if (part.state !== 'failed') return
     this.error ??= error
     if (needed) this.needed ??= part.name
@@ -43,6 +58,7 @@ const hasResult = (outcome: PartOutcome): boolean =>
 
 const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWork): Promise<void> => {
   const { lake, loads, service, load, machine } = night
+  for (const { name } of loads) parts.begin(name)
   const outcomes = await orInterrupted('The night', signal, () =>
     loadTogether(loads, { lake, service, signal, ...load, ...machine }),
   )
@@ -79,6 +95,7 @@ const finishAll = async (
       parts.add(heldBack(name, name, 'the lake has no snapshot yet'))
       continue
     }
+    parts.begin(name)
     try {
       const done = await orInterrupted('The night', signal, () =>
         work({ night, hasLoaded, signal, onTarget }),
@@ -102,6 +119,8 @@ export interface NightlyOptions extends ProgramWork {
   readonly settings?: FileSettings | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+  /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
+  readonly onPart?: ((event: NightEvent) => void) | undefined
 }
 
 const OPTIONS: OptionTypes<NightlyOptions> = {
@@ -109,6 +128,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
   signal: is.required(is.signal),
   report: is.required(is.callback),
   adopt: is.flag,
+  onPart: is.callback,
   settings: is.object,
 }
 
@@ -127,7 +147,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  *
  * const env = {
  *   FIRMLAKE_URL: 'https://service.example.com',
- *   FIRMLAKE_TOKEN: 'my-token',
+ *   FIRMLAKE_TOKEN: 'token-of-my-service',
  *   FIRMLAKE_LAKE: './lake',
  *   FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}',
  * }
@@ -136,8 +156,8 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  */
 export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
   checkOptions('nightly', OPTIONS, options)
-  const { env, adopt, ...program } = options
-  const parts = new Parts()
+  const { env, adopt, onPart = () => undefined, ...program } = options
+  const parts = new Parts(onPart)
   program.report({ pulls: [], parts: parts.list })
   const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
   const night = await nightOf(env, settings, adopt)

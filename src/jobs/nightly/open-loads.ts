@@ -8,8 +8,9 @@ import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from '../../run/run-plan.ts'
 import { localSources } from '../../source/local-sources.ts'
-import type { Service } from '../../source/service/service.ts'
+import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
+import { nothingReason } from '../batch-files/choose-batch-files.ts'
 import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { openConvert } from '../convert/convert.ts'
 import { receivedOf } from '../pull/open-windows.ts'
@@ -41,8 +42,10 @@ export type PreparedPart =
       readonly job: Job
       /** The files that a new run is begun with. @param place of the job among those of the run */
       readonly texts: (place: number) => Promise<readonly (readonly [name: string, text: string])[]>
+      /** Batch files that were skipped because their id cannot be asked for. */
+      readonly unnameable?: readonly ListedBatchFile[]
     }
-  | { readonly kind: 'nothing' }
+  | { readonly kind: 'nothing'; readonly reason: string; readonly unnameable?: readonly ListedBatchFile[] }
 
 const serviceOf = ({ service }: PartOptions): Service => {
   if (service !== undefined) return service
@@ -77,13 +80,16 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
   const prepared = { kind: 'prepared', part, job, texts: async () => [] } as const
   if (job.kind === 'convert') {
     const inputs = await presentInputs(job)
-    return inputs.length > 0 ? { ...prepared, job: { ...job, inputs } } : { kind: 'nothing' }
+    return inputs.length > 0
+      ? { ...prepared, job: { ...job, inputs } }
+      : { kind: 'nothing', reason: `no file matches ${job.inputs.join(', ')}` }
   }
   const service = serviceOf(options)
   if (job.kind === 'batchFiles') {
-    const { files } = await chooseListed(service, job.selection, false, options)
-    if (files.length === 0) return { kind: 'nothing' }
-    return { ...prepared, texts: async (place) => [batchFilesText(files, place)] }
+    const { files, held, unnameable } = await chooseListed(service, job.selection, false, options)
+    if (files.length > 0)
+      return { ...prepared, texts: async (place) => [batchFilesText(files, place)], unnameable }
+    return { kind: 'nothing', reason: nothingReason({ held, unnameable }), unnameable }
   }
   await checkSettings(service, job, options.signal)
   await currencyBefore(asPull(job), options)

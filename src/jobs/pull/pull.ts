@@ -89,7 +89,7 @@ const OPTIONS: OptionTypes<PullOptions> = {
  * import { pull, createService } from 'firmlake'
  *
  * const { snapshot, records, pull: pulled } = await pull({
- *   from: createService({ url: 'https://service.example.com', token: 'my-token' }),
+ *   from: createService({ url: 'https://service.example.com', token: 'token-of-my-service' }),
  *   lake: './lake',
  *   content: 'companies',
  *   search: { CountryCode: ['SE'] },

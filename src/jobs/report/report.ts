@@ -1,6 +1,6 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
-import { readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { dirname, join, posix, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
@@ -15,9 +15,16 @@ import type { OpenRun } from '../../report/render-loads.ts'
 import type { ReportPage, SectionAnswer } from '../../report/section.ts'
 import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
+import { outputAccess, withMode } from '../../support/file-modes.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
-import { checkLoads, EXPECTATION_OPTIONS, type Expectations, loadFactsOf } from '../check/check-loads.ts'
+import {
+  checkCompanies,
+  checkLoads,
+  EXPECTATION_OPTIONS,
+  type Expectations,
+  loadFactsOf,
+} from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
 import { openQuery, type QueryOptions } from '../query/query.ts'
 
@@ -123,7 +130,7 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
     const { renderReport } = await import('../../report/render-report.ts')
     const text = renderReport({
       ...{ lake, snapshot: root.snapshot, tool: TOOL, now, pages, answers },
-      checks: checkLoads(facts, options, now),
+      checks: [...checkLoads(facts, options, now), ...(await checkCompanies(opened, options))],
       openRuns: await openRuns(lake, now),
       forgotten: root.forgotten ?? [],
     })
@@ -176,7 +183,10 @@ export const reportTarget = (to: string): ReportTarget => {
     path,
     write: async (page) => {
       await removeLeftovers(dirname(path))
-      await replaceDurably(path, page).catch((error: unknown) => {
+      const before = await lstat(path).catch(() => null)
+      // A page that was opened to others, such as a web server, stays open.
+      const access = before?.isFile() === true ? withMode(before.mode & 0o777) : outputAccess
+      await replaceDurably(path, page, { access }).catch((error: unknown) => {
         throw writeError(`Cannot write the report "${path}"`, error)
       })
     },

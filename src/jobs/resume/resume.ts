@@ -2,7 +2,7 @@
 
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
@@ -179,6 +179,12 @@ const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
   return withResumedRun(lake, run, now, async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
+      // Its files would be read with the rights of this user, who names none of them.
+      if (plan.jobs.some(({ kind }) => kind === 'convert') && !(await isOwnPlan(lake, run)))
+        throw notResumable(
+          run,
+          'its plan is of another user and may name any file; call the command that began it, it resumes the run',
+        )
       const load = () => loadJobs(scope, plan, options)
       return { kind: 'loaded', summary: await attempt(scope, plan, load) }
     }

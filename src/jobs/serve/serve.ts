@@ -1,11 +1,13 @@
 /** `serve`: the interface of the service over a lake, in one call. */
 
 import { createHash, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
 import { LIMITS } from '../../contract/limits.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, servingMemory } from '../../run/memory-shares.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
+import { SERVER_LIMITS } from '../../server/access/server-limits.ts'
 import { readFaults } from '../../server/faults/read-faults.ts'
 import type { FollowEvents } from '../../server/follow-lake.ts'
 import { chooseEmbedder } from '../../server/ranking/choose-embedder.ts'
@@ -28,10 +30,16 @@ export interface ServeOptions extends LakeToServe {
   readonly port?: number | undefined
   /** The one token, which may see everything. @default a fresh one, on this machine only */
   readonly token?: string | undefined
-  /** JSON file of tokens and their rights (docs/serving.md); it counts more than `token`. */
+  /** JSON file of tokens and their rights (docs/serving.md), read again when it changes; it counts more than `token`. */
   readonly tokens?: string | undefined
+  /** Called with why `tokens` cannot be read after a change; its last tokens still count. */
+  readonly onTokensError?: ((reason: Error) => void) | undefined
   /** Most requests a second of each token. @default none */
   readonly rateLimit?: number | undefined
+  /** Most connections at once. @default 500 */
+  readonly maxConnections?: number | undefined
+  /** Proxies whose `X-Forwarded-For` says who asks: addresses and networks. @default those of this machine */
+  readonly proxies?: readonly string[] | undefined
   /** Most companies of one cursor chain. @default 100,000 */
   readonly cursorCap?: number | undefined
   /** Secret of at least 32 characters that signs cursors, so that they outlive a restart. @default a fresh one */
@@ -62,7 +70,6 @@ export interface ServedLake {
 
 const PORT = 8080
 const HOST = '127.0.0.1'
-const QUERY_TIMEOUT_MS = 30_000
 const CURSOR_KEY_CHARACTERS = 32
 
 /** @throws {ToolkitError} USAGE */
@@ -75,13 +82,29 @@ const cursorKeyOf = (text: string | undefined): Buffer => {
   )
 }
 
+/** `10.0.0.7`, `10.0.0.0/8`. */
+const isNetwork = (text: string): boolean => {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const most = { 4: 32, 6: 128 }[isIP(address)]
+  return most !== undefined && Number(bits ?? 0) <= most
+}
+
+/** @throws {ToolkitError} USAGE */
+const checkProxies = (proxies: readonly string[]): void => {
+  const proxy = proxies.find((one) => !isNetwork(one))
+  if (proxy === undefined) return
+  const expected = 'expected an address or a network, such as 10.0.0.7 or 10.0.0.0/8'
+  throw new ToolkitError('USAGE', `Cannot trust the proxy "${proxy}": ${expected}`, { proxy })
+}
+
 const OPTIONS: OptionTypes<ServeOptions> = {
   lake: is.lake,
   ...each(is.text, 'host', 'token', 'tokens', 'cursorKey', 'faults'),
   follow: is.flag,
   ...each(is.amount, 'memoryBytes', 'rateLimit', 'queryTimeoutMs'),
-  ...each(is.count, 'snapshot', 'threads', 'port', 'cursorCap'),
-  ...each(is.callback, 'onMove', 'onFollowError', 'onProgress', 'onUnusable'),
+  ...each(is.count, 'snapshot', 'threads', 'port', 'cursorCap', 'maxConnections'),
+  ...each(is.callback, 'onMove', 'onFollowError', 'onProgress', 'onUnusable', 'onTokensError'),
+  proxies: is.texts,
   signal: is.signal,
   log: is.object,
 }
@@ -98,8 +121,8 @@ const OPTIONS: OptionTypes<ServeOptions> = {
  * import { convert, pull, serve, createService } from 'firmlake'
  *
  * await convert({ from: ['batches/'], lake: './lake' })
- * const server = await serve({ lake: './lake', port: 0, token: 'my-token' })
- * const from = createService({ url: server.url, token: 'my-token' })
+ * const server = await serve({ lake: './lake', port: 0, token: 'token-of-my-service' })
+ * const from = createService({ url: server.url, token: 'token-of-my-service' })
  * const { records } = await pull({ from, lake: './copy', content: 'companies', search: { CountryCode: ['SE'] } })
  * await server.close()
  * console.log(records) // 2
@@ -116,11 +139,12 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
     )
   const {
     cursorCap = LIMITS.cursorCap,
-    queryTimeoutMs = QUERY_TIMEOUT_MS,
+    queryTimeoutMs = SERVER_LIMITS.queryMs,
     memoryBytes = DEFAULT_MEMORY_BYTES,
   } = options
-  const { threads, faults, onProgress, onUnusable } = options
-  const tokens = await chooseTokens({ file, token, host, random: randomBytes })
+  const { threads, faults, onProgress, onUnusable, onTokensError, maxConnections, proxies = [] } = options
+  checkProxies(proxies)
+  const tokens = await chooseTokens({ file, token, host, random: randomBytes, onTokensError })
   const server = await orInterrupted('The server', signal, async () =>
     serveLake({
       ...{ lake, snapshot, cursorCap, queryTimeoutMs, threads, signal, onProgress, onUnusable },
@@ -131,8 +155,7 @@ export const serve = async (options: ServeOptions): Promise<ServedLake> => {
       ...(follow && { follow: { onMove, onFollowError } }),
       faults: faults === undefined ? [] : await readFaults(faults),
       http: {
-        host,
-        port,
+        ...{ host, port, maxConnections, proxies },
         ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
         ...(log && { log }),
       },

@@ -30,7 +30,7 @@ import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
-import { unnameableReason } from '../batch-files/choose-batch-files.ts'
+import { skippedFiles } from '../batch-files/choose-batch-files.ts'
 import { chooseListed } from '../batch-files/pull-batch-files.ts'
 import { windowsOf } from '../pull/open-windows.ts'
 import { planPull, windowsText } from '../pull/plan-pull.ts'
@@ -147,7 +147,7 @@ const planBatchFiles = async (
     files: new Map([batchFilesText(files)]),
     skipped: [
       ...held.map(({ name }) => ({ source: name, reason: ALREADY_LOADED })),
-      ...unnameable.map((file) => ({ source: file.name, reason: unnameableReason(file) })),
+      ...skippedFiles(unnameable),
     ],
   }
 }

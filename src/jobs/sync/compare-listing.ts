@@ -3,7 +3,7 @@
 import { META_DATA, MINIFIED_INFO } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, literal, NO_FOLDER_COLUMNS, pathsSql } from '../../lake/duckdb/sql.ts'
 import { openLakeQuery } from '../../lake/query/lake-query.ts'
 import { instantsOf } from '../../lake/tables/value-sql.ts'
 import { TOOL } from '../../support/own-package.ts'
@@ -38,7 +38,7 @@ const listedSql = (files: readonly string[]): string => {
   const texts = STAMPS.map((name) => `i.${ident(name)}`).join(', ')
   // A company that moved between two pages may be listed twice.
   return `SELECT DISTINCT ON (i.${ident('InternalId')}) i.${ident('InternalId')} AS id, ${instantsOf(`[${texts}]`)} AS stamps
-FROM (SELECT ${ident('MinifiedInfo')} AS i FROM read_ndjson([${files.map(literal).join(', ')}],
+FROM (SELECT ${ident('MinifiedInfo')} AS i FROM read_ndjson(${pathsSql(files)}, ${NO_FOLDER_COLUMNS},
   columns = {${ident('MinifiedInfo')}: ${literal(`STRUCT(${fields.join(', ')})`)}}, auto_detect = false, records = true))
 WHERE i.${ident('InternalId')} IS NOT NULL`
 }

@@ -67,7 +67,7 @@ const OPTIONS: OptionTypes<SyncOptions> = {
  * @example
  * import { createService, sync } from 'firmlake'
  *
- * const from = createService({ url: 'https://service.example.com', token: 'my-token' })
+ * const from = createService({ url: 'https://service.example.com', token: 'token-of-my-service' })
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */

@@ -3,6 +3,7 @@
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
+import { pathSql, readParquet } from '../../lake/duckdb/sql.ts'
 import type { CountRows } from '../../manifest/verify/check-files.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
 
@@ -54,7 +55,7 @@ export const openRowCounter = async (): Promise<RowCounter> => {
   const session = await engine.connect()
   return {
     countRows: async (_table, path) => {
-      const [row] = await session.rows('SELECT count(*) AS rows FROM read_parquet(?)', [path])
+      const [row] = await session.rows(`SELECT count(*) AS rows FROM ${readParquet(pathSql(path))}`)
       return Number(row?.rows)
     },
     close: () => {

@@ -6,6 +6,7 @@
 import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
+import { ALWAYS_PRESENT } from '../tables/columns.ts'
 import { LISTINGS, type RecordTable, type Table } from '../tables/tables.ts'
 import { readTable, type VersionedFile } from '../views/current-versions.ts'
 
@@ -101,13 +102,38 @@ const paired = (table: Table, old: string, other: string): string => {
   return `(${old}) AS o FULL JOIN (${other}) AS n ON ${conditions.join(' AND ')}`
 }
 
-/** Whether paired rows differ, as values: NULL equals NULL, numbers are not rounded. */
+/** Whether two values differ, as SQL; NULL is no. */
+type Differs = (old: string, current: string) => string
+
+const differsAsValue: Differs = (old, current) => `${old} IS DISTINCT FROM ${current}`
+/** Nothing and a value that says no more are alike. */
+const differsUnless =
+  (sql: string): Differs =>
+  (old, current) =>
+    `(${differsAsValue(old, current)} AND (${old} <> ${sql} OR ${current} <> ${sql}))`
+
+/**
+ * Always-present fields are in pages of the service and may be missing in batch files: what a page has in place of nothing counts
+ * as nothing, so that data that comes another way is no change. A currency that one side lacks is no difference: figures have their own.
+ */
+const DIFFERS: Readonly<Record<string, Readonly<Record<string, Differs>>>> = {
+  companies: {
+    ...Object.fromEntries([...ALWAYS_PRESENT].map(([name, sql]) => [name, differsUnless(sql)])),
+    current_currency_code: (old, current) => `(${old} <> ${current} AND ${old} <> '' AND ${current} <> '')`,
+  },
+  financials: { currency: differsUnless("''") },
+}
+
+/** Whether a column of paired rows differs, as values: NULL equals NULL, numbers are not rounded. */
+const columnDiffers = (table: Table, name: string): string =>
+  (DIFFERS[table.name]?.[name] ?? differsAsValue)(`o.${ident(name)}`, `n.${ident(name)}`)
+
 const differ = (table: Table): string => {
   const values = table.columns.filter(({ name }) => !table.key.includes(name))
   return [
     `o.${ownerOf(table)} IS NULL`,
     `n.${ownerOf(table)} IS NULL`,
-    ...values.map(({ name }) => `o.${ident(name)} IS DISTINCT FROM n.${ident(name)}`),
+    ...values.map(({ name }) => columnDiffers(table, name)),
   ].join('\n  OR ')
 }
 
@@ -130,7 +156,7 @@ export const selectChangedColumns = (table: Table, old: string, other: string): 
     .filter(({ name }) => !table.key.includes(name))
     .map(({ name, type }) => {
       const [before, after] = [`o.${ident(name)}`, `n.${ident(name)}`]
-      return `CASE WHEN ${before} IS DISTINCT FROM ${after} THEN {'column': ${literal(name)}, 'old': ${textOf(type, before)}, 'new': ${textOf(type, after)}} END`
+      return `CASE WHEN ${columnDiffers(table, name)} THEN {'column': ${literal(name)}, 'old': ${textOf(type, before)}, 'new': ${textOf(type, after)}} END`
     })
   return `SELECT o.${ownerOf(table)} AS owner, list_filter([${columns.join(',\n')}], lambda c: c IS NOT NULL) AS columns
 FROM ${paired(table, old, other)}

@@ -1,15 +1,17 @@
 /**
- * Files that DuckDB makes outside of a lake: a database readable by older releases, and a folder for each engine where it spills
- * what does not fit into memory. Spill folders are below one folder of the user among the temporary files; their names identify
- * their process.
+ * Database files: attached wherever they stand, or made outside of a lake, readable by older releases. And a folder for each
+ * engine where DuckDB spills what does not fit into memory. Spill folders are below one folder of the user among the temporary
+ * files; their names identify their process.
  */
 
 import { rmdirSync, rmSync } from 'node:fs'
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
-import { removeLeftovers } from '../../support/list-files.ts'
+import { discard, fsyncFile, fsyncFolder } from '../../support/durable-files.ts'
+import { makeFolders, PRIVATE_FOLDER } from '../../support/file-modes.ts'
+import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { Engine, type Session } from './engine.ts'
 import { literal } from './sql.ts'
@@ -48,12 +50,88 @@ const blockBytesOf = async (session: Session): Promise<number> => {
   return Number(row?.block_size)
 }
 
+/** A folder that no "?" leads to. Systems that allow one in a name have `/tmp`. */
+const plainFolder = (): Promise<SpillFolder> => newSpillFolder(tmpdir().includes('?') ? '/tmp' : tmpdir())
+
+/** A database file that a session has attached. */
+export interface AttachedDatabase {
+  /** Where the file stands meanwhile. */
+  readonly path: string
+  /** Detaches it and keeps what was committed. */
+  readonly save: () => Promise<void>
+  /** Detaches it, whatever becomes of the file. */
+  readonly drop: () => Promise<void>
+}
+
+/**
+ * Attaches a database file, wherever it stands.
+ *
+ * @param options of ATTACH, such as `BLOCK_SIZE 16384`
+ */
+export const attachDatabase = async (
+  session: Session,
+  file: string,
+  name: string,
+  options: readonly string[] = [],
+): Promise<AttachedDatabase> => {
+  const attach = (path: string, how: readonly string[], as: string): Promise<void> =>
+    session.run(`ATTACH ${literal(path)} AS ${as}${how.length === 0 ? '' : ` (${how.join(', ')})`}`)
+  const detach = (): Promise<void> => session.run(`DETACH ${name}`)
+  if (!dirname(resolve(file)).includes('?')) {
+    await attach(file, options, name)
+    return { path: file, save: detach, drop: detach }
+  }
+  // DuckDB takes a "?" for the begin of options, and would keep the log of `a?b/x.duckdb` at `a.wal?b/x.duckdb`.
+  const folder = await plainFolder()
+  const path = join(folder.path, basename(file))
+  const original = `${name}_original`
+  const isThere = (await statPath(file)) !== null
+  const end = async (): Promise<void> => {
+    if (isThere) await session.run(`DETACH ${original}`)
+    folder.remove()
+  }
+  try {
+    await makeFolders(folder.path)
+    if (isThere) {
+      // Keeps others from writing to it.
+      await attach(file, ['READ_ONLY'], original)
+      await copyFile(file, path)
+    }
+    await attach(path, options, name)
+  } catch (error) {
+    await end().catch(() => folder.remove())
+    throw error
+  }
+  return {
+    path,
+    save: async () => {
+      await detach()
+      await placeCopy(path, file)
+      await end()
+    },
+    drop: () => detach().finally(end),
+  }
+}
+
+const placeCopy = async (from: string, to: string): Promise<void> => {
+  const copy = join(dirname(to), temporaryName())
+  try {
+    await copyFile(from, copy)
+    await fsyncFile(copy)
+    await rename(copy, to)
+  } catch (error) {
+    await discard(copy)
+    throw error
+  }
+  await fsyncFolder(dirname(to))
+}
+
 /** Makes databases, one after the other, in an engine of their own. */
 export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>): Promise<T> => {
-  const folder = await newSpillFolder()
+  const folder = await plainFolder()
   try {
     // A spill folder may be missing: DuckDB makes it where it needs one.
-    await mkdir(folder.path, { recursive: true, mode: 0o700 })
+    await makeFolders(folder.path)
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
       return await use(async ({ before, blockBytes, fill }) => {
@@ -106,7 +184,7 @@ export interface SpillFolder {
 /** Makes the folder that only this user can use. @returns whether it is one: anybody could have made that name */
 const ownFolder = async (folder: string, user: number | undefined): Promise<boolean> => {
   try {
-    await mkdir(folder, { mode: 0o700 })
+    await mkdir(folder, { mode: PRIVATE_FOLDER })
     return true
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') return false
@@ -121,7 +199,7 @@ const makeBelow = async (above: string, user: number | undefined): Promise<strin
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (!(await ownFolder(above, user))) return null
     try {
-      await mkdir(path)
+      await mkdir(path, { mode: PRIVATE_FOLDER })
       return path
     } catch (error) {
       // The last one to leave takes the user's folder away: it may have gone in between.
@@ -138,6 +216,7 @@ export const newSpillFolder = async (temporary = tmpdir()): Promise<SpillFolder>
   const below = await makeBelow(above, user)
   if (below !== null) await removeLeftovers(above).catch(() => undefined)
   const path = below ?? join(temporary, temporaryName())
+  if (below === null) await mkdir(path, { mode: PRIVATE_FOLDER }).catch(() => undefined)
   const remove = (): void => {
     rmSync(path, { recursive: true, force: true })
     if (below === null) return

@@ -1,8 +1,10 @@
 /** Knows DuckDB's package, with the other files of this folder alone: an engine with fixed limits, statements, COPY with its receipt. */
 
+import { mkdir } from 'node:fs/promises'
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from '@duckdb/node-api'
 import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
+import { PRIVATE_FOLDER } from '../../support/file-modes.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import type { ValueShape } from './duckdb-values.ts'
@@ -277,6 +279,9 @@ export class Engine {
   }
 
   static async open(options: EngineOptions): Promise<Engine> {
+    const { spillFolder } = options
+    // DuckDB would make it by the umask, which may let everybody read.
+    if (spillFolder !== undefined) await mkdir(spillFolder, { mode: PRIVATE_FOLDER }).catch(() => undefined)
     const memoryLimit = `${Math.floor(options.memoryBytes / 1024)}KiB`
     const settings: Record<string, string> = {
       threads: String(options.threads ?? 2),
@@ -284,7 +289,7 @@ export class Engine {
       preserve_insertion_order: 'false',
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
-      temp_directory: options.spillFolder ?? '',
+      temp_directory: spillFolder ?? '',
     }
     try {
       const instance = await DuckDBInstance.create(':memory:', settings)

@@ -10,6 +10,22 @@ export const literal = (text: string): string => {
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted
 }
 
+/** A pattern that matches a path alone: DuckDB takes each path of a file that it reads for a pattern. */
+export const patternOf = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]')
+
+/** The path of a file to be read. */
+export const pathSql = (path: string): string => literal(patternOf(path))
+
+/** Paths of files to be read, as a list. */
+export const pathsSql = (paths: readonly string[]): string => `[${paths.map(pathSql).join(', ')}]`
+
+/** Otherwise a folder `name=x` above a file gives its rows a column `name`, also in place of their own. */
+export const NO_FOLDER_COLUMNS = 'hive_partitioning = false'
+
+/** The rows of Parquet files. @param paths one or a list of them, in SQL */
+export const readParquet = (paths: string, ...options: readonly string[]): string =>
+  `read_parquet(${[paths, NO_FOLDER_COLUMNS, ...options].join(', ')})`
+
 /** A column's type as DuckDB names it, with its lists and structs, for the schemas of other formats. */
 export type ColumnTypeTree =
   /** Anything that is neither a list nor a struct, by DuckDB's name: `VARCHAR`, `ENUM('a', 'b')`. */

@@ -6,17 +6,42 @@ import { readUserText } from '../../core/user-text.ts'
 import type { Session } from '../duckdb/engine.ts'
 
 const BLOCK_BYTES = 64
-/** A shorter one could be found by trying. */
+/** A shorter or simpler one could be found by trying. 16 random bytes have about 60 bits by the measure below. */
 const LEAST_BYTES = 16
+const LEAST_BITS = 50
+const EXPECTED = 'such as the output of "openssl rand -hex 32"'
 
-/** @throws {ToolkitError} HASH_KEY_WRONG for a short one */
+/** Shannon's entropy of values by how often each comes, in bits a value. */
+const entropy = (values: readonly number[]): number => {
+  const counts = [...Map.groupBy(values, (value) => value).values()]
+  return counts.reduce(
+    (sum, { length }) => sum - (length / values.length) * Math.log2(length / values.length),
+    0,
+  )
+}
+
+/** A text that is repeated counts once, and `abcdefgh` has one step from byte to byte. */
+const bitsOf = (key: Buffer): number => {
+  const period = key.findIndex((_, at) => at > 0 && key.subarray(at).equals(key.subarray(0, -at)))
+  const bytes = [...key.subarray(0, period === -1 ? undefined : period)]
+  const steps = bytes.slice(1).map((byte, at) => byte - (bytes[at] ?? 0))
+  return bytes.length * Math.min(entropy(bytes), entropy(steps))
+}
+
+/** @throws {ToolkitError} HASH_KEY_WRONG for a short one, and one that repeats itself */
 export const readHashKey = (key: string | Uint8Array): Buffer => {
   const bytes = typeof key === 'string' ? Buffer.from(key.trim()) : Buffer.from(key)
-  if (bytes.length >= LEAST_BYTES) return bytes
-  throw new ToolkitError(
-    'HASH_KEY_WRONG',
-    `Cannot hash with a key of ${bytes.length} bytes: expected at least ${LEAST_BYTES}, such as the output of "openssl rand -hex 32"`,
-  )
+  if (bytes.length < LEAST_BYTES)
+    throw new ToolkitError(
+      'HASH_KEY_WRONG',
+      `Cannot hash with a key of ${bytes.length} bytes: expected at least ${LEAST_BYTES}, ${EXPECTED}`,
+    )
+  if (bitsOf(bytes) < LEAST_BITS)
+    throw new ToolkitError(
+      'HASH_KEY_WRONG',
+      `Cannot hash with a key that is easily guessed, because its bytes repeat or count up: expected a random one, ${EXPECTED}`,
+    )
+  return bytes
 }
 
 /**

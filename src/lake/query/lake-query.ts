@@ -8,7 +8,7 @@ import { filesOfThisWork } from '../../storage/check-files.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
-import { ident, literal } from '../duckdb/sql.ts'
+import { ident, literal, patternOf } from '../duckdb/sql.ts'
 import {
   findWrongCall,
   findWrongCallInText,
@@ -103,7 +103,11 @@ export class LakeQuery {
       const session = await engine.connect()
       const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
       const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
-      const allowed = [...access.allowed, ...(outFolder === undefined ? [] : [outFolder])]
+      // DuckDB compares a pattern with this list before it looks for files, and then each file.
+      const patterns = access.allowed.map(patternOf).filter((pattern, at) => pattern !== access.allowed[at])
+      const allowed = [...access.allowed, ...patterns, ...(outFolder === undefined ? [] : [outFolder])]
+      // In the copy of a plan DuckDB takes the names of the files that it has found for patterns.
+      if (patterns.length > 0) await session.run("SET disabled_optimizers = 'cte_inlining'")
       await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
       await session.run('SET enable_external_access = false')
       await session.run('SET lock_configuration = true')

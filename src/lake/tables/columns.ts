@@ -5,6 +5,7 @@
 
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import {
+  alwaysPresentAt,
   BASIC_DETAILS,
   BENEFICIAL_OWNERSHIP,
   COMPANY,
@@ -173,6 +174,17 @@ const SCORE: FieldColumn = {
 
 /** Columns of `companies` that are fields of the contract, with their place in the record. */
 export const COMPANY_COLUMNS: readonly FieldColumn[] = [...BASIC, ...ENHANCED, ...META, LINKEDIN, SCORE]
+
+/**
+ * Columns of `companies` for fields that are always present in pages of the service, by name, with the SQL of the value that a page
+ * has in place of nothing; the currency is the requested one where there are no figures.
+ */
+export const ALWAYS_PRESENT: ReadonlyMap<string, string> = new Map(
+  COMPANY_COLUMNS.flatMap(({ name, path }) => {
+    const value = alwaysPresentAt(path)
+    return value === undefined ? [] : [[name, JSON.stringify(value).replaceAll('"', "'")] as const]
+  }),
+)
 
 /** Columns of `relations` that are fields of the contract. */
 export const RELATIONS_COLUMNS: readonly FieldColumn[] = fieldColumns(RELATIONS_COMPANY, {

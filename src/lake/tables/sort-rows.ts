@@ -5,8 +5,9 @@
 
 import { memoryError, messageOf, writeError } from '../../core/errors.ts'
 import type { TableRows } from '../../core/sink.ts'
+import { type AttachedDatabase, attachDatabase } from '../duckdb/database-files.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { ident, literal } from '../duckdb/sql.ts'
+import { ident } from '../duckdb/sql.ts'
 import type { Table } from './tables.ts'
 
 /**
@@ -71,9 +72,9 @@ export const diskError = (action: string, error: unknown): unknown => {
 }
 
 /** Its file goes away next: that a full disk kept it from being brought up to date is nothing to stop for. */
-const detach = async (session: Session): Promise<void> => {
+const close = async (attached: AttachedDatabase | undefined): Promise<void> => {
   try {
-    await session.run(`DETACH ${SORTED}`)
+    await attached?.drop()
   } catch (error) {
     if (!/CHECKPOINT during DETACH failed/.test(messageOf(error))) throw error
   }
@@ -127,10 +128,11 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
   const given = table.columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
   const groupRows = rowGroupRows(table.columns)
   // A thread that writes a file holds as many rows as a group of this database has.
-  const groups = groupRows === undefined ? '' : ` (ROW_GROUP_SIZE ${groupRows})`
+  const groups = groupRows === undefined ? [] : [`ROW_GROUP_SIZE ${groupRows}`]
+  let attached: AttachedDatabase | undefined
   try {
     await session.releaseMemory()
-    await session.run(`ATTACH ${literal(path)} AS ${SORTED}${groups}`)
+    attached = await attachDatabase(session, path, SORTED, groups)
     const columns = `SELECT ${taken.join(', ')} FROM`
     const sorted = `${columns} (${unsorted})
 ORDER BY ${compactOrder(table).map(ident).join(', ')}`
@@ -139,6 +141,7 @@ ORDER BY ${compactOrder(table).map(ident).join(', ')}`
 ${before === undefined ? sorted : `${columns} (${before}) UNION ALL FROM (${sorted})`}`)
     await session.releaseMemory()
   } catch (error) {
+    await attached?.drop().catch(() => undefined)
     const action = `Cannot sort table "${table.name}"`
     throw memoryError(action, error) ?? diskError(action, error)
   }
@@ -161,7 +164,7 @@ ${before === undefined ? sorted : `${columns} (${before}) UNION ALL FROM (${sort
       }
       return low
     },
-    close: () => detach(session),
+    close: () => close(attached),
   }
 }
 

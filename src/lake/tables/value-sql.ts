@@ -9,9 +9,10 @@ import type { Field, ObjectType } from '../../contract/fields.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { type FieldColumn, snakeCase } from './columns.ts'
 
-/** The service's default date-time, which counts as absent. */
+/** The service's default date-time, which counts as absent: the beginning of the first day, in any spelling and zone. */
 const isDefault = (text: string): string =>
-  `(starts_with(${text}, '0001-01-01T00:00:00') AND regexp_full_match(${text}, '.{19}(\\.0+)?(Z|[+-]00:00)?'))`
+  `(starts_with(${text}, '0001-01-01') AND regexp_full_match(${text}, ${DEFAULT}))`
+const DEFAULT = "'.{10}([Tt ]00:00(:00([.,]0*)?)?)? ?([Zz]|[+-]\\d\\d(:?\\d\\d)?)?\\s*'"
 
 /** The instant of a text; NULL for the default date-time and for what is none. */
 const instantOf = (text: string): string =>

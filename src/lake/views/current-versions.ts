@@ -6,7 +6,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { PartitionEntry, Snapshot, VersionFile } from '../../core/partition.ts'
 import type { FileFacts } from '../../storage/storage.ts'
-import { ident, literal } from '../duckdb/sql.ts'
+import { ident, literal, NO_FOLDER_COLUMNS, pathSql, readParquet } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake, partPath } from '../files/layout.ts'
 import { LISTINGS, QUARANTINE, type RecordTable, type Table } from '../tables/tables.ts'
@@ -57,11 +57,11 @@ export const filesOf = (
   ]
 }
 
-/** Paths as a list in SQL. @param pathSql one of them */
+/** Paths as a list in SQL. @param sqlOf one of them */
 export const pathList = (
   files: readonly { readonly path: string }[],
-  pathSql: (path: string) => string = literal,
-): string => `[${files.map(({ path }) => pathSql(path)).join(', ')}]`
+  sqlOf: (path: string) => string = pathSql,
+): string => `[${files.map(({ path }) => sqlOf(path)).join(', ')}]`
 
 /**
  * Rows of a table's files with the columns as declared; and `version` when asked for.
@@ -85,7 +85,7 @@ export const readTable = (
   // DuckDB numbers the files of a scan in the order of the list.
   const number = `[${files.map((file) => file.version).join(',')}][file_index::BIGINT + 1]`
   return `SELECT ${columns.join(', ')}${version ? `, ${number} AS version` : ''}
-FROM read_parquet(${listSql}, union_by_name = true)`
+FROM ${readParquet(listSql, 'union_by_name = true')}`
 }
 
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
@@ -138,7 +138,7 @@ export const supersededRows = (
   { showsGone = false }: Pick<Listed, 'showsGone'>,
   listSql: string,
 ): string => {
-  const rows = `SELECT ${ident(owner)} AS owner, version, is_gone FROM read_parquet(${listSql})`
+  const rows = `SELECT ${ident(owner)} AS owner, version, is_gone FROM ${readParquet(listSql)}`
   if (content !== LISTINGS.content) return rows
   // A company that a listing lacks is back with its next row.
   return `SELECT s.owner, s.version, s.is_gone AND s.version >= coalesce(b.version, 0) AS is_gone FROM (${rows}) AS s
@@ -157,7 +157,7 @@ export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: Reco
       : supersededRows(
           table,
           listed,
-          pathList(files, (path) => literal(placeIn(at)(path))),
+          pathList(files, (path) => pathSql(placeIn(at)(path))),
         )
   return `CREATE TABLE ${supersededTable(table.content)} AS ${rows}`
 }
@@ -177,7 +177,7 @@ export const versionsHolding = (
   ids: readonly bigint[],
 ): string =>
   `SELECT DISTINCT h.version::INTEGER AS version
-FROM (SELECT ${ident(owner)} AS owner, version FROM read_parquet(${listed}, union_by_name = true)) AS h
+FROM (SELECT ${ident(owner)} AS owner, version FROM ${readParquet(listed, 'union_by_name = true')}) AS h
 ANTI JOIN ${supersededTable(content)} AS s ON s.owner = h.owner AND s.version = h.version
 WHERE h.owner IN (${ids.join(', ')})`
 
@@ -187,7 +187,7 @@ WHERE h.owner IN (${ids.join(', ')})`
  * @param listed paths of the files that list last and superseded versions, in SQL
  */
 export const versionsWith = ({ owner = '' }: RecordTable, listed: string, ids: readonly number[]): string =>
-  `SELECT DISTINCT version::INTEGER AS version FROM read_parquet(${listed}, union_by_name = true)
+  `SELECT DISTINCT version::INTEGER AS version FROM ${readParquet(listed, 'union_by_name = true')}
 WHERE ${ident(owner)} IN (${ids.join(', ')})`
 
 /** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
@@ -230,6 +230,6 @@ export const readQuarantine = (files: readonly LinesFile[], listSql: string = pa
   const largest = Math.max(LEAST_LINE_BYTES, ...files.map(({ bytes }) => bytes))
   const types = columns.map(({ name, type }) => `${ident(name)}: ${literal(type)}`)
   return `SELECT regexp_extract(filename, '([^/\\\\]+)\\.jsonl$', 1) AS partition, ${columns.map(({ name }) => ident(name)).join(', ')}
-FROM read_ndjson(${listSql}, columns = {${types.join(', ')}}, auto_detect = false,
+FROM read_ndjson(${listSql}, ${NO_FOLDER_COLUMNS}, columns = {${types.join(', ')}}, auto_detect = false,
   records = true, filename = true, maximum_object_size = ${Math.min(LARGEST_LINE_BYTES, largest)})`
 }

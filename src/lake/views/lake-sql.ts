@@ -3,7 +3,7 @@
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { literal } from '../duckdb/sql.ts'
+import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -36,8 +36,8 @@ const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
 /** The snapshots that stand in a lake's folder, whichever there are. */
 const snapshotsIn = (lake: string): string => {
   const columns = Object.entries(FACTS.snapshots).map(([name, type]) => `${name}: ${literal(type)}`)
-  const rows = `SELECT * FROM read_json(pattern, format = 'unstructured', columns = {${columns.join(', ')}})`
-  return factMacro('snapshots', rows, `pattern := ${literal(`${lake}/${MANIFEST_FOLDER}/*.json`)}`)
+  const rows = `SELECT * FROM read_json(pattern, ${NO_FOLDER_COLUMNS}, format = 'unstructured', columns = {${columns.join(', ')}})`
+  return factMacro('snapshots', rows, `pattern := ${literal(`${patternOf(lake)}/${MANIFEST_FOLDER}/*.json`)}`)
 }
 
 /** The listing with the partitions of a table's content only; all of it for a table without a content. */
@@ -46,16 +46,16 @@ const ownOf = (listed: Listed, { content }: Table): Listed =>
     ? listed
     : { ...listed, partitions: listed.partitions.filter((partition) => partition.content === content) }
 
-/** @param pathSql a file's path in SQL; `lake` stands before it already */
-const rowsMacros = ({ lake, listed }: LakeContents, pathSql?: (path: string) => string): readonly string[] =>
-  [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, pathSql))
+/** @param sqlOf a file's path in SQL; `lake` stands before it already */
+const rowsMacros = ({ lake, listed }: LakeContents, sqlOf?: (path: string) => string): readonly string[] =>
+  [...TABLES, QUARANTINE, LISTINGS].map((table) => rowsOfTable(table, ownOf(listed, table), lake, sqlOf))
 
 /** Without the snapshots, of which there may be any number: a lake in a folder reads them itself. */
 async function* macrosBesideRows(
   { lake, listed, facts }: LakeContents,
-  pathSql?: (path: string) => string,
+  sqlOf?: (path: string) => string,
 ): AsyncGenerator<string> {
-  for (const table of mainTables()) yield oldOfList(table, listed, lake, pathSql)
+  for (const table of mainTables()) yield oldOfList(table, listed, lake, sqlOf)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
@@ -130,7 +130,7 @@ export const printedStatements = async (
   return [
     ...head.map((line) => `-- ${line}`),
     ...[
-      `SET VARIABLE ${FOLDER_VARIABLE} = ${literal(place)}`,
+      `SET VARIABLE ${FOLDER_VARIABLE} = ${pathSql(place)}`,
       SCHEMA,
       ...rowsMacros(contents, inVariable),
       ...(await Array.fromAsync(macrosBesideRows(contents, inVariable))),

@@ -9,7 +9,7 @@ import { isCompaction } from '../../core/source-kinds.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
-import { literal } from '../duckdb/sql.ts'
+import { pathSql } from '../duckdb/sql.ts'
 import type { SoughtRows } from '../duckdb/statement-tree.ts'
 import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
@@ -232,7 +232,7 @@ export class LakeViews {
       )
       if (sought.column !== table.owner || lists.length === 0) return false
       await this.#aroundFetch((options) => this.#access.makeReadable(lists, options))
-      const paths = pathList(lists, (path) => literal(this.#access.placeOf(path)))
+      const paths = pathList(lists, (path) => pathSql(this.#access.placeOf(path)))
       const found = await this.#session.rows(versionsWith(main, paths, sought.values))
       const versions = new Set(found.map(({ version }) => Number(version)))
       const some = { ...listed, partitions: listed.partitions.filter(({ version }) => versions.has(version)) }

@@ -75,16 +75,16 @@ export const unreadableMacros = (): readonly string[] => [
 /**
  * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
  *
- * @param pathSql a file's path in SQL
+ * @param sqlOf a file's path in SQL
  */
 export const rowsOfTable = (
   table: Table,
   listed: Listed,
   at: string | PlaceOf,
-  pathSql?: (path: string) => string,
+  sqlOf?: (path: string) => string,
 ): string => {
   const files = filesOf(listed, at, table.name)
-  const paths = files.length === 0 ? '' : `paths := ${pathList(files, pathSql)}`
+  const paths = files.length === 0 ? '' : `paths := ${pathList(files, sqlOf)}`
   const rows =
     table === QUARANTINE
       ? readQuarantine(files, 'paths')
@@ -110,13 +110,13 @@ export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noR
 /**
  * The same from the list itself.
  *
- * @param pathSql a file's path in SQL
+ * @param sqlOf a file's path in SQL
  */
 export const oldOfList = (
   table: Table,
   listed: Listed,
   lake: string,
-  pathSql?: (path: string) => string,
+  sqlOf?: (path: string) => string,
 ): string => {
   const files = versionFacts(versionFilesOf(listed, 'superseded', table))
   if (files.length === 0) return noneOld(table)
@@ -124,7 +124,7 @@ export const oldOfList = (
   return tableMacro(
     oldMacro(table),
     supersededRows(table, listed, 'paths'),
-    `paths := ${pathList(paths, pathSql)}`,
+    `paths := ${pathList(paths, sqlOf)}`,
   )
 }
 

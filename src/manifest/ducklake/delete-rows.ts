@@ -6,7 +6,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
 import { deleteFilePath } from '../../lake/files/layout.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../../lake/views/current-versions.ts'
@@ -85,7 +85,7 @@ const makeFresh = async (
   // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
   const [made] = await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
     session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
-FROM read_parquet([${listed.map(({ path }) => literal(placeOf(path))).join(', ')}])
+FROM ${readParquet(pathsSql(listed.map(({ path }) => placeOf(path))))}
 WHERE next >= ${before?.nextVersion ?? 0} OR version IN (SELECT version FROM ${NEW_FILES})`),
   )
   return Number(made?.Count) > 0
@@ -130,7 +130,7 @@ const insertPositions = async (
       `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
     return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${after.snapshot} FROM (
   SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
-  FROM read_parquet([${some.map(({ path }) => literal(placeOf(path))).join(', ')}], union_by_name = true, file_row_number = true)
+  FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_name = true', 'file_row_number = true')}
 ) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
   })
 }
@@ -185,7 +185,7 @@ LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY 
         ? [await write(own)]
         : await eachPlaced(lake, [{ path: String(older) }], 1, (_, placeOf) =>
             write(`${own} UNION ALL SELECT pos, _ducklake_internal_snapshot_id
-FROM read_parquet(${literal(placeOf(String(older)))})`),
+FROM ${readParquet(pathSql(placeOf(String(older))))}`),
           )
     // There is one for each data file: two of them would delete twice.
     await session.run(`DELETE FROM ducklake_delete_file WHERE data_file_id = ${id}`)
@@ -218,7 +218,7 @@ const writeDeleteFile = async (
   )
   const [facts] = await session.rows(
     `SELECT count(*) AS n, min(_ducklake_internal_snapshot_id) AS least, max(_ducklake_internal_snapshot_id) AS greatest
-FROM read_parquet(${literal(local)})`,
+FROM ${readParquet(pathSql(local))}`,
   )
   const bytes = await readFile(local)
   await rm(local, { force: true })

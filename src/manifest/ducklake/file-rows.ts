@@ -2,7 +2,7 @@
 
 import type { CommitFacts, FileEntry } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
+import { literal, pathsSql } from '../../lake/duckdb/sql.ts'
 import type { PlaceOf } from '../../lake/files/fetch-tables.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
@@ -171,7 +171,7 @@ FROM (
     ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
   FROM (
     SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
-    FROM parquet_metadata([${places.map(({ place }) => literal(place)).join(', ')}]) AS m
+    FROM parquet_metadata(${pathsSql(places.map(({ place }) => place))}) AS m
     JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
     JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
   ) GROUP BY data_file_id, all_table, current_table, column_id, type

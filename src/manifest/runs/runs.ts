@@ -3,7 +3,7 @@
  * work (`staging/`, `spool/`, …) on the machine that works on it. A run that has an owner has its plan.
  */
 
-import { rm } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -104,6 +104,14 @@ export const readPlan = async (lake: string, run: string): Promise<unknown> => {
   const read = unseal(text)
   if (read.kind !== 'damaged') return read.value
   throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot read the plan of run "${run}": it is damaged`, { run })
+}
+
+/** Whether the plan's file is this user's or root's; of a bucket, and on systems without users, it is taken to be. */
+export const isOwnPlan = async (lake: string, run: string): Promise<boolean> => {
+  const own = process.getuid?.()
+  if (own === undefined || storageOf(lake).isRemote) return true
+  const { uid } = await lstat(inLake(lake, `${runPath(run)}/${PLAN_FILE}`))
+  return uid === own || uid === 0
 }
 
 /** The ids of the runs that have a folder, oldest first. */

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { writeError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { literal } from '../../lake/duckdb/sql.ts'
+import { literal, NO_FOLDER_COLUMNS, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { fsyncFile } from '../../support/durable-files.ts'
 import type { LogForm } from './log-form.ts'
 
@@ -64,14 +64,14 @@ const structType = (fields: Fields): string =>
 /** Copies of commits are named by their versions, as in the log. */
 const readCommits = (commits: readonly string[]): string =>
   `SELECT regexp_extract(filename, '(\\d{20})\\.json$', 1)::BIGINT AS written, ${NAMES.map((name) => `"${name}"`).join(', ')}
-FROM read_json([${commits.map(literal).join(', ')}], format = 'newline_delimited', records = true,
+FROM read_json(${pathsSql(commits)}, ${NO_FOLDER_COLUMNS}, format = 'newline_delimited', records = true,
   auto_detect = false, filename = true, maximum_object_size = ${LONGEST_LINE_BYTES},
   columns = {${NAMES.map((name) => `'${name}': '${structType(COLUMNS[name] ?? [])}'`).join(', ')}})`
 
 /** Rows of the checkpoint before, in our columns, whatever program made it. */
 const readOlder = (path: string): string =>
   `SELECT -1 AS written, ${NAMES.map((name) => `CAST("${name}" AS ${structType(COLUMNS[name] ?? [])}) AS "${name}"`).join(', ')}
-FROM read_parquet(${literal(path)})`
+FROM ${readParquet(pathSql(path))}`
 
 /** A column's rows with all others NULL. */
 const only = (column: string, value: string): string =>
@@ -131,7 +131,7 @@ const FILE_ACTION = `to_json({'add': {'path': "add".path, 'partitionValues': "ad
 
 /** The files of a checkpoint as lines of JSON, without their statistics, which are most of it. */
 export const streamFiles = (session: Session, path: string): AsyncGenerator<string> =>
-  session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL`)
+  session.streamTexts(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL`)
 
 /** Those of them that firmlake does not write. */
 export const streamUnknownFiles = (
@@ -144,7 +144,7 @@ export const streamUnknownFiles = (
       ? ''
       : `OR try_cast("add"."partitionValues"['version'] AS BIGINT) IS NULL OR try_cast("add"."partitionValues"['snapshot'] AS BIGINT) IS NULL
   OR "add"."partitionValues"['load'] IS NULL OR "add"."partitionValues"['loaded_at'] IS NULL`
-  return session.streamTexts(`SELECT ${FILE_ACTION} FROM read_parquet(${literal(path)}) WHERE "add" IS NOT NULL
+  return session.streamTexts(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL
 AND coalesce(NOT regexp_full_match("add".path, ${literal(fileName)}) ${partition}, true)`)
 }
 
@@ -158,4 +158,4 @@ export const streamCheckpoint = (session: Session, path: string): AsyncGenerator
     'minWriterVersion': protocol."minWriterVersion"}})
   ELSE to_json({'txn': {'appId': txn."appId", 'version': txn.version}})
 END::VARCHAR
-FROM read_parquet(${literal(path)}) WHERE "add" IS NULL AND remove IS NULL`)
+FROM ${readParquet(pathSql(path))} WHERE "add" IS NULL AND remove IS NULL`)

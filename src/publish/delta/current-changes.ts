@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { copyFile, link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeError } from '../../core/errors.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, pathSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { publishedHashPath, recordedHash } from '../../lake/files/layout.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
@@ -91,7 +91,7 @@ const copyCurrent = async (
 ): Promise<LocalPiece | null> => {
   const groupRows = rowGroupRows(columns)
   const { rows } = await session.copy(
-    `SELECT f.* EXCLUDE (file_row_number) FROM read_parquet([${literal(place)}], file_row_number = true) AS f
+    `SELECT f.* EXCLUDE (file_row_number) FROM ${readParquet(pathSql(place), 'file_row_number = true')} AS f
 ANTI JOIN (${positions('all')}) AS s ON s.pos = f.file_row_number
 WHERE ${condition}`,
     local,
@@ -137,7 +137,7 @@ const cutsOf = async (
   const shares = Array.from({ length: pieces - 1 }, (_, at) => (at + 1) / pieces)
   const [row] = await session.rows(
     `SELECT list_distinct(approx_quantile(${ident(owner)}, [${shares.join(', ')}])) AS ids
-FROM read_parquet([${literal(place)}])`,
+FROM ${readParquet(pathSql(place))}`,
   )
   const ids = (Array.isArray(row?.ids) ? row.ids.map(String).map(BigInt) : []).sort((a, b) =>
     a < b ? -1 : 1,

@@ -4,7 +4,7 @@
  */
 
 import { trimLine } from '../../check/check-block.ts'
-import { detectContent } from '../../check/detect-content.ts'
+import { contentToRead } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { Block, LinePlace } from '../../core/lines.ts'
 import type { Fingerprint, SharedPart, Source } from '../../core/source.ts'
@@ -55,7 +55,7 @@ export const readSmall = async (
   } catch {
     return undefined
   }
-  const content = only && (source.content ?? detectContent(only, source.name))
+  const content = only && contentToRead(source, only)
   return only && content && { block: only, content }
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { BegunCheck, BlockChecker, Checkers, HeldBlock } from '../../check/block-checker.ts'
-import { detectContent } from '../../check/detect-content.ts'
+import { contentToRead } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Block } from '../../core/lines.ts'
@@ -174,7 +174,7 @@ export class SourceCheck {
     const { parts, pool } = this.#tools
     const isPart = (this.#source.range?.from ?? 0) > 0 || parts.refuse !== undefined
     if (isPart || !pool.isIdle || lines.bytes.length === 0) return
-    const content = this.#source.content ?? detectContent(lines, NO_NAME)
+    const content = contentToRead(this.#source, lines, NO_NAME)
     if (content === undefined) return
     this.#begun ??= this.#checkerOf(content).begin?.(lines)
     this.#begun?.lines(lines)
@@ -193,8 +193,8 @@ export class SourceCheck {
 
   #contentOf(block: Block): Content {
     if (this.#content !== undefined) return this.#content
-    const { name, content, shared } = this.#source
-    this.#content = content ?? detectContent(block, name) ?? contentOfNothing(name, block)
+    const { name, shared } = this.#source
+    this.#content = contentToRead(this.#source, block) ?? contentOfNothing(name, block)
     if (!shared) this.#tools.onContent(name, this.#content)
     return this.#content
   }

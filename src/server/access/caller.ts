@@ -23,3 +23,9 @@ export const areasFor = (caller: Caller, country: string | null, every: Areas): 
   const { countries, withoutCountry } = caller.rights
   return country === null ? withoutCountry : (countries.get(country) ?? null)
 }
+
+/** Equal for the same rights. */
+export const textOf = (rights: Caller['rights']): string =>
+  JSON.stringify(rights, (_name, value: unknown) =>
+    value instanceof Map || value instanceof Set ? [...value] : value,
+  )

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { AREAS, type Area } from '../../contract/authorization.ts'
-import { ToolkitError } from '../../core/errors.ts'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/http-values.ts'
 import {
   anything,
@@ -20,6 +20,7 @@ import {
 import type { RandomBytes } from '../../support/run-ids.ts'
 import type { Areas, Caller } from './caller.ts'
 import { readStrictJson } from './read-strict-json.ts'
+import { SERVER_LIMITS } from './server-limits.ts'
 
 export interface TokensRequest {
   /** File of tokens; it takes precedence over `token`. */
@@ -28,6 +29,8 @@ export interface TokensRequest {
   readonly token?: string | undefined
   /** Where the server will listen. */
   readonly host: string
+  /** Called with why a file that has changed cannot be used; its last tokens still count. */
+  readonly onTokensError?: ((reason: Error) => void) | undefined
   readonly random: RandomBytes
 }
 
@@ -45,20 +48,21 @@ const soleToken = (name: string, token: string): TokenRegistry =>
   newTokenRegistry([{ caller: { name, rights: 'everything' }, sha256: tokenHash(token) }])
 
 /**
- * @throws {ToolkitError} TOKENS_UNREADABLE; TOKEN_INVALID when the token holds other characters than a bearer
- *   token may; USAGE when there is none and others could reach the server
+ * @throws {ToolkitError} TOKENS_UNREADABLE; TOKEN_INVALID when the token is too short or holds other characters than
+ *   a bearer token may; USAGE when there is none and others could reach the server
  */
-export const chooseTokens = async ({ file, token, host, random }: TokensRequest): Promise<ChosenTokens> => {
+export const chooseTokens = async (request: TokensRequest): Promise<ChosenTokens> => {
+  const { file, token, host, random, onTokensError } = request
   if (file !== undefined) {
-    const registry = newTokenRegistry(await readTokens(file))
+    const registry = await tokensOfFile(file, onTokensError)
     if (!(await isOpenToOthers(file))) return { registry }
     return { registry, warning: `Others on this machine may read "${file}": chmod 600 closes it` }
   }
   if (token !== undefined && token !== '') {
-    if (TOKEN_FORM.test(token)) return { registry: soleToken('FIRMLAKE_SERVE_TOKEN', token) }
+    if (LONG_TOKEN.test(token)) return { registry: soleToken('FIRMLAKE_SERVE_TOKEN', token) }
     throw new ToolkitError(
       'TOKEN_INVALID',
-      'Cannot use the token of FIRMLAKE_SERVE_TOKEN: it holds other characters than A-Z a-z 0-9 -._~+/',
+      `Cannot use the token of FIRMLAKE_SERVE_TOKEN: expected ${TOKEN_EXPECTED}`,
     )
   }
   if (!isLoopback(host))
@@ -83,16 +87,22 @@ export interface TokenEntry {
 
 export interface TokenRegistry {
   /** The entry of a token; `undefined` where there is none. */
-  find(token: string): TokenEntry | undefined
+  find(token: string): Promise<TokenEntry | undefined>
 }
 
 /** The characters of a bearer token (RFC 6750). */
 export const TOKEN_FORM = /^[A-Za-z0-9\-._~+/]+=*$/
 
+const LEAST = SERVER_LIMITS.tokenCharacters
+const LONG_TOKEN = new RegExp(`^(?=.{${LEAST}})${TOKEN_FORM.source.slice(1)}`)
+const TOKEN_EXPECTED = `${LEAST} characters or more of A-Z a-z 0-9 -._~+/`
+
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry => ({
-  find: (token) => {
+  find: async (token) => {
+    // An entry with a hash does not say its token's length.
+    if (token.length < LEAST) return undefined
     const hash = tokenHash(token)
     let found: TokenEntry | undefined
     // All entries are compared, each in constant time: the time it takes reveals nothing.
@@ -101,12 +111,52 @@ export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry 
   },
 })
 
+/** Changes with every change of a file; a file that is gone has one too. */
+const stampOf = (path: string): Promise<string> =>
+  stat(path, { bigint: true }).then(
+    ({ ino, size, mtimeNs, ctimeNs }) => [ino, size, mtimeNs, ctimeNs].join(),
+    (error: unknown) => systemCode(error) ?? '',
+  )
+
+/** The tokens of a file as it is now: it is looked at with the next sign-in, and read again where it has changed. */
+const tokensOfFile = async (
+  path: string,
+  onTokensError: TokensRequest['onTokensError'],
+): Promise<TokenRegistry> => {
+  let stamp = await stampOf(path)
+  let registry = newTokenRegistry(await readTokens(path))
+  let lookedMs = performance.now()
+  const look = async (): Promise<void> => {
+    const now = await stampOf(path)
+    if (now === stamp) return
+    stamp = now
+    try {
+      registry = newTokenRegistry(await readTokens(path))
+    } catch (error) {
+      // A half-written file is read again when it is whole.
+      if (error instanceof ToolkitError) onTokensError?.(error)
+      else throw error
+    }
+  }
+  let looking = Promise.resolve()
+  return {
+    find: async (token) => {
+      if (performance.now() - lookedMs >= SERVER_LIMITS.tokensEveryMs) {
+        lookedMs = performance.now()
+        looking = look()
+      }
+      await looking
+      return registry.find(token)
+    },
+  }
+}
+
 // The file of tokens (`--tokens`): who may see which countries and areas. Its form: docs/serving.md.
 
 const ENTRY = strictObject({
   name: textLike(/^[\w.-]{1,64}$/, 'a name of letters, digits, ".", "-" and "_"'),
   sha256: optional(textLike(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits')),
-  token: optional(textLike(TOKEN_FORM, 'a text of the characters A-Z a-z 0-9 -._~+/')),
+  token: optional(textLike(LONG_TOKEN, TOKEN_EXPECTED)),
   everything: optional(anything),
   countries: optional(anything),
   withoutCountry: optional(anything),

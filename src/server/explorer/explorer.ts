@@ -12,10 +12,10 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { FormError } from '../../support/json-form.ts'
-import { atMost } from '../../support/side-by-side.ts'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, textOf } from '../access/caller.ts'
 import { type RecentValues, remembered } from '../search/shared/recent-values.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
+import { fairTurns } from './fair-turns.ts'
 import { narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
 import type { AnswerTable, Question, QuestionAnswer, RunStatement } from './question.ts'
@@ -70,6 +70,10 @@ interface Opened {
 
 const MOST_KEPT = 100
 
+/** No name of a token, for the turn of the close. */
+const CLOSER = ''
+const NEVER = new AbortController().signal
+
 class OfWholeLake extends Error {}
 
 /** Facts of the manifest and lines in quarantine belong to no country. */
@@ -123,7 +127,9 @@ const orAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
 
 /** Opens nothing before the first question. */
 export const newExplorer = (settings: ExplorerSettings): Explorer => {
-  const inTurn = atMost(1)
+  const tooLong = (): ToolkitError =>
+    new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${settings.timeoutMs} ms`)
+  const takeTurn = fairTurns(settings.timeoutMs, tooLong)
   let opened: Opened | undefined
   const close = (): void => {
     opened?.lake.close()
@@ -171,7 +177,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
       ended()
       // A fatal error makes a whole engine useless: another one takes its place.
       if (!(await isUsable(one.lake))) close()
-      throw error
+      throw signal.aborted ? signal.reason : error
     } finally {
       ended()
     }
@@ -183,19 +189,14 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
       if (found === undefined) return { kind: 'unknown' }
       if (settings.memoryBytes === 0) return { kind: 'off' }
       const late = new AbortController()
-      const timer = setTimeout(
-        () =>
-          late.abort(
-            new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${settings.timeoutMs} ms`),
-          ),
-        settings.timeoutMs,
-      )
+      const timer = setTimeout(() => late.abort(tooLong()), settings.timeoutMs)
       const ends = AbortSignal.any([signal, late.signal])
       try {
         const parameters = parsed(body)
-        const keyOf = (): string => JSON.stringify([caller.name, name, parameters])
+        // Not by the caller's name: its rights may have changed since.
+        const keyOf = (): string => JSON.stringify([textOf(caller.rights), name, parameters])
         return await orAborted(
-          inTurn(() => answer(found, keyOf, parameters, caller, ends)),
+          takeTurn(caller.name, (turn) => answer(found, keyOf, parameters, caller, turn), ends),
           ends,
         )
       } catch (error) {
@@ -206,6 +207,6 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
         clearTimeout(timer)
       }
     },
-    close: () => inTurn(async () => close()),
+    close: () => takeTurn(CLOSER, async () => close(), NEVER),
   }
 }

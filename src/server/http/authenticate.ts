@@ -1,21 +1,59 @@
 /** Checks the bearer token of every operation, before anything of the request's body is read. */
 
-import type { FastifyInstance, HTTPMethods } from 'fastify'
+import { isIPv6 } from 'node:net'
+import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify'
 import type { TokenRegistry } from '../access/choose-tokens.ts'
+import { SERVER_LIMITS } from '../access/server-limits.ts'
+import { RateBuckets, sendThrottled } from './rate-limit.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
 
 const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
-export const addAuthentication = (app: FastifyInstance, tokens: TokenRegistry): void => {
+const sendUnknown = (reply: FastifyReply): FastifyReply =>
+  sendEmpty(reply.header('www-authenticate', 'Bearer'), 401)
+
+/** Parts of an address of IPv6 that name its network, which one machine may have all addresses of. */
+const NETWORK_PARTS = 4
+const ALL_PARTS = 8
+
+/** An address whose guesses count together; of IPv6 its network. */
+export const guesserOf = (ip: string): string => {
+  if (!isIPv6(ip) || ip.includes('.')) return ip
+  const [head = [], tail = []] = ip.split('::').map((half) => half.split(':').filter(Boolean))
+  const zeros = Array.from({ length: ALL_PARTS - head.length - tail.length }, () => '0')
+  return [...head, ...zeros, ...tail].slice(0, NETWORK_PARTS).join(':')
+}
+
+/**
+ * An address with too many failed sign-ins is answered with 429 before its token is looked at, whatever it is: else the answer
+ * would tell whether a guess is right.
+ */
+export const addAuthentication = (
+  app: FastifyInstance,
+  tokens: TokenRegistry,
+  onThrottled: () => void,
+): void => {
+  const guesses = new RateBuckets()
+  const limit = SERVER_LIMITS.failedSignIns
   app.decorateRequest('entry', null)
   app.addHook('onRequest', async (request, reply) => {
     const { operation, needsToken } = request.routeOptions.config
     if (operation === undefined && needsToken !== true) return
     const token = bearerToken(request.headers.authorization)
-    const entry = token === undefined ? undefined : tokens.find(token)
-    if (!entry) return sendEmpty(reply.header('www-authenticate', 'Bearer'), 401)
-    request.entry = entry
+    if (token === undefined) return sendUnknown(reply)
+    const guesser = guesserOf(request.ip)
+    const waitMs = guesses.waitMs(guesser, limit)
+    if (waitMs > 0) {
+      onThrottled()
+      return sendThrottled(reply, waitMs)
+    }
+    const entry = await tokens.find(token)
+    if (entry) request.entry = entry
+    else {
+      guesses.take(guesser, limit)
+      return sendUnknown(reply)
+    }
   })
 }
 

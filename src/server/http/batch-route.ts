@@ -27,7 +27,10 @@ const sendFile = async (
 ) => {
   const { sha256, SizeInBytes: sizeBytes } = stored.file
   const etag = `"${sha256}"`
-  const requested = requestedRange(request.headers, sizeBytes, etag)
+  const isHead = request.method === 'HEAD'
+  // A range is of GET alone (RFC 9110, 14.2): HEAD describes the whole file.
+  const headers = isHead ? { ...request.headers, range: undefined } : request.headers
+  const requested = requestedRange(headers, sizeBytes, etag)
   reply.headers({
     etag,
     'accept-ranges': 'bytes',
@@ -42,14 +45,13 @@ const sendFile = async (
   if (handle === null) return sendProblem(reply.removeHeader('etag').removeHeader('repr-digest'), 404)
   try {
     await proven.assertLength(handle, stored)
-    const isHead = request.method === 'HEAD'
     if (isHead) await handle.close()
     if (requested.kind === 'whole') {
       withLength(reply, sizeBytes)
       return reply.send(isHead ? undefined : proven.whole(handle, stored))
     }
     const { first, last } = requested
-    const part = isHead ? undefined : await proven.part(handle, stored, first, last)
+    const part = await proven.part(handle, stored, first, last)
     withLength(reply, last - first + 1)
       .code(206)
       .header('content-range', `bytes ${first}-${last}/${sizeBytes}`)

@@ -26,7 +26,6 @@ const sendFile = (
 ): FastifyReply => {
   reply.headers({
     'content-security-policy': POLICY,
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     // Asked for again after an upgrade, and then mostly answered with 304.
     'cache-control': 'no-cache',
@@ -52,7 +51,6 @@ export const addExplorerRoutes = (
     handler: async (request, reply) => {
       const { body, params } = request
       const text = typeof body === 'string' ? body : ''
-      reply.header('cache-control', 'no-store')
       const found = await askExplorer(params.question, text, callerOf(request), goneSignal(reply))
       if (found.kind === 'refused') return sendRefusal(reply, found.messages)
       if (found.kind === 'unknown') return sendProblem(reply, 404)

@@ -1,5 +1,7 @@
 /** Numbers for Prometheus. They name routes, methods and statuses: no token, no caller, no data. */
 
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,6 +12,7 @@ import {
 } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { ToolkitError } from '../../core/errors.ts'
+import { statusOfRefusal, writeRefusal } from './guard.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
@@ -29,6 +32,10 @@ export interface Metrics {
   ended(observation: Observation): void
   records(content: string, count: number): void
   throttled(): void
+  /** Bytes that the parser refuses: no request. */
+  refused(status: number): void
+  /** A connection beyond the limit. */
+  dropped(): void
 }
 
 /** Those of the process are observed as long as it runs: once, whichever servers it has opened and closed. */
@@ -73,7 +80,12 @@ export const newMetrics = (snapshot: () => number): Metrics => {
   })
   const throttled = new Counter({
     name: 'firmlake_http_throttled_total',
-    help: 'Requests refused by a rate limit.',
+    help: 'Requests refused by a limit of their token, or of failed sign-ins of their address.',
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'firmlake_http_dropped_connections_total',
+    help: 'Connections closed at once, since there were too many.',
     registers,
   })
   const inFlight = new Gauge({
@@ -101,13 +113,15 @@ export const newMetrics = (snapshot: () => number): Metrics => {
     },
     records: (content, count) => records.inc({ content }, count),
     throttled: () => throttled.inc(),
+    refused: (status) => requests.inc({ route: NO_ROUTE, method: NO_ROUTE, status: String(status) }),
+    dropped: () => dropped.inc(),
   }
 }
 
 // Every request is counted and logged when its connection has nothing more to send, also where the answer was cut. The log
 // names the declared route, never the address, the body, a header or a token.
 
-/** Where a request went that matches no route. */
+/** Where a request went that matches no route, and the method of what is no request. */
 const NO_ROUTE = 'none'
 
 /** Options of fastify: lines of JSON without process and host, and only our own of each request. */
@@ -141,19 +155,41 @@ const errorKind = (error: Error): { type: string; message: string; stack: string
 /** Begins to watch a request; it is counted and logged when its connection has nothing more to send. */
 type Observe = (request: FastifyRequest, reply: FastifyReply) => void
 
-const observer =
-  (access: FastifyBaseLogger, metrics: Metrics): Observe =>
-  (request, { raw }) => {
+/** Answers and ends a connection on which something came that is no request. */
+type Refuse = (socket: Socket, error: Error) => void
+
+const observer = (
+  access: FastifyBaseLogger,
+  metrics: Metrics,
+): { readonly observe: Observe; readonly refuse: Refuse } => {
+  /** The answer under way on a connection, and with what it is refused after its head has come. */
+  const underWay = new WeakMap<Socket, ServerResponse>()
+  const refusedWith = new WeakMap<ServerResponse, number>()
+  const refuse: Refuse = (socket, error) => {
+    const status = statusOfRefusal(error, socket)
+    const response = underWay.get(socket)
+    if (status !== undefined && !response?.headersSent) writeRefusal(socket, status)
+    socket.destroy()
+    if (status === undefined) return
+    if (response) refusedWith.set(response, status)
+    else {
+      metrics.refused(status)
+      access.info({ request: null, method: null, route: NO_ROUTE, status, token: null }, 'refused')
+    }
+  }
+  const observe: Observe = (request, { raw }) => {
     const begun = performance.now()
     const { socket } = raw
     const bytesBefore = socket?.bytesWritten ?? 0
+    if (socket) underWay.set(socket, raw)
     metrics.begun()
     raw.once('close', () => {
+      if (socket && underWay.get(socket) === raw) underWay.delete(socket)
       const ms = performance.now() - begun
       const { method } = request
       const route = request.routeOptions.url ?? NO_ROUTE
       const bytes = (socket?.bytesWritten ?? 0) - bytesBefore
-      const status = raw.headersSent ? raw.statusCode : null
+      const status = raw.headersSent ? raw.statusCode : (refusedWith.get(raw) ?? null)
       metrics.ended({ route, method, status: String(status ?? 'none'), seconds: ms / 1000, bytes })
       access.info(
         {
@@ -170,10 +206,13 @@ const observer =
       )
     })
   }
+  return { observe, refuse }
+}
 
-/** @returns what watches the requests that come to no hook, since their address cannot be read */
-export const addObservation = (app: FastifyInstance, metrics: Metrics): Observe => {
-  const observe = observer(app.log.child({}, { level: 'info' }), metrics)
-  app.addHook('onRequest', async (request, reply) => observe(request, reply))
-  return observe
+/** @returns what watches the requests that come to no hook, since their address or more of them cannot be read */
+export const addObservation = (app: FastifyInstance, metrics: Metrics): ReturnType<typeof observer> => {
+  const watching = observer(app.log.child({}, { level: 'info' }), metrics)
+  app.addHook('onRequest', async (request, reply) => watching.observe(request, reply))
+  app.server.on('drop', metrics.dropped)
+  return watching
 }

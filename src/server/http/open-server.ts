@@ -1,11 +1,14 @@
 /** The HTTP server of the interface: every operation, its document, health and numbers. Knows no lake. */
 
+import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { SERVER_LIMITS } from '../access/server-limits.ts'
 import { openApiDocument } from '../openapi/openapi-document.ts'
 import { addAuthentication, watchMethods } from './authenticate.ts'
 import { addBatchRoute } from './batch-route.ts'
 import { addExplorerRoutes } from './explorer-routes.ts'
+import { addGuard, withHeaders } from './guard.ts'
 import { addListingRoutes } from './listing-routes.ts'
 import { addObservation, loggerOptions, newMetrics } from './metrics.ts'
 import { addRateLimit } from './rate-limit.ts'
@@ -15,52 +18,63 @@ import type { RunningServer, ServerOptions, ServerParts } from './server-parts.t
 
 const DEFAULTS = {
   host: '127.0.0.1',
-  bodyLimitBytes: 1 << 20,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  keepAliveTimeoutMs: 60_000,
-  stopTimeoutMs: 10_000,
+  bodyLimitBytes: SERVER_LIMITS.bodyBytes,
+  headersTimeoutMs: SERVER_LIMITS.headMs,
+  requestTimeoutMs: SERVER_LIMITS.requestMs,
+  stallTimeoutMs: SERVER_LIMITS.stalledMs,
+  stopTimeoutMs: SERVER_LIMITS.stopMs,
+  requestsAtOnce: SERVER_LIMITS.requestsAtOnce,
 }
-/** How often connections are checked for the two time-outs. */
-const CHECK_EVERY_MS = 2000
+
+/** Proxies on this machine, beside those that are named. */
+const THIS_MACHINE = 'loopback'
 
 /** Ids of files are short; a longer one is not found, as any other that there is not. */
 const MOST_PARAMETER_CHARACTERS = 16_384
 
-/** Answers requests whose address cannot be read, and which therefore come to no hook. */
-type OnBadAddress = (request: FastifyRequest, reply: FastifyReply) => void
+/** Answers where no hook is called: to requests whose address cannot be read, and to bytes that are no request. */
+interface Outside {
+  readonly onBadAddress: (request: FastifyRequest, reply: FastifyReply) => void
+  readonly onClientError: (socket: Socket, error: Error) => void
+}
 
-const newApp = (options: ServerOptions, onBadAddress: OnBadAddress): FastifyInstance => {
-  const { bodyLimitBytes, headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = {
-    ...DEFAULTS,
-    ...options,
-  }
-  return fastify({
+const newApp = (options: ServerOptions, outside: () => Outside): FastifyInstance => {
+  const { bodyLimitBytes, headersTimeoutMs, requestTimeoutMs } = { ...DEFAULTS, ...options }
+  const { proxies = [], maxConnections = SERVER_LIMITS.connections } = options
+  const app = fastify({
     ...loggerOptions(options.log),
     bodyLimit: bodyLimitBytes,
     requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
+    keepAliveTimeout: SERVER_LIMITS.idleMs,
     forceCloseConnections: 'idle',
+    trustProxy: [THIS_MACHINE, ...proxies],
     routerOptions: { maxParamLength: MOST_PARAMETER_CHARACTERS },
-    frameworkErrors: (_error, request, reply) => onBadAddress(request, reply),
+    frameworkErrors: (_error, request, reply) => outside().onBadAddress(request, reply),
+    clientErrorHandler: (error, socket) => outside().onClientError(socket, error),
     http: {
       headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: Math.min(CHECK_EVERY_MS, headersTimeoutMs, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(SERVER_LIMITS.checkEveryMs, headersTimeoutMs, requestTimeoutMs),
+      // The guard does, so that the refusal is logged.
+      requireHostHeader: false,
     },
   })
+  app.server.maxConnections = maxConnections
+  return app
 }
 
 const addRoutes = async (
   app: FastifyInstance,
   parts: ServerParts,
   options: ServerOptions,
-): Promise<OnBadAddress> => {
+): Promise<Outside> => {
+  const limits = { ...DEFAULTS, ...options, requestsPerSecond: options.requestsPerSecond }
   const metrics = newMetrics(() => parts.served().number)
   addErrorAnswers(app)
   addBodyReader(app)
-  const observe = addObservation(app, metrics)
-  addAuthentication(app, parts.tokens)
-  addRateLimit(app, options.requestsPerSecond, metrics.throttled)
+  const { observe, refuse } = addObservation(app, metrics)
+  addGuard(app, limits)
+  addAuthentication(app, parts.tokens, metrics.throttled)
+  addRateLimit(app, limits, metrics.throttled)
   for (const add of parts.layers ?? []) add(app)
   const methods = watchMethods(app)
   addSearchRoutes(app, parts, metrics)
@@ -73,9 +87,12 @@ const addRoutes = async (
   app.get('/healthz', (_request, reply) => sendJson(reply, health()))
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()))
   methods.answerOthers()
-  return (request, reply) => {
-    observe(request, reply)
-    sendProblem(reply, 400)
+  return {
+    onBadAddress: (request, reply) => {
+      observe(request, reply)
+      sendProblem(withHeaders(reply).header('connection', 'close'), 400)
+    },
+    onClientError: refuse,
   }
 }
 
@@ -124,13 +141,12 @@ const listenReason = (code: string | undefined, port: number): string => {
 export const openServer = async (parts: ServerParts, options: ServerOptions): Promise<RunningServer> => {
   const { host, stopTimeoutMs } = { ...DEFAULTS, ...options }
   const { port } = options
-  let answerBadAddress: OnBadAddress = (_request, reply) => sendProblem(reply, 400)
-  const app = newApp(options, (request, reply) => answerBadAddress(request, reply))
+  const app = newApp(options, () => outside)
   const working = new Set<Promise<unknown>>()
   const companies = tracked(parts.companies, working)
   const relations = tracked(parts.relations, working)
   const askExplorer = tracked(parts.askExplorer, working)
-  answerBadAddress = await addRoutes(app, { ...parts, companies, relations, askExplorer }, options)
+  const outside = await addRoutes(app, { ...parts, companies, relations, askExplorer }, options)
   try {
     const address = await app.listen({ host, port })
     return {

@@ -9,10 +9,10 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Answers that the interface leaves open hold the status and nothing else. */
 export const sendProblem = (reply: FastifyReply, status: number): FastifyReply =>
-  reply
-    .code(status)
-    .type(JSON_TYPE)
-    .send(JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status }))
+  reply.code(status).type(JSON_TYPE).send(problemBody(status))
+
+export const problemBody = (status: number): string =>
+  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status })
 
 export const sendRefusal = (reply: FastifyReply, messages: readonly string[]): FastifyReply =>
   reply

@@ -36,16 +36,16 @@ export interface ServerOptions {
   readonly host?: string
   /** 0: any free one. */
   readonly port: number
-  /** Longest request body. @default 1 MiB */
+  /** Proxies whose `X-Forwarded-For` says who asks: addresses, networks as `10.0.0.0/8`. @default those of this machine */
+  readonly proxies?: readonly string[] | undefined
+  /** Each has its default in `SERVER_LIMITS`. */
   readonly bodyLimitBytes?: number
-  /** Longest wait for a request's head. @default 10_000 */
   readonly headersTimeoutMs?: number
-  /** Longest wait for a whole request. @default 30_000 */
   readonly requestTimeoutMs?: number
-  /** How long an idle connection stays open. @default 60_000 */
-  readonly keepAliveTimeoutMs?: number
-  /** How long a stop waits for requests under way. @default 10_000 */
+  readonly stallTimeoutMs?: number
   readonly stopTimeoutMs?: number
+  readonly maxConnections?: number | undefined
+  readonly requestsAtOnce?: number
   /** Requests a second of each token that has no limit of its own. @default none */
   readonly requestsPerSecond?: number | undefined
   /** Where the access log goes, a line of JSON a request. @default nowhere */

@@ -4,7 +4,7 @@ import { DICTIONARIES, type Dictionary } from '../../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { PAGINATION_FIELDS } from '../../contract/limits.ts'
 import { BATCH_CONTENT } from '../../contract/listings.ts'
-import { CONTENT, PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { CONTENT, PROTECTED_IDENTITY, RELATION, ROLE, UBO_DETAILS } from '../../contract/objects.ts'
 import {
   COMPANIES_REQUEST,
   FILTER_CLASSES,
@@ -80,9 +80,14 @@ const aboutOf = (field: Field): string => {
   return `${field.about}${form}${codes}${masked}${OMITTED[field.omitted]}`
 }
 
+/** Objects in which the server sends no field that their record lacks: an id of 0 would make one person of all without an id. */
+const AS_THEY_CAME: readonly ObjectType[] = [RELATION, ROLE, UBO_DETAILS]
+
 const objectSchema = (object: ObjectType): Schema => {
   const fields = Object.entries(object.fields)
-  const required = fields.flatMap(([name, { omitted }]) => (omitted === 'always' ? [name] : []))
+  const required = fields.flatMap(([name, { omitted }]) =>
+    omitted === 'always' && !AS_THEY_CAME.includes(object) ? [name] : [],
+  )
   return {
     type: 'object',
     description: object.about,

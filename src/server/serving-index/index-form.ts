@@ -121,6 +121,8 @@ export interface CompanyPlace extends DocumentPlace {
   readonly figuresBytes: number
   /** Bytes of `,"Score":1.5` before the last brace, 0 for none. */
   readonly scoreBytes: number
+  /** Whether the record lacks a field that is always present in answers. */
+  readonly isSparse: boolean
 }
 
 /** A figure parameter that is no line item. */
@@ -159,6 +161,7 @@ export const INDEX_TABLES = {
     /** Terms of its text, for the ranking. */
     text_terms: 'INTEGER',
     currency: 'VARCHAR',
+    is_sparse: 'BOOLEAN',
     ...PLACE_TYPES,
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',

@@ -5,6 +5,7 @@
 
 import type { Client, ClientConfig } from 'pg'
 import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
+import { readTls, tlsHint } from './tls.ts'
 
 /** The action of a failed attempt, and its server. */
 export interface Attempt {
@@ -69,7 +70,7 @@ const targetError = ({ action, server }: Attempt, error: unknown): ToolkitError 
     ADDRESS_CODES.test(state) ||
     /server does not support SSL|must be a string|no pg_hba|certificate/i.test(error.message)
   // Where a name has several addresses, each has its own failure and the whole has no message.
-  const reason = error.message || state
+  const reason = `${error.message || state}${tlsHint(error)}`
   return new ToolkitError(refused ? 'TARGET_REFUSED' : 'TARGET_FAILED', `${start}: ${reason}`, {}, error)
 }
 
@@ -89,8 +90,9 @@ const serverOf = ({ host, port, database }: Client): string =>
 /** A bad address is reported without its text: the password stands in it. */
 const newClient = async (url: string, limitMs?: number): Promise<Client> => {
   const pg = await import('pg')
+  const { address, tlsTo } = await readTls(url, process.env)
   const config: ClientConfig = {
-    connectionString: url,
+    connectionString: address,
     connectionTimeoutMillis: limitMs ?? CONNECT_TIMEOUT_MS,
     ...(limitMs !== undefined && { query_timeout: limitMs }),
     keepAlive: true,
@@ -98,7 +100,9 @@ const newClient = async (url: string, limitMs?: number): Promise<Client> => {
   }
   try {
     if (!/^postgres(ql)?:\/\//i.test(url)) throw new TypeError('another scheme')
-    return new pg.Client(config)
+    // The host may come from the address or the environment: the driver says which one it is.
+    const { host } = new pg.Client({ ...config, ssl: true })
+    return new pg.Client({ ...config, ...tlsTo(host) })
   } catch {
     throw new ToolkitError(
       'TARGET_REFUSED',

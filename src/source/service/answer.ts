@@ -51,5 +51,10 @@ export type Outcome =
       readonly cause?: unknown
       readonly gained: boolean
     }
-  | { readonly kind: 'throttled'; readonly status: number; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: 'throttled'
+      readonly status: number
+      /** Absent where the answer names no pause that can be read. */
+      readonly pause: { readonly ms: number; readonly retryAfter: string } | undefined
+    }
   | { readonly kind: 'final'; readonly error: unknown }

@@ -74,6 +74,8 @@ export interface ServiceConnection {
   readonly base: string
   /** Largest body that is held whole, decompressed, in bytes. */
   readonly maxBodyBytes: number
+  /** Largest listing, decompressed, in bytes. */
+  readonly maxListingBytes: number
   /** Sends a request until the call's receiver has taken an answer. @throws {ToolkitError} */
   readonly send: (request: Request, call: Call) => Promise<AnswerHead>
   readonly close: () => Promise<void>
@@ -119,6 +121,7 @@ export const openConnection = (
     readonly token: string
     readonly concurrency: number
     readonly maxBodyBytes: number
+    readonly maxListingBytes: number
   },
 ): ServiceConnection => {
   const agent = agentOf(address, options.concurrency, options)
@@ -132,6 +135,7 @@ export const openConnection = (
     token: options.token,
     base: address.origin + address.prefix,
     maxBodyBytes: options.maxBodyBytes,
+    maxListingBytes: options.maxListingBytes,
     send: async ({ method, path, headers, body }, call) => {
       const answer = await agent
         .compose(policyInterceptor(policy, call))

@@ -163,7 +163,7 @@ export const listBatchFiles = async (
       receive: (head) =>
         streamedBody(
           head,
-          { action, maxBytes: connection.maxBodyBytes, token: connection.token },
+          { action, maxBytes: connection.maxListingBytes, token: connection.token },
           async (body) => {
             listing = await readListing(body, action)
           },
@@ -236,7 +236,7 @@ export const listParameters = async (
       receive: (head) =>
         wholeBody(
           head,
-          { action, maxBytes: connection.maxBodyBytes, token: connection.token, check: checkText },
+          { action, maxBytes: connection.maxListingBytes, token: connection.token, check: checkText },
           (body) => {
             const list = listIn(parseWhole(body))
             if (!list)

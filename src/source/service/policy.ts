@@ -31,13 +31,23 @@ const failed = (call: Call, reason: string, attempts: number, why: string, cause
     cause,
   )
 
-const busy = (call: Call, status: number, waitMs: number, leftMs: number): ToolkitError =>
-  new ToolkitError(
+const busy = (
+  call: Call,
+  { status, pause }: Extract<Outcome, { kind: 'throttled' }>,
+  waitMs: number,
+  leftMs: number,
+): ToolkitError => {
+  const asked =
+    pause === undefined
+      ? 'without Retry-After, and the next pause'
+      : `with Retry-After: ${pause.retryAfter}, which`
+  const left = Math.floor(leftMs / 1000)
+  return new ToolkitError(
     'SERVICE_BUSY',
-    `${call.action}: the service answered ${status}: Retry-After ${Math.ceil(waitMs / 1000)} s exceeds --max-wait, ` +
-      `of which ${Math.floor(leftMs / 1000)} s are left`,
+    `${call.action}: the service answered ${status} ${asked} exceeds --max-wait, of which ${left} s are left`,
     { status, waitMs: Math.ceil(waitMs) },
   )
+}
 
 /**
  * Sends a request until it is answered soundly.
@@ -60,12 +70,12 @@ export const withRetries = async (
     if (outcome.kind === 'throttled') {
       counters.throttled += 1
       throttles += 1
-      const floorMs = outcome.retryAfterMs ?? 0
+      const floorMs = outcome.pause?.ms ?? 0
       const pauseMs = floorMs + jitterMs(timing, throttles)
       if (outcome.status === 429) limiter.throttled(sentAt)
       limiter.pause(floorMs)
       const leftMs = maxWaitMs - waitedMs
-      if (pauseMs > leftMs) throw busy(call, outcome.status, pauseMs, leftMs)
+      if (pauseMs > leftMs) throw busy(call, outcome, pauseMs, leftMs)
       waitedMs += pauseMs
       counters.retries += 1
       await timing.sleep(pauseMs, call.signal)

@@ -170,12 +170,16 @@ const finalError = (call: Call, head: AnswerHead, body: string): ToolkitError =>
   return error('REQUEST_REFUSED', `the service answered ${status}`)
 }
 
+/** More than an HTTP date has. */
+const SHOWN_CHARACTERS = 64
+
 /** @param body the first bytes of it @param now milliseconds since 1970, where the answer has no `Date` */
 const statusOutcome = (call: Call, head: AnswerHead, body: string, now: number): Outcome => {
   const { status, headers } = head
   const wait = retryAfterMs(headers['retry-after'], dateOf(headers.date) ?? now)
   if (status === 429 || (status === 503 && wait !== undefined)) {
-    return { kind: 'throttled', status, retryAfterMs: wait }
+    const retryAfter = [headers['retry-after'] ?? []].flat().join(', ').slice(0, SHOWN_CHARACTERS)
+    return { kind: 'throttled', status, pause: wait === undefined ? undefined : { ms: wait, retryAfter } }
   }
   // 408 is a server or proxy that grew tired of an idle connection, not of this request.
   if (status >= 500 || status === 408) {

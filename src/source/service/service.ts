@@ -44,6 +44,8 @@ export interface ServiceOptions {
   readonly concurrency?: number | undefined
   /** Largest body that is held whole, decompressed, in bytes. @default 1 GiB (500 profiles are about 5 MB) */
   readonly maxBodyBytes?: number | undefined
+  /** Largest listing of batch files or search parameters, decompressed, in bytes. @default 64 MiB (some 200,000 files) */
+  readonly maxListingBytes?: number | undefined
   /** @default 10_000 */
   readonly connectTimeoutMs?: number | undefined
   /** Longest wait for the first byte of an answer, in milliseconds. @default 60_000 (a page of 500 takes seconds) */
@@ -118,6 +120,7 @@ const OPTIONS: OptionTypes<ServiceOptions> = {
     'maxRequestsPerSecond',
     'maxWaitMs',
     'maxBodyBytes',
+    'maxListingBytes',
     'connectTimeoutMs',
     'headersTimeoutMs',
     'bodyTimeoutMs',
@@ -134,7 +137,7 @@ const OPTIONS: OptionTypes<ServiceOptions> = {
  * @example
  * import { pull, createService } from 'firmlake'
  *
- * const from = createService({ url: 'https://service.example.com', token: 'my-token', maxWaitMs: 60_000 })
+ * const from = createService({ url: 'https://service.example.com', token: 'token-of-my-service', maxWaitMs: 60_000 })
  * await pull({ from, lake: './lake', content: 'companies', search: { CountryCode: ['SE'] } })
  * console.log(from.counters().retries) // 0
  */
@@ -159,6 +162,7 @@ export const createService = (options: ServiceOptions): Service => {
     token,
     concurrency: options.concurrency ?? 8,
     maxBodyBytes: options.maxBodyBytes ?? 2 ** 30,
+    maxListingBytes: options.maxListingBytes ?? 64 * 2 ** 20,
     connectTimeoutMs: options.connectTimeoutMs ?? 10 * SECOND_MS,
     headersTimeoutMs: options.headersTimeoutMs ?? 60 * SECOND_MS,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 60 * SECOND_MS,

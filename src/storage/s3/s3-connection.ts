@@ -6,6 +6,7 @@
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { ToolkitError } from '../../core/errors.ts'
 import { requirePart } from '../../core/optional-parts.ts'
+import { isLoopback } from '../../support/http-values.ts'
 import { nameOf, type Patience } from '../object-store.ts'
 import { keyOf, type S3Address } from './s3-address.ts'
 import { storageError } from './storage-error.ts'
@@ -35,17 +36,30 @@ const settings = (patience?: Patience): S3ClientConfig => ({
   requestHandler: {
     connectionTimeout: Math.min(CONNECT_TIMEOUT_MS, patience?.silenceMs ?? CONNECT_TIMEOUT_MS),
     socketTimeout: patience?.silenceMs ?? SILENCE_TIMEOUT_MS,
+    // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not turn it off.
+    httpsAgent: { rejectUnauthorized: true },
   },
   followRegionRedirects: true,
   // Table files are checked by SHA-256 and snapshots by their own hash: a changed one is to be reported, not retried.
   responseChecksumValidation: 'WHEN_REQUIRED',
 })
 
+/** @throws {ToolkitError} `STORAGE_REFUSED` where rows and session tokens would go by plain http beyond this machine */
+const checkEndpoint = (endpoint: string): void => {
+  const url = URL.parse(endpoint)
+  if (url?.protocol !== 'http:' || isLoopback(url.hostname) || process.env.AWS_ALLOW_HTTP === 'true') return
+  throw new ToolkitError(
+    'STORAGE_REFUSED',
+    `Cannot use the object storage at "${url.host}": plain http is only for this machine, expected an endpoint with https; ` +
+      'AWS_ALLOW_HTTP=true allows it, and others may read and change what is sent',
+  )
+}
+
 /**
  * Opens a client as the environment and the AWS profile say: endpoint, region, credentials. An endpoint of one's
  * own is addressed by path, since few have a host name for each bucket, and needs no region.
  *
- * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known; `PACKAGE_MISSING`
+ * @throws {ToolkitError} `STORAGE_REFUSED` where no region is known, or the endpoint is plain http; `PACKAGE_MISSING`
  */
 const openS3 = async (patience?: Patience): Promise<S3> => {
   requirePart('s3')
@@ -60,6 +74,7 @@ const openS3 = async (patience?: Patience): Promise<S3> => {
       'STORAGE_REFUSED',
       'Cannot use the object storage: no region is configured, set AWS_REGION',
     )
+  checkEndpoint(endpoint)
   const own = { ...settings(patience), endpoint, forcePathStyle: true, region: region ?? DEFAULT_REGION }
   return { sdk, client: new sdk.S3Client(own) }
 }

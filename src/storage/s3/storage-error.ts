@@ -1,6 +1,7 @@
 /** Failures between here and a bucket as the toolkit's errors. No text of the server reaches a message. */
 
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { isCertificateError } from '../../support/verified-fetch.ts'
 
 /** The facts of an error of the SDK. The SDK's own object may hold tokens and signatures: it goes no further. */
 interface Fault {
@@ -105,7 +106,9 @@ export const storageError = (action: string, error: unknown): ToolkitError => {
   const { name, status } = fault
   const context = { name, ...(status !== undefined && { status }) }
   const cause = new Error(`${systemCode(error) ?? name}${status === undefined ? '' : ` ${status}`}`)
-  const check = REFUSALS[name] ?? (status === undefined ? undefined : REFUSED_STATUS[status])
+  const check = isCertificateError(systemCode(error))
+    ? 'NODE_EXTRA_CA_CERTS names a file of further authorities'
+    : (REFUSALS[name] ?? (status === undefined ? undefined : REFUSED_STATUS[status]))
   if (name === 'CredentialsProviderError')
     return new ToolkitError('STORAGE_REFUSED', `${action}: ${check}`, context, cause)
   const text = `${action}: ${stateOf(error, fault)}`

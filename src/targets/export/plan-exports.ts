@@ -72,6 +72,12 @@ export interface WhatToExport {
   readonly compute?: Readonly<Record<string, string>> | undefined
 }
 
+/** Files and folders are named after it, and must not stand elsewhere. @throws {ToolkitError} `USAGE` */
+const answerName = (name = ANSWER): string => {
+  if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name
+  throw new ToolkitError('USAGE', `Cannot name the answer "${name}": expected a name without "/" and "\\"`)
+}
+
 /** A relation that is exported, and its name. */
 export interface Export {
   readonly name: string
@@ -98,7 +104,7 @@ export const exportsOf = ({
     )
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
-  if (sql !== undefined) return [{ name: tables?.[0] ?? ANSWER, sql }]
+  if (sql !== undefined) return [{ name: answerName(tables?.[0]), sql }]
   const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
   if (unknown !== undefined)
     throw new ToolkitError(

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import { loadTogether, type PartOutcome } from '../../../src/jobs/nightly/load-together.ts'
+import { loadPartOf, type NightPart } from '../../../src/jobs/nightly/night-parts.ts'
 import type { LoadPart } from '../../../src/jobs/nightly/open-loads.ts'
 import type { PullSettings } from '../../../src/jobs/pull/pull-settings.ts'
 import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
-import { createService } from '../../../src/source/service/service.ts'
+import { createService, type ListedBatchFile, type Service } from '../../../src/source/service/service.ts'
 import { companyLine } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -278,4 +279,39 @@ test('loadTogether with a sync makes a snapshot where a company is gone, and non
   expect(await snapshots()).toEqual([2])
   expect(await snapshots()).toEqual([undefined])
   expect(await one.runs()).toEqual([])
+})
+
+test('loadTogether says that the lake holds all only where it does, and names entries that cannot be asked for', async () => {
+  const one = await openPullBench({ companies: [] })
+  const listing = (files: readonly ListedBatchFile[], ...idless: readonly string[]): Service => ({
+    ...one.service,
+    batchFiles: async ({ onIdless } = {}) => {
+      for (const name of idless) onIdless?.(name)
+      return [...files]
+    },
+  })
+  const batches: LoadPart = {
+    ...{ name: 'batches', needed: false },
+    job: { kind: 'batchFiles', url: one.fake.url, selection: { kind: 'all' } },
+  }
+  const files: LoadPart = {
+    ...{ name: 'files', needed: false },
+    job: { kind: 'convert', inputs: ['none/*.br'], cwd: dirname(one.lake), content: undefined },
+  }
+  const shown = async (service: Service): Promise<readonly NightPart[]> =>
+    (await loaded({ ...one, service }, [batches, files])).map(loadPartOf)
+  const nothing = { kind: 'batch_files', name: 'batches', state: 'nothing' }
+  expect(await shown(listing([]))).toEqual([
+    { ...nothing, reason: 'the service offers no such batch file' },
+    { kind: 'files', name: 'files', state: 'nothing', reason: 'no file matches none/*.br' },
+  ])
+  const why = 'the listing gives it no id'
+  expect((await shown(listing([], 'x.br', '')))[0]).toEqual({
+    ...nothing,
+    reason: `no file of the listing can be asked for; "x.br" is skipped: ${why}; "an entry without a name" is skipped: ${why}`,
+    skipped: [
+      { source: 'x.br', reason: why },
+      { source: 'an entry without a name', reason: why },
+    ],
+  })
 })

@@ -1,4 +1,4 @@
-import { appendFile, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, chown, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
@@ -130,6 +130,37 @@ test('resume goes on with an interrupted run', async () => {
   expect(resumed).toMatchObject([{ kind: 'loaded' }])
   expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])
+})
+
+test.each(['relative', 'absolute'])(
+  'a command with %s paths takes up a run with the other ones',
+  async (second) => {
+    const one = await bench()
+    const [relative, absolute] = [
+      ['./a.jsonl', 'b.jsonl'],
+      ['a.jsonl', 'b.jsonl'].map((name) => join(one.folder, name)),
+    ]
+    const [before, after] = second === 'relative' ? [absolute, relative] : [relative, absolute]
+    const done = await interrupted(one, 60, before)
+    // A relative path is the file's from its folder, an absolute one from anywhere.
+    const { events } = await one.run(after, second === 'relative' ? BLOCKS : { ...BLOCKS, cwd: '/' })
+    expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
+    expect(await one.query('SELECT count(*) FROM companies')).toEqual([[200]])
+    expect((await one.verify()).problems).toEqual([])
+  },
+)
+
+test('files of a plan that another user has put there are not read, but by the command that names them', async (context) => {
+  if (process.getuid?.() !== 0) context.skip('only root gives a file to another user')
+  const one = await bench()
+  await interrupted(one, 60)
+  const [run = ''] = await listRunIds(one.lake)
+  await chown(join(one.lake, '_runs', run, 'plan.json'), 12345, 12345)
+  await expect(resumeRuns({ run, lake: one.lake })).rejects.toMatchObject({
+    code: 'RUN_NOT_RESUMABLE',
+    message: expect.stringContaining('its plan is of another user and may name any file'),
+  })
+  expect((await one.run(['a.jsonl', 'b.jsonl'], BLOCKS)).events[0]).toMatchObject({ resumed: true })
 })
 
 test('another command does not take up the run, and gc removes it', async () => {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newSpillFolder } from '../../../src/lake/duckdb/database-files.ts'
+import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -39,4 +40,22 @@ test('newSpillFolder does without a folder whose name somebody else has taken', 
   writeFileSync(join(other, dirname(path).slice(temporary.length + 1)), '')
   expect(dirname((await newSpillFolder(other)).path)).toBe(other)
   expect(dirname((await newSpillFolder(join(temporary, 'missing'))).path)).toBe(join(temporary, 'missing'))
+})
+
+test('nobody else reads what DuckDB puts aside, whatever the umask', async () => {
+  const temporary = await temporaryFolder()
+  const umask = process.umask(0)
+  try {
+    const { path } = await newSpillFolder(temporary)
+    const taken = join(temporary, 'taken')
+    mkdirSync(taken)
+    writeFileSync(join(taken, dirname(path).slice(temporary.length + 1)), '')
+    const beside = await newSpillFolder(taken)
+    const engine = await Engine.open({ memoryBytes: 1024 ** 2, spillFolder: join(temporary, 'spill') })
+    engine.close()
+    const folders = [dirname(path), path, beside.path, join(temporary, 'spill')]
+    expect(folders.map((one) => statSync(one).mode & 0o777)).toEqual([0o700, 0o700, 0o700, 0o700])
+  } finally {
+    process.umask(umask)
+  }
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { compileProjection } from '../../../src/lake/projection/compile-projection.ts'
 import { hashKeyOf, readHashKey } from '../../../src/lake/projection/hash-key.ts'
@@ -7,7 +8,7 @@ import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { HISTORY_COLUMNS } from '../../../src/lake/views/base-views.ts'
 import { computedOfLake } from '../../../src/manifest/form/projections.ts'
 
-const KEY = Buffer.from('0123456789abcdef')
+const KEY = Buffer.from('9b2f61d0c7e84a35')
 
 test.each<[Projection, string]>([
   [
@@ -105,6 +106,25 @@ test('a key is needed, long enough, and read of the environment', async () => {
     'Cannot read the hash key in "/no/such/file"',
   )
   expect(await hashKeyOf({})).toBeUndefined()
+})
+
+test.each([
+  'x'.repeat(64),
+  'passwordpassword'.repeat(3),
+  '1234567890123456',
+  'abcdefghijklmnopqrstuvwxyz',
+  Buffer.alloc(32),
+])('a key that is easily guessed is refused: %j', (key) => {
+  const refused = expect.objectContaining({ code: 'HASH_KEY_WRONG' })
+  expect(() => readHashKey(key)).toThrow(refused)
+})
+
+test('random keys are taken, as bytes, in hex and in base 64', () => {
+  for (let at = 0; at < 200; at += 1) {
+    const bytes = createHash('sha256').update(String(at)).digest()
+    for (const key of [bytes, bytes.subarray(0, 16), bytes.toString('hex'), bytes.toString('base64')])
+      expect(readHashKey(key).length).toBe(key.length)
+  }
 })
 
 test('a mask is a name and a text, which may hold any character', () => {

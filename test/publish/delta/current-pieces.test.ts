@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeSample } from '../../../data/sample.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
+import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { parsePiece, piecesOf } from '../../../src/publish/delta/current-changes.ts'
@@ -69,6 +70,11 @@ test('a night of one company writes the pieces again that hold it, and no other'
     const expected = currentRowsOf(await readSnapshot(lake), lake, table)
     const { delta } = await shownRows(lake, table)
     expect(await compareRows(session, expected, delta)).toMatchObject({ missing: 0, more: 0 })
+    for (const name of await deltaFiles(lake, table.name)) {
+      const path = join(lake, 'published/delta', table.name, name)
+      const columns = await session.describe(`FROM read_parquet(${literal(path)}, hive_partitioning = false)`)
+      expect(columns.map((column) => column.name)).toEqual(table.columns.map((column) => column.name))
+    }
   }
   session.close()
   engine.close()

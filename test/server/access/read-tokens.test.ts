@@ -5,6 +5,7 @@ import { AREAS } from '../../../src/contract/authorization.ts'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import { isOpenToOthers, newTokenRegistry, readTokens } from '../../../src/server/access/choose-tokens.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
+import { readPage } from '../../support/page.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const fileOf = async (document: unknown): Promise<string> => {
@@ -15,6 +16,7 @@ const fileOf = async (document: unknown): Promise<string> => {
 const read = async (...tokens: readonly unknown[]) => readTokens(await fileOf({ tokens }))
 
 const SECRET = 'very-secret-token'
+const OTHER = 'another-long-token'
 const ANALYST = {
   name: 'analyst',
   sha256: sha256Of(SECRET),
@@ -23,8 +25,8 @@ const ANALYST = {
 }
 
 test('readTokens reads rights by country, and the token is found by its hash', async () => {
-  const registry = newTokenRegistry(await read(ANALYST, { name: 'boss', token: 'other', everything: true }))
-  expect(registry.find(SECRET)).toEqual({
+  const registry = newTokenRegistry(await read(ANALYST, { name: 'boss', token: OTHER, everything: true }))
+  expect(await registry.find(SECRET)).toEqual({
     caller: {
       name: 'analyst',
       rights: {
@@ -39,15 +41,15 @@ test('readTokens reads rights by country, and the token is found by its hash', a
     sha256: Buffer.from(sha256Of(SECRET), 'hex'),
     requestsPerSecond: 20,
   })
-  expect(registry.find('other')?.caller).toEqual({ name: 'boss', rights: 'everything' })
-  expect(registry.find('unknown')).toBe(undefined)
-  expect(registry.find(sha256Of(SECRET))).toBe(undefined)
+  expect((await registry.find(OTHER))?.caller).toEqual({ name: 'boss', rights: 'everything' })
+  expect(await registry.find('unknown-4711-0815')).toBe(undefined)
+  expect(await registry.find(sha256Of(SECRET))).toBe(undefined)
 })
 
 test('readTokens reads the rights on records without a country', async () => {
   const [all, some] = await read(
-    { name: 'a', token: 'a', countries: {}, withoutCountry: 'all' },
-    { name: 'b', token: 'b', countries: {}, withoutCountry: ['Owner'] },
+    { name: 'a', token: SECRET, countries: {}, withoutCountry: 'all' },
+    { name: 'b', token: OTHER, countries: {}, withoutCountry: ['Owner'] },
   )
   expect(all?.caller.rights).toMatchObject({ withoutCountry: new Set(AREAS) })
   expect(some?.caller.rights).toMatchObject({ withoutCountry: new Set(['Owner']) })
@@ -67,7 +69,12 @@ test.each([
   [
     'a token with a space',
     { name: 'a', token: `${SECRET} x`, everything: true },
-    'tokens[0].token: expected a text of',
+    'tokens[0].token: expected 16 characters or more of',
+  ],
+  [
+    'a short token',
+    { name: 'a', token: SECRET.slice(0, 15), everything: true },
+    'tokens[0].token: expected 16 characters or more of',
   ],
   ['no rights', { name: 'a', token: SECRET }, 'tokens[0]: expected "everything": true or "countries"'],
   ['both rights', { ...ANALYST, everything: true }, 'tokens[0]: expected either "everything" or "countries"'],
@@ -93,7 +100,7 @@ test.each([
   const error = await failure(await fileOf({ tokens: [token] }))
   expect(error.code).toBe('TOKENS_UNREADABLE')
   expect(error.message).toContain(problem)
-  expect(error.message).not.toContain(SECRET)
+  expect(error.message).not.toContain(SECRET.slice(0, 15))
   expect(error.cause).toBe(undefined)
 })
 
@@ -102,7 +109,7 @@ test.each([
   ['no list of tokens', { token: SECRET }],
   ['an empty list', { tokens: [] }],
   ['one token twice', { tokens: [ANALYST, { name: 'b', token: SECRET, everything: true }] }],
-  ['one name twice', { tokens: [ANALYST, { name: 'analyst', token: 'b', everything: true }] }],
+  ['one name twice', { tokens: [ANALYST, { name: 'analyst', token: OTHER, everything: true }] }],
 ])('readTokens refuses %s', async (_what, document) => {
   const error = await failure(await fileOf(document))
   expect(error.code).toBe('TOKENS_UNREADABLE')
@@ -121,4 +128,13 @@ test.skipIf(process.platform === 'win32')('isOpenToOthers sees who may read the 
   expect(await isOpenToOthers(path)).toBe(true)
   await chmod(path, 0o600)
   expect(await isOpenToOthers(path)).toBe(false)
+})
+
+test('the example of docs/serving.md is a file of tokens, and its hash that of the token beside it', async () => {
+  const page = readPage('docs/serving.md')
+  const [, example = ''] = /```json\n(\{\s+"tokens".*?)```/s.exec(page) ?? []
+  const entries = await readTokens(await fileOf(example))
+  expect(entries.map(({ caller }) => caller.name)).toEqual(['nightly', 'analyst'])
+  const [, token = ''] = /printf %s '([^']+)' \\\| sha256sum/.exec(page) ?? []
+  expect((await newTokenRegistry(entries).find(token))?.caller.name).toBe('nightly')
 })

@@ -145,6 +145,12 @@ test('a token sees the countries and areas that it has, in every question', asyn
   expect(await rowsOf('ownership', { id: ALPHA }, swedish('Key Person'))).toEqual([])
 })
 
+test('a token whose rights have changed sees nothing of what it saw before', async () => {
+  const before: Caller = { ...swedish('Owner'), rights: 'everything' }
+  expect(await rowsOf('countries', {}, before)).toHaveLength(2)
+  expect(await rowsOf('countries', {}, swedish('Owner'))).toEqual([{ country: 'SE', companies: 4 }])
+})
+
 test('what belongs to no country is for those who see everything', async () => {
   expect(await ask('loads', {}, swedish('Owner'))).toEqual({ kind: 'forbidden' })
   expect(await ask('section', { id: 'durations' }, swedish('Owner'))).toEqual({ kind: 'forbidden' })

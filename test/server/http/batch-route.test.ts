@@ -65,9 +65,14 @@ test('If-None-Match and If-Match are kept', async () => {
   expect((await fetchPart(url, { 'if-match': '"other"' })).status).toBe(412)
 })
 
-test('HEAD tells the length without the body', async () => {
-  const response = await rawRequest(await open(), { method: 'HEAD' })
+test.each([
+  ['', {}],
+  [' of the whole file, whatever range it names', { range: 'bytes=1-2' }],
+  [' of the whole file, whatever range there is not', { range: 'bytes=99-' }],
+])('HEAD tells the length%s without the body', async (_what, headers) => {
+  const response = await rawRequest(await open(), { method: 'HEAD', headers })
   expect(response.statusCode).toBe(200)
+  expect(response.headers['content-range']).toBeUndefined()
   expect(response.headers['content-length']).toBe('26')
   expect(response.headers.etag).toBe(ETAG)
   expect(await bodyOf(response)).toBe('')

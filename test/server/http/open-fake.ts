@@ -10,7 +10,7 @@ import { openServer } from '../../../src/server/http/open-server.ts'
 import type { Search, ServerOptions, ServerParts } from '../../../src/server/http/server-parts.ts'
 
 export const TOKEN = 'all-seeing-token'
-export const SWEDISH = 'swedish-token'
+export const SWEDISH = 'token-of-a-swede'
 
 export const entry = (name: string, token: string, more: Partial<TokenEntry> = {}): TokenEntry => ({
   caller: { name, rights: 'everything' },

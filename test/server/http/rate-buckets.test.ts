@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { newTokenRegistry } from '../../../src/server/access/choose-tokens.ts'
 import { RateBuckets } from '../../../src/server/http/rate-limit.ts'
-import { bearer, entry, get, openFake, SWEDISH, SWEDISH_ENTRY, TOKEN } from './open-fake.ts'
+import type { Search } from '../../../src/server/http/server-parts.ts'
+import { bearer, entry, get, openFake, post, SWEDISH, SWEDISH_ENTRY, TOKEN } from './open-fake.ts'
 
 /** How many of `perSecond` evenly paced requests over some seconds are refused at a limit. */
 const refused = (
@@ -15,7 +16,7 @@ const refused = (
   let count = 0
   for (let at = 0; at < perSecond * seconds; at += 1) {
     now = (at * 1000) / perSecond + jitterMs(at)
-    if (buckets.take('a', limit) > 0) count += 1
+    if (buckets.take('a', { perSecond: limit }) > 0) count += 1
   }
   return count
 }
@@ -38,11 +39,21 @@ test('40 requests a second at a limit of 20 are refused about half of the time',
 test('a limit below one a second lets the first request through and says how long to wait', () => {
   let now = 0
   const buckets = new RateBuckets(() => now)
-  expect(buckets.take('a', 0.5)).toBe(0)
-  expect(buckets.take('a', 0.5)).toBe(2000)
-  expect(buckets.take('b', 0.5)).toBe(0)
+  expect(buckets.take('a', { perSecond: 0.5 })).toBe(0)
+  expect(buckets.take('a', { perSecond: 0.5 })).toBe(2000)
+  expect(buckets.take('b', { perSecond: 0.5 })).toBe(0)
   now = 2000
-  expect(buckets.take('a', 0.5)).toBe(0)
+  expect(buckets.take('a', { perSecond: 0.5 })).toBe(0)
+})
+
+test('buckets of ten thousand keys are kept, the longest unused ones are forgotten', () => {
+  const buckets = new RateBuckets(() => 0)
+  const once = { perSecond: 1, atOnce: 1 }
+  expect(buckets.take('first', once)).toBe(0)
+  expect(buckets.waitMs('first', once)).toBe(1000)
+  for (let at = 0; at < 10_000; at += 1) buckets.take(String(at), once)
+  expect(buckets.waitMs('9999', once)).toBe(1000)
+  expect(buckets.waitMs('first', once)).toBe(0)
 })
 
 const many = async (url: string, token: string, count: number): Promise<Response[]> => {
@@ -78,4 +89,24 @@ test('requests without a token and addresses without data are not limited', asyn
     expect((await get(`${url}/healthz`, {})).status).toBe(200)
     expect((await get(`${url}/v2/batches/batch-files`, {})).status).toBe(401)
   }
+})
+
+test('requests of a token under way beyond the limit are 429, and those of another token are answered', async () => {
+  const release = Promise.withResolvers<void>()
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let asked = 0
+  const search: Search = async () => {
+    begun[asked++]?.resolve()
+    await release.promise
+    return { kind: 'refused', messages: ['x'] }
+  }
+  const url = await openFake({ companies: search }, { requestsAtOnce: 2 })
+  const first = [post(`${url}/v2/companies`, {}), post(`${url}/v2/companies`, {})]
+  await Promise.all(begun.map(({ promise }) => promise))
+  const third = await post(`${url}/v2/relations`, {})
+  expect([third.status, third.headers.get('retry-after'), await third.text()]).toEqual([429, '1', ''])
+  expect((await post(`${url}/v2/relations`, {}, bearer(SWEDISH))).status).toBe(200)
+  release.resolve()
+  for (const answer of await Promise.all(first)) await answer.text()
+  await expect.poll(async () => (await post(`${url}/v2/relations`, {})).status).toBe(200)
 })

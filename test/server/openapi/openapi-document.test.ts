@@ -6,24 +6,7 @@ import { openApiDocument } from '../../../src/server/openapi/openapi-document.ts
 import { Workbench } from '../../load/loaded-lake.ts'
 import { get, openFake } from '../http/open-fake.ts'
 import { loadServed, madeIndex, placesOf, sampleLines } from '../serving-index/served-lake.ts'
-
-interface Document {
-  readonly openapi: string
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-}
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly additionalProperties?: Schema
-  readonly anyOf?: readonly Schema[]
-  readonly const?: unknown
-  readonly minItems?: number
-  readonly default?: unknown
-}
+import { type Document, problems } from './schema-problems.ts'
 
 const served = async (): Promise<Document> =>
   (await (await get(`${await openFake()}/openapi.json`, {})).json()) as Document
@@ -51,37 +34,6 @@ test('the document has every operation with its method', () => {
   expect(Object.fromEntries(found)).toEqual(OPERATIONS)
 })
 
-/** What is wrong with a value by its schema; the few keywords that the document uses. */
-const problems = (
-  schemas: Document['components']['schemas'],
-  schema: Schema,
-  value: unknown,
-  at = '',
-): string[] => {
-  if (schema.$ref) {
-    const named = schemas[schema.$ref.split('/').at(-1) ?? '']
-    return named ? problems(schemas, named, value, at) : [`${at}: no schema ${schema.$ref}`]
-  }
-  if (schema.anyOf)
-    return schema.anyOf.some((one) => problems(schemas, one, value, at).length === 0)
-      ? []
-      : [`${at}: none fits`]
-  const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value
-  const types = [schema.type ?? type].flat().map((one) => (one === 'integer' ? 'number' : one))
-  if (!types.includes(type)) return [`${at}: ${type}`]
-  if (schema.const !== undefined && value !== schema.const) return [`${at}: ${JSON.stringify(value)}`]
-  if (Array.isArray(value))
-    return value.flatMap((one, no) => problems(schemas, schema.items ?? {}, one, `${at}[${no}]`))
-  if (typeof value !== 'object' || value === null) return []
-  return [
-    ...(schema.required ?? []).flatMap((name) => (name in value ? [] : [`${at}.${name}: missing`])),
-    ...Object.entries(value).flatMap(([name, one]) => {
-      const inner = schema.properties?.[name] ?? schema.additionalProperties
-      return inner ? problems(schemas, inner, one, `${at}.${name}`) : [`${at}.${name}: unknown`]
-    }),
-  ]
-}
-
 const BASICS = { InternalId: 1, IndustryCode: { IndustryCodes: [] }, HasReportedMissingUBO: false }
 
 test('records of the service fit the schemas, and wrong ones do not', () => {
@@ -106,9 +58,10 @@ test('records of the service fit the schemas, and wrong ones do not', () => {
     History: [{ InternalId: 2, History: [{ InternalId: 2 }] }],
   }
   expect(check('RelationsAnswer', { Relations: [{ InternalId: 1, Parents: [person] }] })).toEqual([])
-  const wrong = { ...person, History: [{ History: [] }] }
-  expect(check('RelationsCompany', { InternalId: 1, Parents: [wrong] })).toEqual([
-    '.Parents[0].History[0].InternalId: missing',
+  const wrong = { ...person, History: [{ InternalId: 'x' }] }
+  expect(check('RelationsCompany', { Parents: [wrong] })).toEqual([
+    '.InternalId: missing',
+    '.Parents[0].History[0].InternalId: string',
   ])
 })
 

@@ -183,23 +183,32 @@ test('batchFiles reads a listing whose bytes come one by one, compressed too', a
   }
 })
 
-test('batchFiles refuses a listing beyond the limit, also one that is small as long as it is compressed', async () => {
-  const listing = JSON.stringify({ BatchFiles: [], about: 'x'.repeat(100_000) })
-  for (const [encoding, body] of [
-    ['identity', Buffer.from(listing)],
-    ['br', brotliCompressSync(listing)],
-  ] as const) {
-    const server = await answeringServer((response) => {
-      response.setHeader('Content-Encoding', encoding)
-      response.end(body)
-    })
-    await expect(client(server.url, { maxBodyBytes: 50_000 }).batchFiles()).rejects.toMatchObject({
-      code: 'ANSWER_INVALID',
-      context: { kind: 'size' },
-    })
-    expect(server.seen).toHaveLength(1)
-  }
-})
+test.each([
+  ['that is given', { maxListingBytes: 50_000 }, 100_000],
+  ['of 64 MiB', {}, 68_000_000],
+])(
+  'a listing beyond the limit %s is refused, also one that is small as long as it is compressed',
+  async (_what, options, bytes) => {
+    const listing = Buffer.concat([
+      Buffer.from('{"BatchFiles":[],"about":"'),
+      Buffer.alloc(bytes, 'x'),
+      Buffer.from('"}'),
+    ])
+    for (const [encoding, body] of [
+      ['identity', Buffer.from(listing)],
+      ['gzip', gzipSync(listing, { level: 1 })],
+    ] as const) {
+      const server = await answeringServer((response) => {
+        response.setHeader('Content-Encoding', encoding)
+        response.end(body)
+      })
+      const service = client(server.url, options)
+      for (const ask of [() => service.batchFiles(), () => service.parameters('companies')])
+        await expect(ask()).rejects.toMatchObject({ code: 'ANSWER_INVALID', context: { kind: 'size' } })
+      expect(server.seen).toHaveLength(2)
+    }
+  },
+)
 
 test.each<[string, (response: ServerResponse) => void]>([
   ['whose bytes are no UTF-8', (response) => response.end(Buffer.from('[{"Id":"\xff"}]', 'latin1'))],

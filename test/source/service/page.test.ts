@@ -205,10 +205,27 @@ test('page does not wait longer than it may', async () => {
   const server = await answeringServer(status(429, { 'Retry-After': '3600' }))
   const service = client(server.url, { maxWaitMs: 60_000 })
   const failure = { code: 'SERVICE_BUSY', context: { waitMs: expect.any(Number) } }
-  await expect(service.page(REQUEST, parse)).rejects.toMatchObject(failure)
+  const message = expect.stringMatching(
+    /: the service answered 429 with Retry-After: 3600, which exceeds --max-wait, of which 60 s are left$/,
+  )
+  await expect(service.page(REQUEST, parse)).rejects.toMatchObject({ ...failure, message })
   // The others need not ask: the pause is the token's.
   await expect(service.page(REQUEST, parse)).rejects.toMatchObject(failure)
   expect(server.seen).toHaveLength(1)
+})
+
+test('page quotes a Retry-After as it came, and says where there was none', async () => {
+  const date = 'Fri, 31 Dec 2999 23:59:59 GMT'
+  for (const [headers, said] of [
+    [{ 'Retry-After': date }, `with Retry-After: ${date}, which`],
+    [{ 'Retry-After': 'later' }, 'without Retry-After, and the next pause'],
+    [{}, 'without Retry-After, and the next pause'],
+  ] as const) {
+    const server = await answeringServer(status(429, headers))
+    await expect(client(server.url, { maxWaitMs: 1 }).page(REQUEST, parse)).rejects.toThrow(
+      `: the service answered 429 ${said} exceeds --max-wait, of which 0 s are left`,
+    )
+  }
 })
 
 test('page gives up as busy when many short waits add up', async () => {

@@ -115,8 +115,9 @@ export const simulate = async (
       accepted += 1
       return { kind: 'done', head: { status: 200, headers: {} } } as const
     }
-    const retryAfterMs = saysWhen ? Math.ceil(verdict / 1000) * 1000 : undefined
-    return { kind: 'throttled', status: 429, retryAfterMs } as const
+    const seconds = Math.ceil(verdict / 1000)
+    const pause = saysWhen ? { ms: seconds * 1000, retryAfter: `${seconds}` } : undefined
+    return { kind: 'throttled', status: 429, pause } as const
   }
   const call = { action: 'Cannot', receive: () => ({ write: () => undefined, end: async () => undefined }) }
   const worker = async (): Promise<void> => {

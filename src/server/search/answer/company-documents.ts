@@ -1,8 +1,12 @@
 /** Company documents as an answer has them: with their Score, and in the requested currency. Works on their bytes. */
 
+import { alwaysPresent } from '../../../contract/objects.ts'
 import type { Rates } from '../../../lake/rates/rates.ts'
+import { JSON_BYTES, membersAt } from '../../../support/json-bytes.ts'
 import type { CompanyPlace } from '../../serving-index/index-form.ts'
 import { convertFigures, type FactorOf } from './convert-figures.ts'
+
+const { OPEN_BRACE } = JSON_BYTES
 
 /** Factors into a currency, each worked out once: a page asks for the same few hundred thousands of times. */
 export type Converter = (currency: string) => FactorOf | null
@@ -64,6 +68,30 @@ const scoreChanges = (document: Buffer, { scoreBytes }: CompanyPlace, score: num
   return [{ from: end - scoreBytes, to: end, bytes: Buffer.from(score === null ? '' : `,"Score":${score}`) }]
 }
 
+/** Members that an object lacks, set behind its opening brace, and in the objects that it holds. @param at its place */
+const missingMembers = (document: Buffer, at: number, present: object): Change[] => {
+  const members = membersAt(document, at)
+  const entries = Object.entries(present)
+  const found = new Map(members.map(({ name, valueFrom }) => [name, valueFrom]))
+  const texts = entries.flatMap(([name, value]) =>
+    found.has(name) ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],
+  )
+  const text = members.length > 0 ? texts.map((one) => `${one},`).join('') : texts.join(',')
+  const inside = entries.flatMap(([name, value]) => {
+    const from = found.get(name)
+    return from === undefined || document[from] !== OPEN_BRACE ? [] : missingMembers(document, from, value)
+  })
+  return [{ from: at + 1, to: at + 1, bytes: Buffer.from(text) }, ...inside]
+}
+
+/** Fields that the record lacks and every answer has. Figures of an unknown currency get no other one. */
+const sparseChanges = (
+  document: Buffer,
+  { isSparse, figuresBytes }: CompanyPlace,
+  requested: string,
+): Change[] =>
+  isSparse ? missingMembers(document, 0, alwaysPresent(figuresBytes === 0 ? requested : '')) : []
+
 /** A document in pieces, in order; whole and untouched where nothing changes. */
 export const documentPieces = (
   document: Buffer,
@@ -71,6 +99,7 @@ export const documentPieces = (
   options: DocumentOptions,
 ): readonly Buffer[] => {
   const changes = [
+    ...sparseChanges(document, place, options.requested),
     ...currencyChanges(document, place, options),
     ...scoreChanges(document, place, options.score),
   ].toSorted((a, b) => a.from - b.from)

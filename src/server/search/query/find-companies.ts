@@ -58,7 +58,7 @@ const scoreOf = (questions: readonly RankingQuestion[]): string =>
   questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
 
 const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${placeColumns(ROW)}, ${ROW}.currency_at, ${ROW}.figures_at,
-  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${placeColumns(ROW, 'minified_')}`
+  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.is_sparse, ${placeColumns(ROW, 'minified_')}`
 
 export const findCompanies = (
   parts: SearchParts,
@@ -157,6 +157,7 @@ const foundOf = (row: Row): FoundCompany => ({
     figuresAt: Number(row.figures_at),
     figuresBytes: Number(row.figures_bytes),
     scoreBytes: Number(row.score_bytes),
+    isSparse: row.is_sparse === true,
   },
   minified: placeIn(row, 'minified_'),
   score: row.score === null ? null : Number(row.score),

@@ -1,8 +1,8 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { ident, literal } from '../../../lake/duckdb/sql.ts'
-import { snakeCase } from '../../../lake/tables/columns.ts'
+import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../../lake/duckdb/sql.ts'
+import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
 import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
@@ -30,7 +30,7 @@ export const PLACES = {
 export type PlacesOf = Readonly<Record<keyof typeof PLACES, string>>
 
 const placesIn = (kind: keyof typeof PLACES, path: string): string =>
-  `read_csv(${literal(path)}, header = false, auto_detect = false, delim = ',', columns = {${Object.entries(
+  `read_csv(${pathSql(path)}, ${NO_FOLDER_COLUMNS}, header = false, auto_detect = false, delim = ',', columns = {${Object.entries(
     PLACES[kind],
   )
     .map(([name, type]) => `${literal(name)}: ${literal(type)}`)
@@ -80,6 +80,7 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
+  ${[...ALWAYS_PRESENT.keys()].map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse,
   ${placeNames.map((name) => `p."${name}"`).join(', ')}, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
   ${placeNames.map((name) => `m."${name}" AS minified_${name}`).join(', ')}, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c

@@ -2,8 +2,8 @@
 
 import { ToolkitError } from '../../../core/errors.ts'
 import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
+import { attachDatabase } from '../../../lake/duckdb/database-files.ts'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
-import { literal } from '../../../lake/duckdb/sql.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
 import { goneFiles, readTable } from '../../../lake/views/current-versions.ts'
 import type { SessionRequest } from '../../../restore/slices.ts'
@@ -39,7 +39,19 @@ export interface SearchFileRequest {
 const TEXTS_AT_ONCE = 256
 
 export const writeSearchFile = async (request: SearchFileRequest): Promise<void> => {
-  const { engine, giving, path, blockBytes, figures, places, embedder } = request
+  const { giving, path, blockBytes } = request
+  const attached = await attachDatabase(giving.session, path, 'segment', [`BLOCK_SIZE ${blockBytes}`])
+  try {
+    await fillSegment(request)
+  } catch (error) {
+    await attached.drop().catch(() => undefined)
+    throw error
+  }
+  await attached.save()
+}
+
+const fillSegment = async (request: SearchFileRequest): Promise<void> => {
+  const { engine, giving, figures, places, embedder } = request
   const { session, signal } = giving
   const runAll = async (statements: readonly string[]): Promise<void> => {
     for (const statement of statements) {
@@ -47,10 +59,7 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
       await session.run(statement)
     }
   }
-  await runAll([
-    `ATTACH ${literal(path)} AS segment (BLOCK_SIZE ${blockBytes})`,
-    ...makeTables(embedder.dimensions),
-  ])
+  await runAll(makeTables(embedder.dimensions))
   await writeFigures(engine, session, figures)
   await runAll([
     insertPostings(),
@@ -62,7 +71,7 @@ export const writeSearchFile = async (request: SearchFileRequest): Promise<void>
   await writeEmbeddings(request)
   const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
   if (listings.length > 0) await runAll([makeUnlisted(readTable(LISTINGS, listings))])
-  await runAll(['CHECKPOINT segment', 'DETACH segment'])
+  await runAll(['CHECKPOINT segment'])
 }
 
 /** In one statement, because many leave behind what the next writes anew, a third of the file in the end. */

@@ -30,6 +30,7 @@ const stored = (currency: string | null, figures: object | null, score?: number)
     figuresAt: members === '' ? 0 : meta.length + 1,
     figuresBytes: Buffer.byteLength(members),
     scoreBytes: Buffer.byteLength(scoreText),
+    isSparse: false,
   }
   return { document: Buffer.from(text), place }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { passwordVariable } from '../../../src/sink/targets.ts'
@@ -19,21 +20,23 @@ test.each([
 
 const ADDRESS = 'postgres://user:secret-word@127.0.0.1:1/db'
 
-test('a password in the address of a target draws a warning that names PGPASSWORD, and is not repeated', async () => {
+test('an argument with a password is refused before anything is done, names PGPASSWORD and does not repeat it', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  const loaded = await cli([
-    'convert',
-    `${SAMPLE}/relations-0001.jsonl.br`,
-    '--lake',
-    lake,
-    '--sink',
-    ADDRESS,
-  ])
-  const exported = await cli(['export', '--lake', lake, '--to', ADDRESS])
-  for (const { stdout, stderr } of [loaded, exported]) {
-    expect(stderr).toMatch(/^warning: .*password.*PGPASSWORD/m)
+  const file = `${SAMPLE}/relations-0001.jsonl.br`
+  for (const args of [
+    ['convert', file, '--lake', lake, '--sink', ADDRESS],
+    ['convert', file, '--to', ADDRESS],
+    ['export', '--lake', lake, '--to', ADDRESS],
+    ['doctor', '--lake', lake, '--sink', ADDRESS],
+    ['sync', 'companies', '--lake', lake, `--sink=${ADDRESS}`],
+  ]) {
+    const { code, stdout, stderr } = await cli(args)
+    expect(code, args[0]).toBe(2)
+    expect(stderr).toMatch(/^error USAGE: .*password.*PGPASSWORD/m)
     expect(stdout + stderr).not.toContain('secret-word')
   }
-  const without = await cli(['export', '--lake', lake, '--to', ADDRESS.replace(':secret-word', '')])
-  expect(without.stderr).not.toContain('warning')
+  expect(existsSync(lake)).toBe(false)
+  const { code, stderr } = await cli(['convert', file, '--to', ADDRESS.replace(':secret-word', '')])
+  expect(code).toBe(1)
+  expect(stderr).not.toContain('password')
 })

@@ -1,0 +1,99 @@
+/** `init`: a first `firmlake.toml` in the working folder, tried at once. */
+
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { FILE_NAME } from '../../config/find-file.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { EXIT } from '../../core/exit-codes.ts'
+import { withExamples } from '../help.ts'
+import { readLakeAddress } from '../options/options.ts'
+import { printLines } from '../output/print.ts'
+
+interface InitFlags {
+  readonly service?: string
+  readonly files?: string
+  readonly lake: string
+}
+
+export const addInit = (program: Command): void => {
+  const command = program
+    .command('init')
+    .summary('write a first firmlake.toml, and try it')
+    .description(
+      'Writes firmlake.toml into the working folder: the lake, and what a night loads into it, each key with a ' +
+        'comment. Then tries it as "doctor --online" does, and says the next command. Replaces no file. Ends with 1 ' +
+        'where the trial finds something missing; the file stands then.',
+    )
+    .option('--service <url>', 'address of the service that nights pull from')
+    .option('--files <dir>', 'folder of batch files that nights load')
+    .option(
+      '-l, --lake <lake>',
+      'folder of the lake, or s3://bucket/prefix',
+      (text) => readLakeAddress(text),
+      'lake',
+    )
+    .action(runInit)
+  withExamples(command, [
+    ['init --files batches/', 'a lake of batch files'],
+    ['init --service https://service.example.com', 'a lake of what the service has'],
+  ])
+}
+
+/** @throws {ToolkitError} USAGE, ADDRESS_REFUSED */
+const checkFlags = async ({ service, files }: InitFlags): Promise<void> => {
+  if (service === undefined && files === undefined)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot write settings that load nothing: expected --service URL, --files DIR, or both',
+    )
+  if (files !== undefined && (await stat(files).catch(() => undefined)) === undefined)
+    throw new ToolkitError('USAGE', `Cannot find --files "${files}": expected a folder of batch files`)
+}
+
+const runInit = async (flags: InitFlags): Promise<void> => {
+  await checkFlags(flags)
+  if (flags.service !== undefined) {
+    const { parseAddress } = await import('../../source/service/address.ts')
+    parseAddress(flags.service)
+  }
+  const { firstSettings } = await import('../../config/first-settings.ts')
+  const { readSettings } = await import('../../config/read-settings.ts')
+  const text = firstSettings(flags)
+  const path = resolve(FILE_NAME)
+  // A value that no command would take, such as an address with a password, is refused before anything is written.
+  const { settings } = readSettings(text, path, process.cwd())
+  const { createIfAbsent } = await import('../../support/durable-files.ts')
+  if (!(await createIfAbsent(path, text)))
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot write "${path}": it exists already; change it, or remove it first`,
+    )
+  await printLines([
+    `Wrote ${path}`,
+    '',
+    ...text
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${line}`.trimEnd()),
+    '',
+  ])
+
+  const { loadConfig } = await import('../config/loaded-config.ts')
+  await loadConfig(['doctor'])
+  const { tryConfigured } = await import('./doctor.ts')
+  const { well } = await tryConfigured(settings)
+  if (!well) process.exitCode = EXIT.failed
+  await printLines(['', ...nextLines(well, settings.service !== undefined && !process.env.FIRMLAKE_TOKEN)])
+}
+
+const nextLines = (well: boolean, lacksToken: boolean): readonly string[] => {
+  if (lacksToken)
+    return [
+      'Next, put the token where only you can read it, and try again:',
+      '  (umask 077; echo "FIRMLAKE_TOKEN=…" >> .env)',
+      '  firmlake doctor --online',
+    ]
+  if (!well) return ['Next, mend what is missing, and try again:', '  firmlake doctor --online']
+  return ['Next, load the lake, now and each night:', '  firmlake nightly']
+}

@@ -1,0 +1,97 @@
+/** `init`: a first firmlake.toml, tried at once; and the lake of a command that names none. */
+
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openPullBench } from '../service/pull-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { cli, SAMPLE_COMPANIES } from './run-cli.ts'
+
+const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
+
+const codeIn = (stderr: string): string | undefined => /^error ([A-Z_]+):/m.exec(stderr)?.[1]
+
+const runner =
+  (cwd: string) =>
+  (...args: readonly string[]) =>
+    cli(args, { cwd, env: NO_VARIABLES })
+
+test('init for files writes what a first night needs, and later commands find the lake by it', async () => {
+  const folder = await temporaryFolder()
+  const run = runner(folder)
+  await mkdir(join(folder, 'in "box"'))
+  await writeFile(join(folder, 'in "box"', 'companies.jsonl.br'), await readFile(SAMPLE_COMPANIES))
+  const made = await run('init', '--files', 'in "box"', '--lake', 'firms')
+  expect(made.stderr).toBe('')
+  expect(made.code).toBe(0)
+  expect(made.stdout).toContain('none yet, the first load makes it')
+  expect(made.stdout).toMatch(/\n {2}firmlake nightly\n$/)
+  const text = await readFile(join(folder, 'firmlake.toml'), 'utf8')
+  const keys = text.split('\n').filter((line) => line !== '')
+  expect(keys.filter((line) => !/#|^name = |^\[service\]$|^content = |^search = /.test(line))).toEqual([])
+
+  const night = await run('nightly', '--quiet')
+  expect([night.code, night.stderr]).toEqual([0, ''])
+  const asked = await run('query', 'SELECT count(*) > 10 AS many FROM companies')
+  expect(asked.stdout).toContain('true')
+})
+
+test('init replaces no file', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'firmlake.toml'), 'lake = "mine"\n', { mode: 0o644 })
+  const { code, stderr } = await runner(folder)('init', '--files', '.')
+  expect([code, codeIn(stderr)]).toEqual([2, 'USAGE'])
+  expect(await readFile(join(folder, 'firmlake.toml'), 'utf8')).toBe('lake = "mine"\n')
+})
+
+test.each([
+  ['nothing to load', [], 'USAGE'],
+  ['a folder that is not there', ['--files', 'nowhere'], 'USAGE'],
+  ['no address', ['--service', 'service'], 'ADDRESS_REFUSED'],
+  ['an address with a password', ['--service', 'https://me:secret@service.example.com'], 'ADDRESS_REFUSED'],
+  ['an option in place of the lake', ['--files', '.', '--lake', '--quiet'], 'USAGE'],
+])('init writes nothing for %s', async (_, args, code) => {
+  const folder = await temporaryFolder()
+  const { stderr, stdout } = await runner(folder)('init', ...args)
+  expect(codeIn(stderr)).toBe(code)
+  expect(stderr + stdout).not.toContain('secret')
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('init for a service says where the token belongs; with it the trial is well, and a night loads', async () => {
+  const { fake } = await openPullBench({ companies: [1, 2, 3].map((id) => ({ id, country: 'SE' })) })
+  const folder = await temporaryFolder()
+  const run = runner(folder)
+  const made = await run('init', '--service', fake.url)
+  expect(made.code).toBe(1)
+  expect(made.stdout).toContain('TOKEN_MISSING')
+  expect(made.stdout).toMatch(/FIRMLAKE_TOKEN=….* >> \.env\)\n {2}firmlake doctor --online\n$/)
+
+  await writeFile(join(folder, '.env'), `FIRMLAKE_TOKEN=${fake.token}\n`, { mode: 0o600 })
+  const tried = await run('doctor', '--online')
+  expect([tried.code, tried.stdout]).toEqual([
+    0,
+    expect.stringContaining('none yet, the first load makes it'),
+  ])
+  const night = await run('nightly', '--quiet')
+  expect([night.code, night.stderr]).toEqual([0, ''])
+  expect(JSON.parse(night.stdout)).toMatchObject({ outcome: 'done', parts: [{ records: 3 }, {}, {}] })
+})
+
+test('a command that names no lake takes ./lake where that is one, and else says where it looked', async () => {
+  const folder = await temporaryFolder()
+  const run = runner(folder)
+  await mkdir(join(folder, 'lake'))
+  for (const args of [['status'], ['convert', SAMPLE_COMPANIES], ['publish', 'delta']]) {
+    const { code, stderr } = await run(...args)
+    expect([code, codeIn(stderr)]).toEqual([2, 'USAGE'])
+    expect(stderr).toMatch(/--lake, FIRMLAKE_LAKE, .*firmlake\.toml, or a lake in \.\/lake/)
+  }
+  expect((await run('convert', SAMPLE_COMPANIES, '--lake', 'lake')).code).toBe(0)
+  expect((await run('status')).stdout).toContain('snapshot 1')
+  expect((await run('convert', SAMPLE_COMPANIES)).stdout).toContain('already')
+  expect((await run('publish', 'delta')).code).toBe(0)
+
+  await writeFile(join(folder, 'firmlake.toml'), 'lake = "other"\n', { mode: 0o644 })
+  expect(codeIn((await run('status')).stderr)).toBe('LAKE_NOT_FOUND')
+})

@@ -116,7 +116,7 @@ export class SupersededRows {
     const places = files.map(
       ({ version, ids }, at) => `(${at}, ${version}, ${ids?.first ?? 'NULL'}, ${ids?.last ?? 'NULL'})`,
     )
-    // Of a table whose key is no id there are no ranges: the cast fails on no value.
+    // Files of a table whose key is no id have no ranges: TRY_CAST fails on no value of its key.
     const found = await this.#context.session.rows(`SELECT DISTINCT f.place
 FROM (VALUES ${places.join(', ')}) AS f(place, version, least, greatest)
 JOIN ${SUPERSEDED} AS s ON s.version = f.version AND s.next >= ${since}

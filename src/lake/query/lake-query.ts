@@ -75,7 +75,7 @@ export class LakeQuery {
   readonly #views: LakeViews
   readonly #spill: SpillFolder
   readonly #access: FileAccess
-  /** What one statement needs is made and stays until it is bound: another may need more of the same. */
+  /** A statement is bound before the next one begins: that may need other rows of the same table. */
   readonly #inTurn = atMost(1)
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())

@@ -19,11 +19,11 @@ const read = (name: string): string => readFileSync(new URL(`../${name}`, import
 /** Named by imports in `src/`. */
 const BUNDLED = [
   '@duckdb/node-api',
+  '@modelcontextprotocol/server',
   'avsc',
   'commander',
   'echarts',
   'fastify',
-  'hucre',
   'p-limit',
   'prom-client',
   'toml-eslint-parser',

@@ -14,6 +14,7 @@ const HELP = `Writes batch files of invented companies and relations, and their 
   --small         lean lines of 1-3 KB instead of 10-12 KB with about 500 figures
   --awkward P     share of awkward lines, 0 to 1 (0.05); 0 makes all lines plain
   --sound         ownership without circles, and of no more than 100 % of a company
+  --later N       a later delivery: those of the companies that changed since, and N new ones
   --content C     companies, relations or both (both)
   --quality Q     Brotli quality, 0 to 11 (5)
 `
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     small: { type: 'boolean', default: false },
     awkward: { type: 'string', default: '0.05' },
     sound: { type: 'boolean', default: false },
+    later: { type: 'string' },
     content: { type: 'string', default: 'both' },
     quality: { type: 'string', default: '5' },
     help: { type: 'boolean', default: false },
@@ -62,6 +64,9 @@ const main = async (): Promise<void> => {
     small: values.small,
     awkward: numberOf('awkward', values.awkward, 0, 1, false),
     ...(values.sound && { sound: true }),
+    ...(values.later !== undefined && {
+      later: { newCompanies: numberOf('later', values.later, 0, 5_000_000) },
+    }),
     content,
   }
   const { files } = await writeSample(values.out, options, numberOf('quality', values.quality, 0, 11))

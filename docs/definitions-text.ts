@@ -1,17 +1,8 @@
 /** The page of the analysis layer, from the head comments of its `.sql` files. */
 
 import { type Definition, definitionsFor } from '../src/analysis/definitions.ts'
-import { documentationOf } from '../src/analysis/documentation.ts'
+import { documentationOf, SUBJECTS } from '../src/analysis/documentation.ts'
 import { rows } from './markdown.ts'
-
-const GROUPS: readonly (readonly [group: string, title: string])[] = [
-  ['money', 'Money'],
-  ['figures', 'Figures'],
-  ['companies', 'Companies'],
-  ['ownership', 'Ownership and people'],
-  ['quality', 'What is probably wrong'],
-  ['lake', 'The lake itself'],
-]
 
 const KINDS: Readonly<Record<Definition['kind'], string>> = {
   view: 'view',
@@ -42,7 +33,7 @@ ${example}
 /** The page as Markdown. */
 export const definitionsText = (): string => {
   const all = definitionsFor()
-  return GROUPS.map(([group, title]) => {
+  return SUBJECTS.map(([group, title]) => {
     const own = all
       .filter((one) => documentationOf(one).group === group)
       .sort((a, b) => (a.name < b.name ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Writes `docs/reference/` from the declarations: `npm run docs`. A test compares them. */
+/** Writes `docs/reference/` from the declarations, and `docs/llms.txt`: `npm run docs`. A test compares them. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { commandsText } from './commands-text.ts'
 import { configText } from './config-text.ts'
 import { dbtSourcesText } from './dbt-sources-text.ts'
 import { definitionsText } from './definitions-text.ts'
+import { llmsText } from './llms-text.ts'
 import { rows } from './markdown.ts'
 
 const tableText = ({ name, row, key, columns }: Table): string => `## ${name}
@@ -123,4 +124,5 @@ if (process.argv[1] === import.meta.filename) {
   const folder = join(import.meta.dirname, 'reference')
   mkdirSync(folder, { recursive: true })
   for (const [name, text] of Object.entries(DOCUMENTS)) writeFileSync(join(folder, name), text)
+  writeFileSync(join(import.meta.dirname, 'llms.txt'), llmsText())
 }

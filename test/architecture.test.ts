@@ -49,11 +49,25 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   web: ['contract', 'support', 'report'],
   // What the command line and a program's index both start, a folder for each job.
   jobs: [...MIDDLE, ...STAGES, 'restore', 'commit', 'run', 'targets', 'server', 'report', 'config'],
+  // What agents ask a lake, over the jobs and the explorer's questions.
+  mcp: [...MIDDLE, 'manifest', 'server', 'jobs'],
   // Hears of the stages of runs; knows none of those who do the work.
   observe: [...GROUND, 'core', 'lake'],
   // Hands the steps of a job to an engine.
   engine: [...GROUND, 'core', 'jobs'],
-  cli: [...MIDDLE, ...STAGES, 'commit', 'run', 'targets', 'server', 'jobs', 'observe', 'engine', 'config'],
+  cli: [
+    ...MIDDLE,
+    ...STAGES,
+    'commit',
+    'run',
+    'targets',
+    'server',
+    'jobs',
+    'mcp',
+    'observe',
+    'engine',
+    'config',
+  ],
   'index.ts': [...MIDDLE, ...STAGES, 'run', 'targets', 'server', 'jobs', 'observe', 'config'],
   pipelines: ['index.ts'],
 }
@@ -86,6 +100,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     verify: [],
     views: [],
     serve: [],
+    status: ['common'],
     doctor: [],
     copy: [],
     compact: ['common'],
@@ -149,11 +164,11 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'toml-eslint-parser': 'src/config/toml-tree.ts',
   fastify: 'src/server/',
   'prom-client': 'src/server/http/',
+  '@modelcontextprotocol/server': 'src/mcp/serve-agents.ts',
   'stream-json': 'src/source/',
   '@aws-sdk/client-s3': 'src/storage/s3/',
   '@aws-sdk/lib-storage': 'src/storage/s3/',
   avsc: 'src/publish/iceberg/',
-  hucre: 'src/sink/xlsx/',
   echarts: 'src/report/render-svg.ts',
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',

@@ -2,6 +2,16 @@
 
 import type { Definition } from './definitions.ts'
 
+/** Groups of definitions, in the order in which they are listed. */
+export const SUBJECTS: readonly (readonly [group: string, title: string])[] = [
+  ['figures', 'Figures'],
+  ['companies', 'Companies'],
+  ['ownership', 'Ownership and people'],
+  ['money', 'Money'],
+  ['quality', 'What is probably wrong'],
+  ['lake', 'The lake itself'],
+]
+
 /** The parts of a head comment. */
 export interface Documentation {
   readonly about: string
@@ -39,4 +49,10 @@ export const documentationOf = ({ name, head }: Pick<Definition, 'name' | 'head'
     ...(found !== undefined && { found }),
     example,
   }
+}
+
+/** A call of a macro, as the example of its head has it; the name of a view. */
+export const callOf = (definition: Definition): string => {
+  const call = new RegExp(String.raw`\b${definition.name}\([^)]*\)`)
+  return call.exec(documentationOf(definition).example)?.[0] ?? definition.name
 }

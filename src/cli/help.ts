@@ -64,7 +64,7 @@ const COMMAND_GROUPS: Groups = {
     ...['convert', 'pull', 'nightly', 'status', 'query', 'export', 'report', 'check', 'serve', 'init'],
   ],
   'More to load:': ['sync', 'plan', 'parameters', 'batches', 'rates', 'resume', 'quarantine', 'replay'],
-  'More to read:': ['views', 'records', 'diff', 'manifest', 'publish'],
+  'More to read:': ['views', 'records', 'diff', 'manifest', 'publish', 'mcp'],
   'To keep a lake:': ['verify', 'compact', 'gc', 'copy', 'forget'],
   'Many machines:': ['run', 'worker'],
   [LAST_GROUP]: ['demo', 'doctor', 'config', 'completion'],

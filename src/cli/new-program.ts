@@ -39,6 +39,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   forget: async () => (await import('./commands/forget.ts')).addForget,
   copy: async () => (await import('./commands/copy.ts')).addCopy,
   serve: async () => (await import('./commands/serve.ts')).addServe,
+  mcp: async () => (await import('./commands/mcp.ts')).addMcp,
   rates: async () => (await import('./commands/rates.ts')).addRates,
   config: async () => {
     const { addConfig } = await import('./commands/config.ts')

@@ -262,7 +262,7 @@ export const DEFINITION = {
       rules: setting(path, 'folder of rules of your own', { option: '--rules' }),
       needed,
     },
-    ['check', 'report', 'nightly'],
+    ['check', 'report', 'mcp', 'nightly'],
   ),
   metrics: table(
     'What a night leaves for monitoring.',

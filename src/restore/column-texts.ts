@@ -12,8 +12,8 @@ import {
   INSTANT_BYTES,
   NUMBER_BYTES,
   writeAscii,
+  writeDouble,
   writeInstant,
-  writeNumber,
   writeWhole,
 } from './number-text.ts'
 
@@ -56,6 +56,11 @@ export class Texts {
   appendTo(target: ByteWriter, row: number): void {
     target.append(this.writer.bytes, this.from(row), this.to(row))
   }
+
+  /** The text of a row to be kept; `undefined` where it is empty. */
+  copyOf(row: number): Buffer | undefined {
+    return this.has(row) ? Buffer.from(this.writer.bytes.subarray(this.from(row), this.to(row))) : undefined
+  }
 }
 
 /**
@@ -78,6 +83,15 @@ const wordsOf = ({ data }: RawColumn): Int32Array =>
 /** Ids of a column of 64 bits. */
 export const idsOf = ({ data }: RawColumn, rows: number): bigint[] =>
   Array.from(new BigInt64Array(data.buffer, data.byteOffset, rows))
+
+/** Whole numbers below 2^53 of a column of 64 bits. */
+export const wholeNumbersOf = (column: RawColumn, rows: number): Float64Array => {
+  const words = wordsOf(column)
+  return Float64Array.from(
+    { length: rows },
+    (_, row) => (words[2 * row + 1] ?? 0) * WORD + ((words[2 * row] ?? 0) >>> 0),
+  )
+}
 
 /** Letters behind the backslash; 0 where the character is written as `\u00XX`. */
 const SHORT_ESCAPES = new Map([
@@ -112,9 +126,25 @@ export const appendQuoted = (writer: ByteWriter, bytes: Uint8Array, start: numbe
   writer.byte(QUOTE)
 }
 
-type Append = (writer: ByteWriter, column: RawColumn, words: Int32Array, row: number) => void
+/** The values of a column as they are read: two words of 32 bits for one of 64. */
+interface Cells {
+  readonly bytes: Uint8Array
+  readonly words: Int32Array
+  readonly doubles: Float64Array
+}
 
-const appendInteger: Append = (writer, _column, words, row) => {
+const cellsOf = (column: RawColumn): Cells => {
+  const { buffer, byteOffset, byteLength } = column.data
+  return {
+    bytes: column.data,
+    words: wordsOf(column),
+    doubles: new Float64Array(buffer, byteOffset, byteLength >> 3),
+  }
+}
+
+type Append = (writer: ByteWriter, cells: Cells, row: number) => void
+
+const appendInteger: Append = (writer, { words }, row) => {
   const low = (words[2 * row] ?? 0) >>> 0
   const value = (words[2 * row + 1] ?? 0) * WORD + low
   writer.reserve(NUMBER_BYTES)
@@ -127,19 +157,17 @@ const appendInteger: Append = (writer, _column, words, row) => {
   }
 }
 
-const appendBoolean: Append = (writer, { data }, _words, row) =>
-  writer.ascii(data[row] === 0 ? 'false' : 'true')
+const appendBoolean: Append = (writer, { bytes }, row) => writer.ascii(bytes[row] === 0 ? 'false' : 'true')
 
-const appendNumber: Append = (writer, { data }, _words, row) => {
+const appendNumber: Append = (writer, { doubles }, row) => {
   writer.reserve(NUMBER_BYTES)
-  const value = new DataView(data.buffer, data.byteOffset).getFloat64(8 * row, true)
-  writer.length = writeNumber(writer.words, writer.length, value)
+  writer.length = writeDouble(writer.words, writer.length, doubles[row] ?? 0)
 }
 
 /** Upper words of instants up to the year 2112, which are exact as one number. */
 const NEAR = 2 ** 20
 
-const appendInstant: Append = (writer, _column, words, row) => {
+const appendInstant: Append = (writer, { words }, row) => {
   const low = (words[2 * row] ?? 0) >>> 0
   const high = words[2 * row + 1] ?? 0
   const isNear = high < NEAR && high >= -NEAR
@@ -168,10 +196,10 @@ class PlainMaker implements TextMaker {
 
   make(column: RawColumn, rows: number): Texts {
     const [append, texts] = [this.#append, this.#texts]
-    const words = wordsOf(column)
+    const cells = cellsOf(column)
     texts.start(rows)
     for (let row = 0; row < rows; row++) {
-      if (isThere(column, row)) append(texts.writer, column, words, row)
+      if (isThere(column, row)) append(texts.writer, cells, row)
       texts.endRow()
     }
     return texts
@@ -251,27 +279,35 @@ class ListMaker implements TextMaker {
 /** `"Name":` */
 export const nameText = (name: string): Buffer => Buffer.from(`${JSON.stringify(name)}:`)
 
-/** Appends an object of the members that a row has; nothing where it has none. */
-export const appendObject = (
-  writer: ByteWriter,
+/** Writes the object of each row: of the members that it has, nothing where it has none. */
+export const writeObjects = (
+  objects: Texts,
   names: readonly Buffer[],
   members: readonly (Texts | undefined)[],
-  row: number,
-): void => {
-  let isFirst = true
-  for (let at = 0; at < members.length; at++) {
-    const texts = members[at]
+  rows: number,
+): Texts => {
+  const { writer } = objects
+  // Many columns have no value in any row.
+  const filled = members.flatMap((texts, at) => {
     const name = names[at]
-    if (texts === undefined || name === undefined) continue
-    const from = texts.from(row)
-    const to = texts.to(row)
-    if (from === to) continue
-    writer.byte(isFirst ? OPEN_BRACE : COMMA)
-    isFirst = false
-    writer.append(name)
-    writer.append(texts.writer.bytes, from, to)
+    return texts !== undefined && name !== undefined && texts.writer.length > 0 ? [{ name, texts }] : []
+  })
+  objects.start(rows)
+  for (let row = 0; row < rows; row++) {
+    let isFirst = true
+    for (const { name, texts } of filled) {
+      const from = texts.from(row)
+      const to = texts.to(row)
+      if (from === to) continue
+      writer.byte(isFirst ? OPEN_BRACE : COMMA)
+      isFirst = false
+      writer.append(name)
+      writer.append(texts.writer.bytes, from, to)
+    }
+    if (!isFirst) writer.byte(CLOSE_BRACE)
+    objects.endRow()
   }
-  if (!isFirst) writer.byte(CLOSE_BRACE)
+  return objects
 }
 
 /** Objects of a struct whose fields are the object's, in its order. */
@@ -286,17 +322,11 @@ class ObjectMaker implements TextMaker {
   }
 
   make(column: RawColumn, rows: number): Texts {
-    const [names, texts] = [this.#names, this.#texts]
-    texts.start(rows)
     const members = this.#makers.map((maker, at) => {
       const child = column.children[at]
       return child && maker.make(child, rows)
     })
-    for (let row = 0; row < rows; row++) {
-      if (isThere(column, row)) appendObject(texts.writer, names, members, row)
-      texts.endRow()
-    }
-    return texts
+    return writeObjects(this.#texts, this.#names, members, rows)
   }
 }
 

@@ -21,6 +21,13 @@ import { doubleText } from './number-text.ts'
 const { QUOTE, COMMA, COLON, BACKSLASH, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 const NULL = 'null'
 
+/** Sets members in the object that stands in a text from `start` to the end; where there is none it has no other members. */
+export const setMembers = (writer: ByteWriter, start: number, patch: readonly JsonMember[]): void => {
+  const members = membersAt(Buffer.from(writer.bytes.subarray(start, writer.length)), 0)
+  writer.length = start
+  appendPatched(writer, members, patch)
+}
+
 /** Appends an object: the members of one as they stand, with the patch set in them. */
 export const appendPatched = (
   writer: ByteWriter,

@@ -6,22 +6,21 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { RawChunk } from '../core/sink.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident } from '../lake/duckdb/sql.ts'
 import { COMPANY_COLUMNS, type FieldColumn } from '../lake/tables/columns.ts'
 import { factorOf, numberText } from '../lake/tables/value-sql.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { type JsonMember, membersAt } from '../support/json-bytes.ts'
-import {
-  appendObject,
-  idsOf,
-  nameText,
-  type TextMaker,
-  Texts,
-  textsOfField,
-  verbatimTexts,
-} from './column-texts.ts'
-import { appendPatched } from './merge-patch.ts'
+import { idsOf, Texts, verbatimTexts } from './column-texts.ts'
+import { setMembers } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
+import {
+  ColumnTexts,
+  type Member,
+  MembersWriter,
+  membersOf,
+  membersOfRow,
+  selectedColumns,
+} from './object-texts.ts'
 import { Headcounts, type Owner } from './slice-figures.ts'
 import { sliceView } from './slices.ts'
 
@@ -43,21 +42,6 @@ export interface Profile {
 
 const CURRENCY = 'CurrentCurrencyCode'
 
-/** A member of an object: a column, a series that stands in another table, or an object. */
-type Member =
-  | { readonly name: string; readonly column: string }
-  | { readonly name: string; readonly series: number }
-  | { readonly name: string; readonly members: readonly Member[] }
-
-const membersOf = (columns: readonly FieldColumn[], level: number): readonly Member[] =>
-  [...new Set(columns.map(({ path }) => path[level] ?? ''))].map((name) => {
-    const below = columns.filter(({ path }) => path[level] === name)
-    const [leaf] = below
-    return leaf !== undefined && leaf.path.length === level + 1
-      ? { name, column: leaf.name }
-      : { name, members: membersOf(below, level + 1) }
-  })
-
 const part = (name: string): readonly FieldColumn[] => COMPANY_COLUMNS.filter(({ path }) => path[0] === name)
 const META = part('MetaData').filter(({ path }) => path[1] !== CURRENCY)
 const CURRENCY_COLUMN = part('MetaData').filter(({ path }) => path[1] === CURRENCY)
@@ -77,41 +61,9 @@ const profilesOf = (
   companies: string,
 ): string => `SELECT internal_id, ${factorOf('financial_figure_scale')}::DOUBLE AS factor,
   ${numberText('score')} AS score, as_reported, extra,
-  ${TEXT_COLUMNS.map(({ name }, at) => `${ident(name)} AS ${ident(`column_${at}`)}`).join(', ')}
+  ${selectedColumns(TEXT_COLUMNS)}
 FROM ${companies}`
 const OTHER_COLUMNS = 5
-
-type Rows = ReadonlyMap<string, Texts>
-
-/** Writes the object of a row's members from the texts of a chunk's columns. */
-class MembersWriter {
-  readonly #members: readonly Member[]
-  readonly #names: readonly Buffer[]
-  readonly #nested: readonly (MembersWriter | undefined)[]
-  readonly #texts = new Texts()
-
-  constructor(members: readonly Member[]) {
-    this.#members = members
-    this.#names = members.map(({ name }) => nameText(name))
-    this.#nested = members.map((member) =>
-      'members' in member ? new MembersWriter(member.members) : undefined,
-    )
-  }
-
-  write(rows: Rows, series: readonly Texts[], count: number): Texts {
-    const found = this.#members.map((member, at) => {
-      if ('column' in member) return rows.get(member.column)
-      return 'series' in member ? series[member.series] : this.#nested[at]?.write(rows, series, count)
-    })
-    const [names, texts] = [this.#names, this.#texts]
-    texts.start(count)
-    for (let row = 0; row < count; row++) {
-      appendObject(texts.writer, names, found, row)
-      texts.endRow()
-    }
-    return texts
-  }
-}
 
 const META_NAME = 'MetaData'
 /** Members of MetaData in a text of `as_reported` or `extra`. */
@@ -125,9 +77,7 @@ const ENDS = 4
 
 /** Makes the profiles of one slice after the other in the same memory. */
 export class ProfileReader {
-  readonly #makers = new Map<string, TextMaker>(
-    TEXT_COLUMNS.map(({ name, field }) => [name, textsOfField(field)]),
-  )
+  readonly #columns = new ColumnTexts(TEXT_COLUMNS)
   readonly #scores = verbatimTexts()
   readonly #reported = verbatimTexts()
   readonly #rest = new MembersWriter(REST)
@@ -139,8 +89,6 @@ export class ProfileReader {
   #ids: bigint[] = []
   #factors: number[] = []
   #starts: number[] = []
-  /** Where the patches of a text are set in it. */
-  readonly #patched = new ByteWriter()
   #order: number[] = []
 
   /**
@@ -199,12 +147,7 @@ export class ProfileReader {
     const [, factors, score, reported, extra] = columns
     if (!factors || !score || !reported || !extra)
       throw new TypeError('Cannot read profiles: columns are missing')
-    const texts = new Map<string, Texts>()
-    for (const [at, { name }] of TEXT_COLUMNS.entries()) {
-      const column = columns[OTHER_COLUMNS + at]
-      const maker = this.#makers.get(name)
-      if (column !== undefined && maker !== undefined) texts.set(name, maker.make(column, rows))
-    }
+    const texts = this.#columns.make(columns.slice(OTHER_COLUMNS), rows)
     const scores = this.#scores.make(score, rows)
     const reporteds = this.#reported.make(reported, rows)
     const extras = this.#extra.make(extra, rows)
@@ -233,24 +176,12 @@ export class ProfileReader {
   /** Appends an object with the members of others set in it; nothing where it has none then. */
   #append(objects: Texts, row: number, ...patches: readonly (readonly JsonMember[])[]): void {
     const bytes = this.#bytes
-    const needed = patches.filter(({ length }) => length > 0)
-    if (needed.length === 0) {
-      objects.appendTo(bytes, row)
-      return
-    }
-    let members = membersOfRow(objects, row)
-    for (const patch of needed) {
-      this.#patched.clear()
-      appendPatched(this.#patched, members, patch)
-      members = membersAt(Buffer.from(this.#patched.written()), 0)
-    }
-    if (members.length > 0) bytes.append(this.#patched.written())
+    const start = bytes.length
+    objects.appendTo(bytes, row)
+    for (const patch of patches) if (patch.length > 0) setMembers(bytes, start, patch)
+    if (bytes.length === start + NO_MEMBERS.length) bytes.length = start
   }
 }
-
-/** The members of a row's text: none where it is empty. */
-const membersOfRow = (texts: Texts, row: number): readonly JsonMember[] =>
-  texts.has(row) ? membersAt(texts.writer.bytes.subarray(texts.from(row), texts.to(row)), 0) : []
 
 const NONE = -1
 

@@ -1,6 +1,6 @@
 /**
  * Restores the current records of a lake as they came, partition by partition in bounded memory: the inverse of loading. DuckDB
- * hands over columns, JavaScript writes the bytes of companies; relations, which are trees, DuckDB nests itself.
+ * hands over columns, JavaScript writes the bytes.
  */
 
 import type { Content } from '../contract/objects.ts'
@@ -19,9 +19,9 @@ import { JSON_BYTES } from '../support/json-bytes.ts'
 import { FigureWriter, type Statements } from './financials-text.ts'
 import type { CompanySeries } from './nested-series.ts'
 import { ProfileReader } from './profile-texts.ts'
-import { relationRecords } from './relations.ts'
+import { RelationsReader, type RelationText } from './relations.ts'
 import { type ItemNames, SliceFigures, scaledItems } from './slice-figures.ts'
-import { prepareRestore, type SessionRequest, type SliceRows, slicesOf, sliceView } from './slices.ts'
+import { prepareRestore, type SessionRequest, type SliceRows, slicesOf } from './slices.ts'
 
 const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
@@ -46,12 +46,6 @@ export interface CompanyPieces extends Statements {
   /** Its headcounts: numbers are places in `CONSOLIDATIONS`. */
   readonly headcounts: CompanySeries
   readonly names: ItemNames
-}
-
-/** A relations record as JSON text. */
-export interface RelationText {
-  readonly id: bigint
-  readonly text: string
 }
 
 export interface RestoreRequest {
@@ -123,8 +117,7 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
     if (content !== 'companies')
       for await (const relations of restoreRelations(inSession))
         for (const { text } of relations) {
-          const bytes = Buffer.from(text)
-          lines.append(bytes)
+          lines.append(text)
           lines.byte(LINE_FEED)
           if (lines.length < LINES_BYTES) continue
           yield lines.written()
@@ -210,7 +203,7 @@ const NAMES = {
   score: Buffer.from(',"Score":'),
 }
 
-/** About what a block of a batch file holds: records are nested as texts in memory, some kilobytes for each row. */
+/** Objects of a slice stand in memory, some hundred bytes each. */
 const RELATION_ROWS: SliceRows = {
   relations: 20_000,
   relation_entities: 30_000,
@@ -219,24 +212,7 @@ const RELATION_ROWS: SliceRows = {
 }
 
 /** All current relations records, partition by partition, in the order of `slicesOf`. */
-export async function* restoreRelations(request: SessionRequest): AsyncGenerator<readonly RelationText[]> {
-  const { session } = request
-  for await (const _ of slicesOf(request, 'relations', RELATION_ROWS)) {
-    const [deepest] = await session.rows(`SELECT max(depth) AS depth FROM ${sliceView('relation_entities')}`)
-    const { steps, records } = relationRecords(
-      {
-        relations: sliceView('relations'),
-        relation_entities: sliceView('relation_entities'),
-        ownerships: sliceView('ownerships'),
-        roles: sliceView('roles'),
-      },
-      Number(deepest?.depth ?? 0),
-    )
-    for (const step of steps) await session.run(step)
-    for await (const [ids = [], texts = []] of session.streamColumns(
-      `SELECT internal_id, record FROM (${records}) ORDER BY internal_id`,
-    )) {
-      yield ids.map((id, at) => ({ id: BigInt(String(id)), text: String(texts[at]) }))
-    }
-  }
+export async function* restoreRelations(request: SessionRequest): AsyncGenerator<Iterable<RelationText>> {
+  const relations = new RelationsReader()
+  for await (const _ of slicesOf(request, 'relations', RELATION_ROWS)) yield relations.read(request.session)
 }

@@ -128,11 +128,16 @@ export const compactMemory = (totalBytes: number, threads: number): number => {
   throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, least, threads)
 }
 
-/** DuckDB's limit where Node only hands rows on, in bytes. @throws {ToolkitError} USAGE when it is too little */
-export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES): number => {
-  const engineBytes = totalBytes - BESIDE_BYTES.querying
+/**
+ * DuckDB's limit where Node only hands rows on, in bytes.
+ *
+ * @param engines DuckDBs side by side, each of which has so much
+ * @throws {ToolkitError} USAGE when it is too little
+ */
+export const queryMemory = (totalBytes: number = DEFAULT_MEMORY_BYTES, engines = 1): number => {
+  const engineBytes = Math.floor((totalBytes - BESIDE_BYTES.querying) / engines)
   if (engineBytes >= LEAST_BYTES.querying) return engineBytes
-  throw tooLittle('work', totalBytes, BESIDE_BYTES.querying + LEAST_BYTES.querying, 1)
+  throw tooLittle('work', totalBytes, BESIDE_BYTES.querying + engines * LEAST_BYTES.querying, 1)
 }
 
 /**

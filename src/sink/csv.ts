@@ -7,7 +7,13 @@ import type { CopyFormat, DeliverySink, RowColumn, Sink, TableRows } from '../co
 import { ident, literal } from '../lake/duckdb/sql.ts'
 import { CELL_ENDS, FORMULA, FORMULA_SIGNS, neutralise } from '../support/formula-text.ts'
 import { withDeliveredRuns } from './delivered-runs.ts'
-import { type FileFormat, writeTexts, writtenFile } from './file-format.ts'
+import {
+  type CsvDelimiter,
+  type FileFormat,
+  type FormatOptions,
+  writeTexts,
+  writtenFile,
+} from './file-format.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 import { instant, jsonValue } from './json-lines.ts'
 
@@ -15,21 +21,23 @@ const NUMBER = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|
 const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
 
 /** A text with quotes where RFC 4180 needs them. */
-const quoted = (text: string): string =>
-  `CASE WHEN ${text} = '' OR regexp_matches(${text}, '[",\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
+const quoted = (text: string, delimiter: string): string =>
+  `CASE WHEN ${text} = '' OR regexp_matches(${text}, '["${delimiter}\\r\\n]') THEN '"' || replace(${text}, '"', '""') || '"' ELSE ${text} END`
 
 const neutralised = (text: string, instead = "\\1''\\2"): string =>
   `regexp_replace(${text}, ${literal(FORMULA)}, '${instead}', 'g')`
 
 // Most texts are plain: one match finds them, and DuckDB takes it once for each entry of a dictionary.
-const textCell = (text: string, neutral: boolean): string => {
-  const plain = neutral ? `[^ '${FORMULA_SIGNS}",${CELL_ENDS}][^",${CELL_ENDS}]*` : '[^",\\r\\n]+'
-  const other = quoted(neutral ? neutralised(text) : text)
+const textCell = (text: string, neutral: boolean, delimiter: string): string => {
+  const plain = neutral
+    ? `[^ '${FORMULA_SIGNS}"${delimiter}${CELL_ENDS}][^"${delimiter}${CELL_ENDS}]*`
+    : `[^"${delimiter}\\r\\n]+`
+  const other = quoted(neutral ? neutralised(text) : text, delimiter)
   return `CASE WHEN regexp_full_match(${text}, ${literal(plain)}) THEN ${text} ELSE ${other} END`
 }
 
 /** A value as a cell; NULL stays NULL. */
-const cell = ({ name, type }: RowColumn, neutral: boolean): string => {
+const cell = ({ name, type }: RowColumn, neutral: boolean, delimiter: string): string => {
   const value = ident(name)
   if (NUMBER.test(type) || type === 'BOOLEAN' || type === 'DATE') return value
   if (type === 'TIMESTAMP WITH TIME ZONE') return instant(value, 'Z')
@@ -37,21 +45,32 @@ const cell = ({ name, type }: RowColumn, neutral: boolean): string => {
   if (NESTED.test(type)) {
     const json = `to_json(${jsonValue(value, type)})::VARCHAR`
     // A semicolon that JSON escapes leaves the value what it is.
-    return quoted(neutral ? neutralised(json, String.raw`\\u003b\2`) : json)
+    return quoted(neutral ? neutralised(json, String.raw`\\u003b\2`) : json, delimiter)
   }
-  return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral)
+  return textCell(type === 'VARCHAR' ? value : `${value}::VARCHAR`, neutral, delimiter)
 }
 
 /** The record of the columns' names, without a line end. */
-export const csvHeader = (columns: readonly RowColumn[], neutral: boolean): string =>
+export const csvHeader = (
+  columns: readonly RowColumn[],
+  neutral: boolean,
+  delimiter: CsvDelimiter = ',',
+): string =>
   columns
     .map(({ name }) => (neutral ? neutralise(name) : name))
-    .map((name) => (name === '' || /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
-    .join(',')
+    .map((name) =>
+      name === '' || /["\r\n]/.test(name) || name.includes(delimiter)
+        ? `"${name.replaceAll('"', '""')}"`
+        : name,
+    )
+    .join(delimiter)
 
 /** Each row as a record, with the CR of its line end: LF is the writer's. */
-const csvRecord = (columns: readonly RowColumn[], neutral: boolean): string =>
-  `concat(${columns.map((column) => cell(column, neutral)).join(", ',', ")}, chr(13))`
+const csvRecord = (columns: readonly RowColumn[], neutral: boolean, delimiter: CsvDelimiter): string =>
+  `concat(${columns.map((column) => cell(column, neutral, delimiter)).join(`, '${delimiter}', `)}, chr(13))`
+
+/** The mark by which a spreadsheet knows UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff'
 
 /** How texts are written as CSV. */
 export interface CsvOptions {
@@ -61,6 +80,8 @@ export interface CsvOptions {
    */
   readonly neutralise?: boolean | undefined
 }
+
+type CsvText = Pick<FormatOptions, 'neutralise' | 'delimiter' | 'bom'>
 
 /** Rows are written as whole records: DuckDB's own writer ends lines with LF alone. */
 export const CSV_FORMAT = {
@@ -76,13 +97,14 @@ export const CSV_FORMAT = {
  */
 export const csvRelation = async (
   rows: TableRows,
-  { neutralise = true }: CsvOptions = {},
+  { neutralise = true, delimiter = ',', bom = false }: CsvText = {},
 ): Promise<TableRows> => {
   // Names that occur twice in a statement are distinguished only by one around it.
   const relation = rows.select((from) => `SELECT * FROM ${from}`)
   const columns = await relation.columns()
-  const header = ident(`${csvHeader(columns, neutralise)}\r`)
-  return relation.select((from) => `SELECT ${csvRecord(columns, neutralise)} AS ${header} FROM ${from}`)
+  const header = `${bom ? BYTE_ORDER_MARK : ''}${csvHeader(columns, neutralise, delimiter)}\r`
+  const record = csvRecord(columns, neutralise, delimiter)
+  return relation.select((from) => `SELECT ${record} AS ${ident(header)} FROM ${from}`)
 }
 
 const csvFolder = (name: 'csv' | 'csv.gz', directory: string, options: CsvOptions): Sink =>
@@ -91,7 +113,7 @@ const csvFolder = (name: 'csv' | 'csv.gz', directory: string, options: CsvOption
     (rows) => csvRelation(rows, options),
   )
 
-const writeCsv = async (path: string, rows: TableRows, options: CsvOptions, gzip: boolean) => {
+const writeCsv = async (path: string, rows: TableRows, options: CsvText, gzip: boolean) => {
   const records = await csvRelation(rows, options)
   return writtenFile(path, (await records.copyTo(path, { ...CSV_FORMAT, gzip })).rows)
 }

@@ -10,10 +10,18 @@ import type { Writable } from 'node:stream'
 import { writeError } from '../core/errors.ts'
 import type { RawChunk, Sink, TableRows } from '../core/sink.ts'
 
+/** Characters that may stand between two cells of CSV. */
+export const CSV_DELIMITERS = [',', ';', '\t', '|'] as const
+export type CsvDelimiter = (typeof CSV_DELIMITERS)[number]
+
 /** Options of files, whatever their format: a format uses those that mean something to it. */
 export interface FormatOptions {
   /** Makes texts harmless that a spreadsheet would take for formulas. @default true */
   readonly neutralise?: boolean | undefined
+  /** CSV: between two cells. @default ',' */
+  readonly delimiter?: CsvDelimiter | undefined
+  /** CSV: begins with a byte order mark. @default false */
+  readonly bom?: boolean | undefined
   /** Table of the lake whose rows these are; absent for those of a statement. */
   readonly table?: string | undefined
   /** Name of the rows, where a file says so inside. */
@@ -38,9 +46,17 @@ export interface FileFormat {
    * Files in a folder as a sink: `<table>/load=<run>/<partition>.<suffix>`, staged out of sight until commit; absent of a
    * format that runs cannot be delivered in.
    */
-  readonly folder?: (directory: string, options: Omit<FormatOptions, 'table' | 'name'>) => Sink
+  readonly folder?: (directory: string, options: Pick<FormatOptions, 'neutralise'>) => Sink
   /** Writes all rows to a new file. It is not synced. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */
   readonly write: (path: string, rows: TableRows, options: FormatOptions) => Promise<WrittenFile>
+  /**
+   * Writes several relations to one new file, each opened when those before are written; absent of a format whose files hold one.
+   * @returns of each its rows and bytes
+   */
+  readonly writeAll?: (
+    path: string,
+    relations: readonly { readonly name: string; readonly open: () => Promise<TableRows> }[],
+  ) => Promise<readonly WrittenFile[]>
   /**
    * Writes all rows to a writable, waiting while its reader is slow; absent of a format that needs a file.
    *

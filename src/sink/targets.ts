@@ -12,6 +12,8 @@ interface DeclaredFormat {
   readonly takesRuns?: true
   /** Whether it needs no seeking and so can go to standard output. @default false */
   readonly streams?: true
+  /** Whether one file holds several tables. @default false */
+  readonly holdsTables?: true
   readonly load: () => Promise<FileFormat>
 }
 
@@ -27,7 +29,7 @@ export const FILE_FORMATS = {
     load: async () => (await import('./arrow/arrow-sink.ts')).arrowsFormat,
   },
   // For people.
-  xlsx: { load: async () => (await import('./xlsx/write-xlsx.ts')).xlsxFormat },
+  xlsx: { holdsTables: true, load: async () => (await import('./xlsx/write-xlsx.ts')).xlsxFormat },
 } as const satisfies Readonly<Record<string, DeclaredFormat>>
 export type FileFormatName = keyof typeof FILE_FORMATS
 
@@ -64,6 +66,8 @@ type RunFormatName = FormatsWith<{ readonly takesRuns: true }>
 
 export const isFileFormat = (name: string): name is FileFormatName => Object.hasOwn(FILE_FORMATS, name)
 export const takesRuns = (name: FileFormatName): name is RunFormatName => 'takesRuns' in FILE_FORMATS[name]
+/** Whether one file of a format holds several tables. */
+export const holdsTables = (name: FileFormatName): boolean => 'holdsTables' in FILE_FORMATS[name]
 const streams = (name: FileFormatName): name is StreamFormatName => 'streams' in FILE_FORMATS[name]
 const isDatabase = (name: string): name is DatabaseName => Object.hasOwn(DATABASES, name)
 

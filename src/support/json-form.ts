@@ -80,11 +80,13 @@ export interface OptionalForm<T> {
 }
 export const optional = <T>(inner: Form<T>): OptionalForm<T> => ({ optional: inner })
 
-type Fields = Readonly<Record<string, Form<unknown> | OptionalForm<unknown>>>
+/** Forms of the fields of an object, by name. */
+export type Fields = Readonly<Record<string, Form<unknown> | OptionalForm<unknown>>>
 type RequiredNames<F extends Fields> = {
   [K in keyof F]: F[K] extends OptionalForm<unknown> ? never : K
 }[keyof F]
-type ObjectOf<F extends Fields> = {
+/** An object with these fields. */
+export type ObjectOf<F extends Fields> = {
   readonly [K in RequiredNames<F>]: F[K] extends Form<infer T> ? T : never
 } & {
   readonly [K in Exclude<keyof F, RequiredNames<F>>]?: F[K] extends OptionalForm<infer T> ? T : never

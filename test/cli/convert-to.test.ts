@@ -80,7 +80,7 @@ test('convert takes --table, --names and --overwrite only with --to, and needs a
   const without = await cliHere(['convert', ...SOURCES], { cwd, env: { FIRMLAKE_LAKE: '' } })
   expect([without.code, without.stderr]).toEqual([
     2,
-    expect.stringContaining('"-l, --lake <lake>" not specified'),
+    expect.stringContaining('Cannot tell which lake is meant'),
   ])
 })
 

@@ -19,22 +19,25 @@ const folders = async (): Promise<{ cwd: string; env: { TMPDIR: string } }> => {
 const leftIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name !== 'node-compile-cache')
 
-test('demo answers two questions, and pulls back over HTTP what it served; the second time too', async () => {
+test('demo shows what the second delivery changed, answers three questions, and pulls back over HTTP what it served; the second time too', async () => {
   const { cwd, env } = await folders()
   const [first, second] = [await cli(['demo'], { cwd, env }), await cli(['demo'], { cwd, env })]
   expect([first.code, second.code], first.stderr + second.stderr).toEqual([0, 0])
   expect(first.stdout).toContain('1,710 lines: 1,710 records, 0 quarantined')
+  expect(first.stdout).toContain('78 lines: 78 records, 0 quarantined')
   expect(second.stdout).toContain('Nothing new to load: the lake stays as it is.')
   const answers = ({ stdout }: { stdout: string }): string =>
-    stdout.slice(stdout.indexOf('== Net sales of'), stdout.indexOf('== Served'))
-  expect(answers(first)).toMatch(/\nSE +159 +145 +91\.2\n/)
+    stdout.slice(stdout.indexOf('== What the second'), stdout.indexOf('== Served'))
+  expect(answers(first)).toMatch(/\nSE +160 +146 +91\.3\n/)
+  expect(answers(first)).toContain('\ncompanies:    12 new, 47 changed, 0 gone\n')
+  expect(answers(first)).toMatch(/\nSkasø Energy Inc\. +US +2024 +8056400000 /)
   expect(answers(second)).toBe(answers(first))
   for (const { stdout } of [first, second]) {
-    expect(stdout).toContain('Pulled 863 companies by cursor')
-    expect(stdout).toContain('Pulled 810 relations by cursor')
+    expect(stdout).toContain('Pulled 875 companies by cursor')
+    expect(stdout).toContain('Pulled 821 relations by cursor')
     expect(stdout).toContain('Pulled 37 companies by batch file companies-PL-0001.jsonl.br')
     const compared = stdout.slice(stdout.indexOf('row by row:'), stdout.indexOf('Left out:'))
-    for (const [table, rows] of Object.entries({ companies: '900', financials: '47,697', relations: '810' }))
+    for (const [table, rows] of Object.entries({ companies: '912', financials: '48,336', relations: '821' }))
       expect(compared).toMatch(new RegExp(`\\n${table} +${rows} +0 +0\\n`))
   }
   expect(await leftIn(env.TMPDIR)).toEqual([])
@@ -101,5 +104,5 @@ test('demo refuses a lake that holds far more than the sample', async () => {
   await bench.run(['companies.jsonl'])
   const { code, stderr } = await cli(['demo'], { cwd, env })
   expect(code).toBe(2)
-  expect(stderr).toContain('holds 20901 companies')
+  expect(stderr).toContain('holds 20913 companies')
 })

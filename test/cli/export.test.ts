@@ -233,6 +233,41 @@ test('export refuses a file that is there, and replaces it with --overwrite', as
   expect(await readFile(out, 'utf8')).toBe('a\r\n1\r\n')
 })
 
+test('export to a file that is named after a table writes that table', async () => {
+  const out = await temporaryFolder()
+  for (const name of ['companies.csv', 'employees.csv.gz', 'companies.xlsx']) {
+    const { tables } = await exported(join(out, name))
+    const table = name.split('.')[0] ?? ''
+    expect(tables).toMatchObject([{ table, rows: counts[table] }])
+  }
+  const { tables } = await exported(join(out, 'companies.jsonl'), ['--table', 'employees'])
+  expect(tables).toMatchObject([{ table: 'employees' }])
+})
+
+test('export of all tables to one workbook writes a sheet for each', async () => {
+  const out = await temporaryFolder()
+  const { tables } = await exported(join(out, 'firms.xlsx'))
+  expect(tables.map(({ table, rows }) => [table, rows])).toEqual(
+    TABLES.map(({ name }) => [name, counts[name]]),
+  )
+  expect(new Set(tables.map(({ path }) => path))).toEqual(new Set([join(out, 'firms.xlsx')]))
+  expect(await readdir(out)).toEqual(['firms.xlsx'])
+})
+
+test('export --bom and --delimiter write CSV as another spreadsheet expects it, and nothing else', async () => {
+  const out = await temporaryFolder()
+  const path = join(out, 'x.csv')
+  const sql = `SELECT 'a;b' AS "c;d", 'e,f' AS g, 1.5 AS h`
+  await exported(path, ['--sql', sql, '--bom', '--delimiter', ';'])
+  expect(await readFile(path, 'utf8')).toBe('\ufeff"c;d";g;h\r\n"a;b";e,f;1.5\r\n')
+  const printed = await exportTo('-', ['--format', 'csv', '--sql', sql, '--delimiter', 'tab'])
+  expect(printed.stdout).toBe('c;d\tg\th\r\na;b\te,f\t1.5\r\n')
+  for (const args of [['--bom'], ['--delimiter', ';']])
+    expect((await exportTo(join(out, 'x.parquet'), ['--table', 'companies', ...args])).code).toBe(2)
+  expect((await exportTo(join(out, 'y.csv'), ['--table', 'companies', '--delimiter', 'x'])).code).toBe(2)
+  expect(await readdir(out)).toEqual(['x.csv'])
+})
+
 test('an export that fails leaves an older file and nothing besides', async () => {
   const out = await temporaryFolder()
   const path = join(out, 'x.csv')

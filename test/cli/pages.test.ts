@@ -1,7 +1,7 @@
 /** What the pages show is run as it stands there, as far as it needs no service. */
 
 import { cp, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandsIn, examplesIn } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -27,11 +27,11 @@ const runAll = async (
   return results
 }
 
-test('the fifteen lines of README.md run, and what the pages show of a lake', async () => {
-  expect(use.trim().split('\n')).toHaveLength(15)
+test('the sixteen lines of README.md run, and what the pages show of a lake', async () => {
+  expect(use.trim().split('\n')).toHaveLength(16)
   const lines = commandsIn('README.md').slice(0, use.match(/^npm /gm)?.length)
   const cwd = await temporaryFolder()
-  await cp(SAMPLE, join(cwd, 'data/sample'), { recursive: true })
+  await cp(dirname(SAMPLE), join(cwd, 'data'), { recursive: true })
   const results = await runAll(lines, cwd)
   expect(results.get('query')).toContain('2022')
   expect(results.get('records')).toContain('1000033')

@@ -4,7 +4,10 @@ import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { definitionNames } from '../../src/analysis/definitions.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
+import { TABLES } from '../../src/lake/tables/tables.ts'
+import { tableViews } from '../../src/lake/views/comments.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
   type CliOptions,
@@ -15,6 +18,15 @@ import {
   MAIN,
   SAMPLE_COMPANIES,
 } from './run-cli.ts'
+
+/** As `query --json` prints it. */
+interface ListedEntry {
+  readonly name: string
+  readonly kind: string
+  readonly rows: number | null
+  readonly historyRows: number
+  readonly columns: readonly object[]
+}
 
 let folder = ''
 let lake = ''
@@ -206,21 +218,79 @@ FROM read_parquet('${file}', file_row_number = true)`,
     expect(two.stdout.split('\r\n')).toHaveLength(4)
   })
 
-  test('without SQL lists tables with columns, units and row counts, by the manifest', async () => {
-    const { code, stdout } = await query([])
+  test('without SQL lists tables with row counts, by the manifest, and views and macros by subject, on one screen', async () => {
+    const { code, stdout } = await query(['--width', '80'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^companies: 600 rows in all versions, each/m)
-    expect(stdout).toMatch(/employees +DOUBLE +persons +Headcount\./)
-    expect(stdout).toContain('to count the current rows')
-    const first = await query(['--snapshot', '1'])
-    expect(first.stdout).toMatch(/^companies: 300 rows, each/m)
-    expect(first.stdout).not.toContain('how many rows are current')
-    const tables: { name: string; rows: number | null; historyRows: number }[] = JSON.parse(
-      (await query(['--json'])).stdout,
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(60)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect(stdout).toMatch(/^tables +companies +600 rows in all versions, each a company$/m)
+    expect(stdout).toMatch(/^figures +cagr\(…\) +Compound annual growth rate/m)
+    const listed = lines
+      .slice(2, lines.indexOf(''))
+      .flatMap((line) => /^(\w+)? +(\w+)(\(…\))? /.exec(line)?.[2] ?? [])
+    const rules = [...definitionNames()].filter((name) => name.startsWith('quality_'))
+    expect(new Set([...listed, ...rules])).toEqual(
+      new Set([
+        ...TABLES.map(({ name }) => name),
+        ...definitionNames(),
+        'quarantine',
+        'listings',
+        'companies_all',
+      ]),
     )
-    expect(tables.map(({ name }) => name)).toContain('financials')
+    expect(stdout).toContain('; current rows: SELECT')
+    expect(stdout).toContain('--describe growth')
+    const first = await query(['--snapshot', '1'])
+    expect(first.stdout).toMatch(/^tables +companies +300 rows, each a company$/m)
+    expect(first.stdout).not.toContain('; current rows: SELECT')
+  })
+
+  test('without SQL and with --json gives all that there is, with columns, units and row counts', async () => {
+    const entries: ListedEntry[] = JSON.parse((await query(['--json'])).stdout)
+    const tables = entries.filter(({ kind }) => kind === 'table')
+    expect(new Set(entries.map(({ name }) => name))).toEqual(
+      new Set([...tableViews().map(({ name }) => name), ...definitionNames()]),
+    )
+    expect(tables.map(({ name }) => name)).toEqual(TABLES.map(({ name }) => name))
+    const employees = { name: 'employees', type: 'DOUBLE', unit: 'persons', about: 'Headcount.' }
+    expect(tables.find(({ name }) => name === 'employees')?.columns).toContainEqual(employees)
+    expect(entries.find(({ name }) => name === 'growth')).toMatchObject({
+      ...{ kind: 'table macro', subject: 'figures', signature: 'growth(item)' },
+      parameters: [{ name: 'item', about: 'line item, such as NetSales' }],
+    })
     expect(tables.find(({ name }) => name === 'companies')).toMatchObject({ rows: null, historyRows: 600 })
     expect(tables.find(({ name }) => name === 'relations')).toMatchObject({ rows: 0, historyRows: 0 })
+  })
+
+  test.each([
+    [
+      'growth',
+      /^growth\(item\), a macro that gives a table: Growth of a line item against the year before\.$/m,
+      /^ {2}previous_value {2}figure of the year before$/m,
+    ],
+    ['latest_figures', /^latest_figures, a view: The latest figure/m, /^ {2}internal_id {2}/m],
+    [
+      'employees',
+      /^employees, a table: [\d,]+ rows in all versions\. /m,
+      /^ {2}employees +DOUBLE +persons +Headcount\.$/m,
+    ],
+    ['companies_history', /^companies_history, a view: All versions\./m, /^ {2}is_current +BOOLEAN /m],
+    ['quality_balance', /^quality_balance, a view: Balance sheets/m, /^ {2}FROM quality_balance ORDER BY/m],
+  ])('--describe %s prints what it is with all its columns', async (name, what, column) => {
+    const { code, stdout } = await query(['--describe', name])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(what)])
+    expect(stdout).toMatch(column)
+    expect(JSON.parse((await query(['--describe', name, '--json'])).stdout)).toMatchObject({ name })
+  })
+
+  test('--describe refuses a name that there is not, and says which is meant', async () => {
+    const { code, stderr } = await query(['--describe', 'growht'])
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('no such table, view or macro, did you mean "growth"?'),
+    ])
+    expect((await query(['--describe', 'growth', 'SELECT 1'])).code).toBe(2)
   })
 
   test('without SQL, and for DESCRIBE, reads no data: the files may be gone', async () => {

@@ -128,9 +128,10 @@ test('wrong usage is one block for people, without a stack', async () => {
 })
 
 test.each([
-  [['convert', '--foo'], 'Unknown option "--foo"'],
+  [['export', '--foo'], 'Unknown option "--foo" (Did you mean --to?)'],
+  [['report', '--tu', 'x.html'], 'Unknown option "--tu" (Did you mean --to?)'],
   [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
-  [['convert', 'x', '--', '--foo'], 'Required option "-l, --lake <lake>" not specified'],
+  [['export', '--lake', 'l', '--', '--foo'], 'Required option "--to <url>" not specified'],
 ])('%j names the unknown option before one that is missing', async (args, text) => {
   const { code, stderr } = await cliHere(args)
   expect([code, stderr]).toEqual([2, expect.stringContaining(text)])

@@ -45,11 +45,11 @@ test('writeSample gives the same bytes for the same seed, and others for another
   }
 })
 
-test('data/sample is what its command makes', async () => {
-  const committed = join(import.meta.dirname, '../../data/sample')
+test.each(['sample', 'sample-second'])('data/%s is what its command makes', async (folder) => {
+  const committed = join(import.meta.dirname, '../../data', folder)
   const { generator, files } = JSON.parse(await readFile(join(committed, 'control.json'), 'utf8'))
   const { quality, ...options } = generator
-  const made = join(directory, 'made')
+  const made = join(directory, 'made', folder)
   await writeSample(made, options, quality)
   expect(await readFile(join(made, 'control.json'))).toEqual(await readFile(join(committed, 'control.json')))
   for (const { name } of files) {

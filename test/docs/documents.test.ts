@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DOCUMENTS } from '../../docs/generate.ts'
+import { llmsText } from '../../docs/llms-text.ts'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 
@@ -16,6 +17,19 @@ test('docs/reference/ holds nothing else', () => {
     // Written by hand; `format.test.ts` compares it with the forms.
     [...Object.keys(DOCUMENTS), 'format.md'].sort(),
   )
+})
+
+test('docs/llms.txt is an index of every page below docs/, by docs/README.md', () => {
+  const text = readFileSync(join(DOCS, 'llms.txt'), 'utf8')
+  expect(text).toBe(llmsText())
+  expect(text).toMatch(/^# firmlake\n\n> .+\.\n\n/)
+  expect([...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual([
+    ...['Load', 'Read', 'Serve and program', 'Operate', 'Optional'],
+  ])
+  const linked = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, path]) => path)
+  const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+  const pages = files.filter((name) => /\.md$/.test(name) && !/^(README|glossary)\.md$/.test(name))
+  expect(linked).toEqual(expect.arrayContaining(pages))
 })
 
 test('docs/dependencies.md names every package and its exact version', () => {

@@ -96,6 +96,15 @@ test('load numbers ownerships by kind, also where a history stands between their
   ])
 })
 
+test('entities, ownerships and roles without members are given back', async () => {
+  const lines = [
+    '{"InternalId":1,"Parents":[{}]}',
+    '{"InternalId":2,"Parents":[{"History":[{}]}],"Children":[{"Ownerships":[{}],"KeyPersonRoles":[{}]},{}]}',
+  ]
+  const lake = await bench.load({ content: 'relations', lines })
+  expect(await lake.givenBack()).toEqual(lines)
+})
+
 test('load takes date-times in rare forms, and such as are none', async () => {
   const forms: Readonly<Record<string, string | null>> = {
     '2020-01-02T03:04:05.1234567+05:30': '2020-01-01 21:34:05.123456+00',

@@ -12,7 +12,9 @@ import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
 import {
+  type CsvFlags,
   contentOption,
+  csvOptions,
   type JsonOption,
   jsonOption,
   lakeOrTargetOption,
@@ -39,7 +41,11 @@ import { countLines, remarkLines, warnOfSources } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { type LoadJobFlags, printReport, runLoadJob } from '../run-job.ts'
 
-interface ConvertCommandOptions extends Omit<LoadJobFlags, 'lake'>, SkipBadFilesOption, FileEngineFlags {
+interface ConvertCommandOptions
+  extends Omit<LoadJobFlags, 'lake'>,
+    SkipBadFilesOption,
+    FileEngineFlags,
+    CsvFlags {
   readonly lake?: string
   readonly to?: string
   readonly table?: readonly string[]
@@ -72,7 +78,7 @@ export const addConvert = (program: Command): void => {
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake already holds again')
-  for (const option of [...workOptions(), skipBadFilesOption()]) command.addOption(option)
+  for (const option of [...csvOptions(), ...workOptions(), skipBadFilesOption()]) command.addOption(option)
   command
     .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
     .option(
@@ -92,7 +98,7 @@ export const addConvert = (program: Command): void => {
     ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are skipped and named'],
     ['convert /mnt/batches --lake s3://bucket/lake --engine temporal', 'by workers on many machines'],
     ['convert batches/ --to parquet:out', 'tables as Parquet files, without a lake'],
-    ['convert batches/ --to companies.xlsx --table companies', 'one table for Excel'],
+    ['convert batches/ --to companies.xlsx', 'one table for Excel'],
     ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
   ])
 }
@@ -102,10 +108,13 @@ const runConvert = async (
   options: ConvertCommandOptions,
   command: Command,
 ): Promise<void> => {
-  const { to, table, names, overwrite } = options
+  const { to, table, names, overwrite, bom, delimiter } = options
   if (to !== undefined) return withoutLake(from, { ...options, to }, command)
-  if (table ?? names ?? overwrite)
-    throw new ToolkitError('USAGE', 'Cannot use --table, --names or --overwrite without --to')
+  if (table ?? names ?? overwrite ?? bom ?? delimiter)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot use --table, --names, --overwrite, --bom or --delimiter without --to',
+    )
   const flags = neededLake(options)
   const own = { from, ...limitsOf(flags), again: flags.again }
   const { convert } = await import('../../jobs/convert/convert.ts')
@@ -132,14 +141,17 @@ const withoutLake = async (
   flags: ConvertCommandOptions & { readonly to: string },
   command: Command,
 ): Promise<void> => {
-  const { to, table: tables, names, overwrite, adopt, threads, memory: memoryBytes } = flags
+  const { to, table: tables, names, overwrite, bom, delimiter, adopt, threads, memory: memoryBytes } = flags
   const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = flags
   // The lake of a variable is meant for commands that take one.
   const lake = command.getOptionValueSource('lake') === 'env' ? undefined : flags.lake
   refuseLakeOptions({ ...flags, lake })
   const limits = { ...limitsOf(flags), maxQuarantined, maxUnknownPerRecord, maxUnknownNames }
   const load = { from, ...limits, take: projectionOf(flags) }
-  await runConvertTo({ ...load, to, tables, names, overwrite, adopt, threads, memoryBytes }, flags)
+  await runConvertTo(
+    { ...load, to, tables, names, overwrite, bom, delimiter, adopt, threads, memoryBytes },
+    flags,
+  )
 }
 
 /** Options that mean a lake that stays. @throws {ToolkitError} USAGE */

@@ -1,4 +1,7 @@
-/** `demo`: the committed sample becomes a lake, which answers two questions, is served, and pulled into another lake. */
+/**
+ * `demo`: the committed sample and its second delivery become a lake, which shows what changed, answers three questions, is served,
+ * and pulled into another lake.
+ */
 
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -13,15 +16,18 @@ import { type LakeOption, playLakeOption } from '../options/options.ts'
 import { printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { printReport, runLoadJob } from '../run-job.ts'
+import { diffSummaryLines } from './diff.ts'
 
-const SAMPLE = join(PACKAGE_FOLDER, 'data', 'sample')
+/** Folders of the package, in the order in which they were delivered. */
+const DELIVERIES = ['data/sample', 'data/sample-second']
 
 export const addDemo = (program: Command): void => {
   const command = program
     .command('demo')
-    .summary('convert the sample, ask it two questions, serve it and pull it back')
+    .summary('convert the sample, ask it three questions, serve it and pull it back')
     .description(
-      'Converts the sample of invented companies into a lake, shows what the lake holds and asks it two questions. ' +
+      'Converts the sample of invented companies and its second delivery into a lake, shows what the lake holds and what the ' +
+        'second delivery changed, and asks it three questions. ' +
         'Then serves the lake on a free port with a fresh token, pulls it over HTTP into a second lake, and ends with ' +
         '1 unless both hold the same records. The second lake is removed; nothing is left running. May be run again.',
     )
@@ -31,7 +37,6 @@ export const addDemo = (program: Command): void => {
 }
 
 const runDemo = async ({ lake }: LakeOption): Promise<void> => {
-  await heading('Converting data/sample')
   const flags = {
     lake,
     maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
@@ -41,16 +46,20 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
     maxUnknownNames: UNKNOWN_LIMITS.names,
   }
   const { convert } = await import('../../jobs/convert/convert.ts')
-  await runLoadJob<RunReport>(
-    flags,
-    (options) => convert({ ...options, from: SAMPLE }),
-    (report) => printReport(report, flags),
-  )
+  for (const delivery of DELIVERIES) {
+    await heading(`Converting ${delivery}`)
+    await runLoadJob<RunReport>(
+      flags,
+      (options) => convert({ ...options, from: join(PACKAGE_FOLDER, delivery) }),
+      (report) => printReport(report, flags),
+    )
+  }
 
   await heading('What the lake holds')
-  const { readStatus } = await import('../lake-status.ts')
+  const { readStatus } = await import('../../jobs/status/lake-status.ts')
   const { statusLines } = await import('../output/status-lines.ts')
   await printLines(statusLines(await readStatus(lake), false))
+  await showChanges(lake)
   await askQuestions(lake)
 
   await goRound(lake)
@@ -60,6 +69,18 @@ const runDemo = async ({ lake }: LakeOption): Promise<void> => {
 }
 
 const heading = (title: string): Promise<void> => printLines(['', `== ${title}`, ''])
+
+/** The counts of `diff`. */
+const showChanges = async (lake: string): Promise<void> => {
+  await heading('What the second delivery changed')
+  const { openDiff } = await import('../../jobs/diff/diff.ts')
+  const changes = await openDiff({ lake })
+  try {
+    await printLines(diffSummaryLines(changes.summary))
+  } finally {
+    changes.close()
+  }
+}
 
 const askQuestions = async (lake: string): Promise<void> => {
   const { askLake } = await import('../ask-lake.ts')
@@ -89,8 +110,10 @@ const goRound = async (lake: string): Promise<void> => {
 const nextLines = (lake: string): string[] => {
   const call = (command: string): string => `  npm run -s firmlake -- ${command} --lake ${lake}`
   return [
-    'Tables, columns, units:',
+    'Tables, views and macros:',
     call('query'),
+    'The changes of the second delivery, one by one:',
+    call('diff'),
     'The lake in numbers:',
     call('status --partitions'),
     'The records as they came:',
@@ -111,8 +134,16 @@ interface DemoQuestion {
 
 const YEARS = [2020, 2021, 2022, 2023, 2024] as const
 
-/** Figures of different currencies cannot be ranked, so the first question keeps to one. */
+/** Figures of different currencies cannot be ranked, so two questions keep to one. */
 const QUESTIONS: readonly DemoQuestion[] = [
+  {
+    title: 'Sales that the second delivery restated',
+    sql: `SELECT company_name, country_code AS country, fiscal_year, old_value, new_value, round(percent, 1) AS percent
+FROM restatements
+WHERE line_item = 'NetSales' AND new_currency = 'USD'
+ORDER BY new_value DESC
+LIMIT 5`,
+  },
   {
     title: 'Net sales of the ten largest companies by year, in millions of USD',
     sql: `WITH sales AS (

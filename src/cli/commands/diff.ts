@@ -115,7 +115,7 @@ const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress):
 const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
   const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
-  await printLines(summaryLines(diff.summary))
+  await printLines(diffSummaryLines(diff.summary))
   const changes = [companies, relations].some(
     (one) => one.new + one.changed + one.gone + (one.unlisted ?? 0) > 0,
   )
@@ -147,7 +147,14 @@ const printRows = async (
   if (format === 'json') await print('}\n')
 }
 
-const summaryLines = ({ from, to, companies, relations, restatements }: DiffSummary): readonly string[] => {
+/** The counts of a comparison. */
+export const diffSummaryLines = ({
+  from,
+  to,
+  companies,
+  relations,
+  restatements,
+}: DiffSummary): readonly string[] => {
   const n = formatCount
   const counts = (one: DiffSummary['relations']): string =>
     `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone` +

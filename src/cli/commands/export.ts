@@ -7,6 +7,8 @@ import type { ExportTarget } from '../../targets/export/export-tables.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
+  type CsvFlags,
+  csvOptions,
   type JsonOption,
   jsonOption,
   type LakeOption,
@@ -24,7 +26,7 @@ import { note, printedStream, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { fetchText } from '../output/show-fetch.ts'
 
-interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, ProjectionFlags {
+interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, ProjectionFlags, CsvFlags {
   readonly to: string
   readonly format?: StreamFormatName
   readonly table?: readonly string[]
@@ -66,10 +68,11 @@ export const addExport = (program: Command): void => {
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
-  for (const option of exportProjectionOptions()) command.addOption(option)
+  for (const option of [...csvOptions(), ...exportProjectionOptions()]) command.addOption(option)
   command.addOption(jsonOption()).action(runExport)
   withExamples(command, [
-    ['export --lake ./lake --to companies.csv --table companies', 'a table for a spreadsheet'],
+    ['export --lake ./lake --to companies.csv', 'the table that the file is named after'],
+    ['export --lake ./lake --to companies.csv --bom --delimiter ";"', 'for an Excel that expects it so'],
     [
       'export --lake ./lake --to owners.xlsx --table ownerships --names',
       'for Excel, with names beside the ids',
@@ -116,6 +119,8 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
     overwrite,
     adopt,
     neutralise,
+    delimiter,
+    bom,
     snapshot,
     memory,
     threads,
@@ -146,7 +151,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           overwrite,
           adopt,
           take: projectionOf(options),
-          neutralise,
+          ...{ neutralise, delimiter, bom },
           snapshot,
           memoryBytes: memory,
           threads,

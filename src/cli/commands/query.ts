@@ -1,9 +1,9 @@
-/** `query`: one SELECT over the lake; without SQL the tables that there are, with columns, units and row counts. */
+/** `query`: one SELECT over the lake; without SQL the tables, views and macros that there are. */
 
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
-import type { ListedTable } from '../../lake/tables/tables.ts'
+import type { CatalogEntry } from '../../lake/views/catalog.ts'
 import type { LakeQueryRequest } from '../ask-lake.ts'
 import { withExamples } from '../help.ts'
 import {
@@ -20,12 +20,12 @@ import {
   wholeNumber,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatCounted } from '../output/format.ts'
+import type { LakeCatalog } from '../output/lake-catalog.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/print-result.ts'
-import { textTable } from '../output/text-table.ts'
 
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, CheckedFlag {
+  readonly describe?: string
   readonly format?: ResultFormat
   readonly limit?: number
   readonly width?: number
@@ -38,14 +38,15 @@ interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, Unchecked
 export const addQuery = (program: Command): void => {
   const command = program
     .command('query')
-    .summary('run a read-only query; without SQL list the tables')
+    .summary('run a read-only query; without SQL list tables, views and macros')
     .description(
       'Runs one SELECT in DuckDB over the lake, read-only. Views such as "companies" and "financials" show the ' +
         'current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +
-        'tables with their columns, units and row counts, by the manifest and without reading data.',
+        'tables with their row counts, and views and macros by subject, by the manifest and without reading data.',
     )
     .argument('[sql]', 'the statement; - reads it from standard input')
     .addOption(lakeOption())
+    .option('--describe <name>', 'without SQL: print a table, view or macro with its columns and an example')
     .addOption(
       new Option('--format <format>', 'how rows are printed').choices(RESULT_FORMATS).default('table'),
     )
@@ -71,7 +72,8 @@ export const addQuery = (program: Command): void => {
     )
     .action(runQuery)
   withExamples(command, [
-    ['query --lake ./lake', 'tables, columns, units, row counts'],
+    ['query --lake ./lake', 'tables, views and macros'],
+    ['query --lake ./lake --describe growth', 'one of them, with its columns'],
     ['query --lake ./lake "SELECT country_code, count(*) FROM companies GROUP BY ALL"', 'a question'],
     ['query --lake ./lake --format csv - < question.sql > answer.csv', 'a long one, for a spreadsheet'],
     [
@@ -91,7 +93,9 @@ const statementOf = async (sql: string | undefined): Promise<string | undefined>
 const runQuery = async (sql: string | undefined, options: QueryOptions): Promise<void> => {
   const { format = 'table', limit, width, neutralise: neutral } = options
   const statement = await statementOf(sql)
-  if (statement === undefined) return printTables(options)
+  if (statement === undefined) return printCatalog(options)
+  if (options.describe !== undefined)
+    throw new ToolkitError('USAGE', 'Cannot describe and run a statement at once: expected --describe or SQL')
   if (format === 'parquet') {
     const { printParquet } = await import('../output/print-parquet.ts')
     return printParquet(requestOf(options), statement, limit)
@@ -109,53 +113,48 @@ const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQuery
 }
 
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
-const printTables = async ({ lake, snapshot, format }: QueryOptions): Promise<void> => {
-  if (format === 'parquet')
-    throw new ToolkitError('USAGE', 'Cannot print the list of tables as Parquet: expected a SELECT')
-  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
-  const { isOfOnePartition } = await import('../../manifest/snapshots/snapshot-root.ts')
-  const { listTables } = await import('../../lake/tables/tables.ts')
-  const root = await readRoot(lake, snapshot)
-  const tables = await listTables(
-    (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
-    (table) => isOfOnePartition(lake, root, table),
-  )
-  if (format === 'json') return printJson(tableObjects(tables))
-  await printLines(tableLines(tables))
+const readCatalog = async ({ lake, snapshot }: QueryOptions): Promise<LakeCatalog> => {
+  const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
+  const { catalog } = await import('../../lake/views/catalog.ts')
+  const { tables, computed } = await listLakeTables(lake, snapshot)
+  return { entries: catalog(computed), tables }
 }
 
-/** A type longer than this (a struct of many fields) is cut for people. */
-const LONGEST_TYPE = 24
+const isListFormat = (format: ResultFormat): boolean => format === 'table' || format === 'json'
 
-const shortType = (type: string): string =>
-  type.length > LONGEST_TYPE ? `${type.slice(0, LONGEST_TYPE - 1)}…` : type
+const printCatalog = async (options: QueryOptions): Promise<void> => {
+  const {
+    format = 'table',
+    describe: name,
+    width = process.stdout.columns || Number.POSITIVE_INFINITY,
+  } = options
+  if (!isListFormat(format))
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot list what the lake has as ${format}: expected a SELECT, or --format table or json`,
+    )
+  const { catalogLines, entryLines, entryObject } = await import('../output/lake-catalog.ts')
+  const lake = await readCatalog(options)
+  const objectOf = (entry: CatalogEntry): object => entryObject(lake, entry)
+  if (name === undefined) {
+    if (format === 'json') return printJson(lake.entries.map(objectOf))
+    return printLines(catalogLines(lake, width))
+  }
+  const entry = lake.entries.find((one) => one.name === name.toLowerCase())
+  if (entry === undefined) throw await unknownName(name, lake)
+  if (format === 'json') return printJson(objectOf(entry))
+  await printLines(entryLines(lake, entry))
+}
 
-/** One object for each table, as `query --json` prints it; `rows` is null where the manifest does not state them. */
-const tableObjects = (listings: readonly ListedTable[]): readonly object[] =>
-  listings.map(({ table: { name, row, key, columns }, rows, historyRows }) => ({
+const unknownName = async (name: string, { entries }: LakeCatalog): Promise<ToolkitError> => {
+  const { nearestName } = await import('../../support/nearest-name.ts')
+  const nearest = nearestName(
     name,
-    row,
-    key,
-    rows,
-    historyRows,
-    columns: columns.map(({ name, type, unit, about }) => ({ name, type, unit: unit ?? null, about })),
-  }))
-
-const rowsText = ({ rows, historyRows }: ListedTable): string =>
-  rows === null ? `${formatCounted(historyRows, 'row')} in all versions` : formatCounted(rows, 'row')
-
-const UNKNOWN_CURRENT =
-  'The manifest counts all versions; to count the current rows: SELECT count(*) FROM companies.'
-
-const tableLines = (listings: readonly ListedTable[]): string[] => [
-  ...listings.flatMap((listing) => [
-    `${listing.table.name}: ${rowsText(listing)}, each ${listing.table.row}`,
-    ...textTable(
-      [{ title: 'column' }, { title: 'type' }, { title: 'unit' }, { title: 'meaning' }],
-      listing.table.columns.map((one) => [one.name, shortType(one.type), one.unit ?? '', one.about]),
-    ).map((line) => `  ${line}`),
-    '',
-  ]),
-  'Each name stands for the current version of each company; <name>_history holds all versions.',
-  ...(listings.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),
-]
+    entries.map((entry) => entry.name),
+  )
+  const hint = nearest === undefined ? 'query without SQL lists all' : `did you mean "${nearest}"?`
+  return new ToolkitError(
+    'USAGE',
+    `Cannot describe "${name}": there is no such table, view or macro, ${hint}`,
+  )
+}

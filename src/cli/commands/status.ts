@@ -35,7 +35,7 @@ export const addStatus = (program: Command): void => {
 }
 
 const runStatus = async ({ lake, snapshot, partitions, json }: StatusOptions): Promise<void> => {
-  const { readStatus } = await import('../lake-status.ts')
+  const { readStatus } = await import('../../jobs/status/lake-status.ts')
   const status = await readStatus(lake, { snapshot, partitions })
   if (!json) {
     const { statusLines } = await import('../output/status-lines.ts')

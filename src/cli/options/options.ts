@@ -3,6 +3,7 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
+import type { CsvDelimiter } from '../../sink/file-format.ts'
 import { parseDuration } from '../../support/quantities.ts'
 import { LAKE_HERE, LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
 
@@ -105,6 +106,25 @@ export const namesOption = (): Option =>
   new Option('--names', 'names of companies, owners and persons beside their ids; for files')
 
 export const overwriteOption = (): Option => new Option('--overwrite', 'replace files that are there')
+
+export interface CsvFlags {
+  readonly bom?: true
+  readonly delimiter?: CsvDelimiter
+}
+
+const DELIMITERS: Readonly<Record<string, CsvDelimiter>> = { ',': ',', ';': ';', tab: '\t', '|': '|' }
+
+/** How CSV is written for a spreadsheet that expects it otherwise. */
+export const csvOptions = (): Option[] => [
+  new Option('--bom', 'CSV: begin with a byte order mark, by which Excel knows UTF-8'),
+  new Option('--delimiter <char>', 'CSV: between two cells, "," ";" "|" or tab (default: ",")').argParser(
+    (text: string) => {
+      const known = DELIMITERS[text]
+      if (known !== undefined) return known
+      throw new ToolkitError('USAGE', `Cannot read --delimiter "${text}": expected ",", ";", "|" or tab`)
+    },
+  ),
+]
 
 export interface CheckedFlag {
   readonly checked?: true

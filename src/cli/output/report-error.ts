@@ -51,6 +51,9 @@ const describe = (caught: unknown): ErrorReport => {
   }
 }
 
+/** A line of a message. A tab stays one: an excerpt of a statement stands above a caret. */
+const shownLine = (line: string): string => line.split('\t').map(printable).join('\t')
+
 /** Options, commands, documents and variables that a text names. */
 const NAMED = /--[a-z][a-z-]*|(?<=")firmlake [^"]*(?=")|docs\/[\w-]+\.md|FIRMLAKE_\w+/g
 /** A remedy that points to the message alone. */
@@ -76,7 +79,7 @@ const furtherRemedy = (message: string, remedy: string): string => {
 export const errorText = (error: unknown, { json = false, debug = false } = {}): string => {
   const { code, message, context, remedy } = describe(error)
   const further = furtherRemedy(message, remedy)
-  const lines = [...message.split('\n').map(printable), ...(further === '' ? [] : [further])]
+  const lines = [...message.split('\n').map(shownLine), ...(further === '' ? [] : [further])]
   const text = json
     ? JSON.stringify({ error: { code, message, context } })
     : `error ${code}: ${lines.join('\n  ')}`

@@ -2,10 +2,10 @@
 
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
+import type { LakeStatus, PartitionStatus } from '../../jobs/status/lake-status.ts'
 import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import type { LatestPull, SnapshotSummary } from '../../manifest/snapshots/summarise-snapshot.ts'
-import type { LakeStatus, PartitionStatus } from '../lake-status.ts'
 import { formatBytes, formatCount, formatCounted } from './format.ts'
 import { computedLines, takenLines } from './lake-notes.ts'
 import { differenceLines, driftLines } from './run-report.ts'

@@ -155,6 +155,10 @@ export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date):
   ]
 }
 
+/** @param value current companies */
+export const companiesResult = (value: number, minCompanies: number): CheckResult =>
+  result('companies', value, value >= minCompanies, `at least ${minCompanies}`)
+
 /** The number of companies, where one is expected. */
 export const checkCompanies = async (
   lake: LakeQuery,
@@ -162,7 +166,5 @@ export const checkCompanies = async (
 ): Promise<readonly CheckResult[]> => {
   if (minCompanies === undefined) return []
   const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))
-  const value = Number(row?.companies)
-  const status = value >= minCompanies ? 'passed' : 'failed'
-  return [{ name: 'companies', value, status, expected: `at least ${minCompanies}` }]
+  return [companiesResult(Number(row?.companies), minCompanies)]
 }

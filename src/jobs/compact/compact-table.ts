@@ -16,6 +16,7 @@ import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
 import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
+import { sortRanges } from './sort-ranges.ts'
 import { CompactedWriter } from './write-compacted.ts'
 
 /** Rows that are sorted at once. */
@@ -80,11 +81,12 @@ export const compactTable = async (
   })
   const sortPiece = ({ files, select }: Piece, hasRest: boolean): Promise<SortedRows> => {
     const before = hasRest ? readTable(table, [{ path: rest, version: 0 }]) : undefined
-    return readGroup(work, table, files, (read) =>
-      watchStatement(session, onShare, () =>
-        sortRows({ session, table, path, rows: select(read), texts: read.rows, before }),
-      ),
-    )
+    return readGroup(work, table, files, async (read) => {
+      const ranges = await sortRanges(work, table, content.content, read)
+      return watchStatement(session, onShare, () =>
+        sortRows({ session, table, path, rows: select(read), texts: read.rows, before, ranges }),
+      )
+    })
   }
   let hasRest = false
   for (const [at, piece] of pieces.entries()) {

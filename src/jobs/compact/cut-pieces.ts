@@ -12,13 +12,14 @@ import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { compactOrder, type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { currentRows, HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
+import { currentRows } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
 import { type Work, watchStatement } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
+import { sampleTable, sortRanges } from './sort-ranges.ts'
 
 /** So many ranges for each piece: companies differ in size, and neighbouring ranges are put together as they fit. */
 const RANGES_A_PIECE = 3
@@ -71,11 +72,15 @@ export const cutPieces = async (
         of,
       })
     onShare(0)
-    const sorted = await readGroup(work, table, group, (read) =>
-      watchStatement(session, onShare, () =>
-        sortRows({ session, table, path, rows: currentRows(table, read.versioned), texts: read.rows }),
-      ),
-    )
+    const sorted = await readGroup(work, table, group, async (read) => {
+      const ranges = await sortRanges(work, table, content, read)
+      return watchStatement(session, onShare, () =>
+        sortRows({
+          ...{ session, table, path, ranges },
+          ...{ rows: currentRows(table, read.versioned), texts: read.rows },
+        }),
+      )
+    })
     let from = 0
     for (const [range, parts] of ranges.entries()) {
       signal?.throwIfAborted()
@@ -96,26 +101,7 @@ export const cutPieces = async (
     .filter((parts) => parts.length > 0)
 }
 
-const COUNTRY = 'country_code'
-
-/** Some records of a content by which ranges are cut: `owner`, `country`. */
-export const sampleTable = (content: Content): string => `${HIDDEN_SCHEMA}.sample_${content}`
-
-const SAMPLED = 200_000
-
-/**
- * Adds to the sample.
- *
- * @param rows SQL of rows of the main table
- * @param of how many rows the main table has in all
- */
-export const sampleOwners = (main: Table, content: Content, rows: string, of: number): string => {
-  const country = main.columns.some(({ name }) => name === COUNTRY) ? COUNTRY : 'NULL'
-  return `INSERT INTO ${sampleTable(content)} SELECT internal_id, ${country} FROM (${rows})
-WHERE hash(internal_id) % ${Math.ceil(of / SAMPLED)} = 0`
-}
-
-const isByCountry = (table: Table): boolean => compactOrder(table)[0] === COUNTRY
+const isByCountry = (table: Table): boolean => compactOrder(table)[0] === 'country_code'
 
 /**
  * Conditions that hold for the rows behind each of some cuts, the first cut first.

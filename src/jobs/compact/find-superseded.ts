@@ -11,9 +11,9 @@ import {
   withAllCompanies,
 } from '../../lake/views/current-versions.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
-import { sampleOwners, sampleTable } from './cut-pieces.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
+import { sampleOwners, sampleTable } from './sort-ranges.ts'
 
 /** Samples the records, by which tables are cut into pieces. */
 const sampleRecords = async (

@@ -136,6 +136,11 @@ const MOST_FOOTER_COLUMNS = 8_000
 export const filesAtOnce = ({ columns }: Pick<Table, 'columns'>): number =>
   Math.floor(MOST_FOOTER_COLUMNS / columns.length)
 
+/** Bytes that DuckDB holds for a value while it sorts it in memory: of tables with many columns most are texts. */
+const BYTES_A_VALUE = { narrow: 12, wide: 32 }
+/** DuckDB holds rows that it reads and writes beside those that it sorts. */
+const SORTING_SHARE = 0.75
+
 export interface SortMemory {
   /** DuckDB's limit, in bytes. */
   readonly engineBytes: number
@@ -154,4 +159,10 @@ export const sortedAtOnce = (
       ? narrowRows(mebibytes, threads)
       : wideValues(mebibytes) / columns.length
   return rows <= most ? Number.POSITIVE_INFINITY : Math.floor((bytes * most) / rows)
+}
+
+/** How many rows of a table are sorted without anything put aside on the disk. */
+export const rowsInMemory = ({ engineBytes }: SortMemory, { columns }: Pick<Table, 'columns'>): number => {
+  const valueBytes = rowGroupRows(columns) === undefined ? BYTES_A_VALUE.narrow : BYTES_A_VALUE.wide
+  return Math.floor((SORTING_SHARE * engineBytes) / (valueBytes * columns.length))
 }

@@ -30,8 +30,11 @@ export const inputsOf = (
   ...files.filter(({ table }) => table === name),
 ]
 
-/** SQL of the rows of some files. */
+/** Rows of some files. */
 export interface GroupRows {
+  /** Where the files are. */
+  readonly paths: readonly string[]
+  /** SQL of the rows. */
   readonly rows: string
   /** With their `version`. */
   readonly versioned: string
@@ -52,6 +55,7 @@ export const readGroup = <T>(
     const placed = files.map(({ path, version }) => ({ path: placeOf(path), version }))
     const columns = await checkColumns(session, lake, table, placed)
     return use({
+      paths: placed.map(({ path }) => path),
       rows: readTable(table, placed, undefined, undefined, columns),
       versioned: readTable(table, placed, 'with-version', undefined, columns),
     })

@@ -9,7 +9,13 @@ import {
   type ExportSummary,
   exportTables,
 } from '../../targets/export/export-tables.ts'
-import { checkExport, exportsOf, exportWorkFolder } from '../../targets/export/plan-exports.ts'
+import {
+  checkExport,
+  exportsOf,
+  exportWorkFolder,
+  refuseCsvOptions,
+  withTableOfFile,
+} from '../../targets/export/plan-exports.ts'
 import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
@@ -24,7 +30,7 @@ type LoadPart = Pick<
 >
 type ExportPart = Pick<
   ExportOptions,
-  'tables' | 'names' | 'overwrite' | 'adopt' | 'neutralise' | 'onProgress'
+  'tables' | 'names' | 'overwrite' | 'adopt' | 'neutralise' | 'delimiter' | 'bom' | 'onProgress'
 >
 
 /** Options of `convertTo`. */
@@ -43,13 +49,14 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
 
 const { from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps, ...LOAD } = CONVERT_OPTIONS
 const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey } = LOAD
-const { tables, names, overwrite, adopt, neutralise, onProgress, memoryBytes, threads, signal } =
-  EXPORT_OPTIONS
+const { tables, names, overwrite, adopt, neutralise, delimiter, bom, onProgress } = EXPORT_OPTIONS
+const { memoryBytes, threads, signal } = EXPORT_OPTIONS
 const OPTIONS: OptionTypes<ConvertToOptions> = {
   to: is.required(is.text, 'an address such as parquet:out'),
   ...{ from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps },
   ...{ maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey },
-  ...{ tables, names, overwrite, adopt, neutralise, onProgress, memoryBytes, threads, signal },
+  ...{ tables, names, overwrite, adopt, neutralise, delimiter, bom, onProgress },
+  ...{ memoryBytes, threads, signal },
 }
 
 /**
@@ -66,10 +73,22 @@ const OPTIONS: OptionTypes<ConvertToOptions> = {
  */
 export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo> => {
   checkOptions('convertTo', OPTIONS, options)
-  const { to, tables, names, overwrite, adopt = false, neutralise, onProgress, ...load } = options
+  const {
+    to,
+    tables,
+    names,
+    overwrite,
+    adopt = false,
+    neutralise,
+    delimiter,
+    bom,
+    onProgress,
+    ...load
+  } = options
   const address = readAddress(to)
-  const what = { tables, names, overwrite, neutralise }
-  await checkExport(address, exportsOf(what), what)
+  const what = { tables, names, overwrite, neutralise, delimiter, bom }
+  refuseCsvOptions(address, what)
+  await checkExport(address, exportsOf(withTableOfFile(address, what)), what)
   const { signal, memoryBytes, threads } = load
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {

@@ -92,7 +92,8 @@ export async function* restoredTexts(
     snapshot: { ...rest, partitions: [partition] },
   }
   if (partition.content === 'relations') {
-    for await (const records of restoreRelations(request)) for (const { text } of records) yield text
+    for await (const records of restoreRelations(request))
+      for (const { text } of records) yield Buffer.from(text).toString()
     return
   }
   const writer = new ByteWriter()

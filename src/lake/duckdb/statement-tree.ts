@@ -12,7 +12,10 @@ import type { Session } from './engine.ts'
 export interface WrongCall {
   /** `unknown`: there is no such function. */
   readonly kind: 'refused' | 'unknown'
+  readonly name: string
   readonly reason: string
+  /** Offset of the call in the statement, in bytes; unknown of a call in a text within it. */
+  readonly offsetBytes?: number
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set()
@@ -22,7 +25,7 @@ const QUERY = 'query'
 const QUERY_REASON = '"query" takes a statement that stands there as a text, expected one SELECT in quotes'
 
 const refused = (name: string): WrongCall => ({
-  kind: 'refused',
+  ...{ kind: 'refused', name },
   reason: `function "${name}" is not allowed, expected functions that compute or read and have no effect`,
 })
 
@@ -35,7 +38,7 @@ const wrongName = async (session: Session, name: string, own: ReadonlySet<string
   if ((await knownFunctions(session)).includes(name)) return refused(name)
   const nearest = nearestName(name, [...own, ...ALLOWED_FUNCTIONS])
   const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`
-  return { kind: 'unknown', reason: `there is no function "${name}"${hint}` }
+  return { kind: 'unknown', name, reason: `there is no function "${name}"${hint}` }
 }
 
 /** The text of a node that is a constant. */
@@ -59,16 +62,19 @@ export const findWrongCall = async (
   tree: unknown,
   own: ReadonlySet<string> = NO_NAMES,
 ): Promise<WrongCall | undefined> => {
-  for (const { function_name: called, children } of nodesOf(tree)) {
+  for (const { function_name: called, children, query_location: at } of nodesOf(tree)) {
     if (typeof called !== 'string') continue
     const name = called.toLowerCase()
-    if (!ALLOWED_FUNCTIONS.has(name) && !own.has(name)) return wrongName(session, name, own)
+    if (!ALLOWED_FUNCTIONS.has(name) && !own.has(name)) {
+      const wrong = await wrongName(session, name, own)
+      return typeof at === 'number' ? { ...wrong, offsetBytes: at } : wrong
+    }
     if (name !== QUERY) continue
     const text = Array.isArray(children) && children.length === 1 ? constantText(children[0]) : undefined
     const parsed = text === undefined ? undefined : await session.parse(text)
-    if (parsed?.kind !== 'selects') return { kind: 'refused', reason: QUERY_REASON }
+    if (parsed?.kind !== 'selects') return { kind: 'refused', name, reason: QUERY_REASON }
     const within = await findWrongCall(session, parsed.statements, own)
-    if (within !== undefined) return within
+    if (within !== undefined) return { kind: within.kind, name: within.name, reason: within.reason }
   }
   return undefined
 }

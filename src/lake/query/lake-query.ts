@@ -21,9 +21,11 @@ import {
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { TABLES, type Table } from '../tables/tables.ts'
+import { howToRead } from '../views/catalog.ts'
 import type { Listed } from '../views/current-versions.ts'
 import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
+import { markedLine, statementMessage } from './statement-errors.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** A folder, or `s3://bucket/prefix`. */
@@ -131,9 +133,9 @@ export class LakeQuery {
       sql,
       async (reading) => {
         const { columns, rows } = await this.#session.streamRows(reading.sql, values)
-        return { columns, rows: this.#reportedRows(rows) }
+        return { columns, rows: this.#reportedRows(rows, sql) }
       },
-      'sought-rows',
+      { rows: 'sought' },
     )
   }
 
@@ -142,14 +144,18 @@ export class LakeQuery {
    * @throws {ToolkitError} as `run`
    */
   async relation(sql: string): Promise<TableRows> {
-    return this.#reading(sql, async (reading) => {
-      await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
-      // Columns that come from the data are none for a view.
-      this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
-      // A view takes a statement as it is written, with a comment or a semicolon at its end.
-      await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS ${reading.sql}`)
-      return this.#session.relation(`SELECT * FROM ${RELATION}`)
-    })
+    return this.#reading(
+      sql,
+      async (reading) => {
+        await this.#session.run(`DROP ${this.#relation} IF EXISTS ${RELATION}`)
+        // Columns that come from the data are none for a view.
+        this.#relation = reading.kind === 'pivot' ? 'TABLE' : 'VIEW'
+        // A view takes a statement as it is written, with a comment or a semicolon at its end.
+        await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS\n${reading.sql}`)
+        return this.#session.relation(`SELECT * FROM ${RELATION}`)
+      },
+      { linesBefore: 1 },
+    )
   }
 
   /**
@@ -163,7 +169,7 @@ export class LakeQuery {
     try {
       return await rows.copyTo(path, format)
     } catch (error) {
-      throw this.#failed(error)
+      throw this.#failed(error, sql)
     }
   }
 
@@ -226,46 +232,52 @@ export class LakeQuery {
   /**
    * Runs a statement that reads, once what it reads, describes or lists is there.
    *
-   * @param sought whether no more is made readable than the statement needs: it is bound when `run` ends
+   * @param rows whether all rows of its tables are made readable, or those that it needs: it is bound when `run` ends
+   * @param linesBefore lines that `run` puts before it
    */
   async #reading<T>(
     sql: string,
     run: (reading: ReadingStatement) => Promise<T>,
-    sought: 'all-rows' | 'sought-rows' = 'all-rows',
+    {
+      rows = 'all',
+      linesBefore = 0,
+    }: { readonly rows?: 'all' | 'sought'; readonly linesBefore?: number } = {},
   ): Promise<T> {
     const reading = await this.#refuseAllButReading(sql)
     return this.#inTurn(async () => {
       try {
-        await this.#views.makeReadable(reading.tables, sought === 'sought-rows' ? reading.sought : undefined)
+        await this.#views.makeReadable(reading.tables, rows === 'sought' ? reading.sought : undefined)
         if (COMMENTED.test(sql)) await this.#views.describe()
         else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
         return await run(reading)
       } catch (error) {
-        throw this.#failed(error)
+        throw this.#failed(error, sql, linesBefore + (reading.kind === 'pivot' ? PIVOT_LINES : 0))
       }
     })
   }
 
-  #failed(error: unknown): ToolkitError {
+  /** @param sql the statement that failed, as it was written */
+  #failed(error: unknown, sql: string, linesBefore = 0): ToolkitError {
     const found = this.#access.errorOf(error)
     return found instanceof ToolkitError
       ? found
-      : new ToolkitError('QUERY_FAILED', messageOf(found), {}, found)
+      : new ToolkitError('QUERY_FAILED', statementMessage(messageOf(found), sql, linesBefore), {}, found)
   }
 
   /** Fails with the query's error also where only the reading of its rows does. */
-  async *#reportedRows(rows: QueryResult['rows']): QueryResult['rows'] {
+  async *#reportedRows(rows: QueryResult['rows'], sql: string): QueryResult['rows'] {
     try {
       yield* rows
     } catch (error) {
-      throw this.#failed(error)
+      throw this.#failed(error, sql)
     }
   }
 
   async #refuseAllButReading(sql: string): Promise<ReadingStatement> {
     // EXPLAIN ANALYZE runs what it explains, and that may be a COPY.
-    const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
-    if (parsed.kind === 'wrong') throw new ToolkitError('QUERY_FAILED', parsed.reason)
+    const explained = sql.replace(EXPLAIN, '')
+    const parsed = await this.#session.parse(explained)
+    if (parsed.kind === 'wrong') throw await this.#parserError(sql, parsed.reason)
     if (parsed.kind === 'other') {
       const pivot = PIVOT.test(sql) ? await this.#pivotOf(sql) : undefined
       if (pivot !== undefined) return pivot
@@ -284,9 +296,15 @@ export class LakeQuery {
         `Cannot run ${statements.length} statements: expected exactly one SELECT`,
       )
     }
-    refuse(await findWrongCall(this.#session, statements, this.#macros))
+    refuse(await findWrongCall(this.#session, statements, this.#macros), sql, explained)
     const [statement] = statements
     return { kind: 'select', sql, tables: namedTables(statement), sought: soughtRows(statement) }
+  }
+
+  /** DuckDB says where a text is wrong when it is asked to prepare it, and runs nothing of it. */
+  async #parserError(sql: string, reason: string): Promise<ToolkitError> {
+    const message = await this.#session.describe(sql).then(() => reason, messageOf)
+    return new ToolkitError('QUERY_FAILED', statementMessage(message, sql))
   }
 
   /**
@@ -303,7 +321,7 @@ export class LakeQuery {
       )
     const wrapped = `FROM (\n${one}\n)`
     if ((await this.#session.parse(wrapped)).kind === 'wrong') return undefined
-    refuse(await findWrongCallInText(this.#session, one))
+    refuse(await findWrongCallInText(this.#session, one), one)
     return { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) }
   }
 }
@@ -325,10 +343,17 @@ interface ReadingStatement {
   readonly sought?: SoughtRows | undefined
 }
 
-const refuse = (call: WrongCall | undefined): void => {
+/** @param parsed the end of the statement, in which the call was found @default all of it */
+const refuse = (call: WrongCall | undefined, sql: string, parsed = sql): void => {
   if (call === undefined) return
   const code = call.kind === 'refused' ? 'QUERY_REFUSED' : 'QUERY_FAILED'
-  throw new ToolkitError(code, `Cannot run the statement: ${call.reason}`)
+  const how = call.kind === 'unknown' ? howToRead(call.name) : undefined
+  const hint = how === undefined ? '' : `; ${how}`
+  const { offsetBytes } = call
+  const before = Buffer.from(parsed).subarray(0, offsetBytes).toString()
+  const offset = sql.length - parsed.length + before.length
+  const marked = offsetBytes === undefined ? '' : `\n\n${markedLine(sql, offset)}`
+  throw new ToolkitError(code, `Cannot run the statement: ${call.reason}${hint}${marked}`)
 }
 
 const RELATION_NAME = 'firmlake_relation'
@@ -341,5 +366,7 @@ const LISTING = /\bshow\b|\bpragma_|\bsqlite_/i
 /** Those that list comments too. */
 const COMMENTED = /\bduckdb_|\binformation_schema\b/i
 const PIVOT = /\bpivot(_wider)?\b/i
+/** Lines that are put before a PIVOT. */
+const PIVOT_LINES = 1
 
 export const openLakeQuery = (options: LakeQueryOptions): Promise<LakeQuery> => LakeQuery.open(options)

@@ -1,6 +1,11 @@
 /**
- * Rows of a table in their order on disk, to be taken in runs of rows. DuckDB sorts them beyond memory
- * into a database file of its own; a run of rows is then read by its numbers alone, as often as it takes to meet a size.
+ * Rows of a table in their order on disk, to be taken from one number to another. DuckDB sorts them into a database file of its own;
+ * they are then read by their numbers alone, as often as it takes to meet a size.
+ *
+ * A sort beyond memory writes several times its rows to disk. So ranges of records are sorted one after the other, each in memory.
+ * Ranges are by the record's id alone, because in files as they are loaded the rows of neighbouring ids stand together, and those of
+ * a country do not. Where the order begins with the country, each sorted range has one segment for each country, and the order of all
+ * rows is the first country's segments, range by range, then the next country's.
  */
 
 import { memoryError, messageOf, writeError } from '../../core/errors.ts'
@@ -45,6 +50,8 @@ interface SortRequest {
   readonly texts: string
   /** SQL of rows that stand in their order, and before all of these. @default none */
   readonly before?: string | undefined
+  /** Conditions on the rows' owner: ranges, the lowest first, of which each owner is in one. @default one of all */
+  readonly ranges?: readonly string[] | undefined
   /** Absolute path of the database file to sort into; there must be none. */
   readonly path: string
 }
@@ -103,16 +110,106 @@ const makeEnums = async ({
   return new Set(texts)
 }
 
+/** Two threads would read segments side by side, and hold the later ones until the earlier ones are written. */
+const withOneThread = async <T>(session: Session, use: () => Promise<T>): Promise<T> => {
+  const [found] = await session.rows("SELECT current_setting('threads') AS threads")
+  await session.run('SET threads = 1')
+  try {
+    return await use()
+  } finally {
+    await session.run(`SET threads = ${String(found?.threads)}`)
+  }
+}
+
 /** Rows of a sorted table to be written: of one with many columns in row groups that are small enough to be held. */
-const toBeWritten = (session: Session, rows: TableRows, groupRows: number | undefined): TableRows => ({
+const toBeWritten = (
+  session: Session,
+  rows: TableRows,
+  { parts, groupRows }: { readonly parts: number; readonly groupRows: number | undefined },
+): TableRows => ({
   ...rows,
   copyTo: async (path, format) => {
     const grouped = format.kind === 'parquet' && groupRows !== undefined
-    const receipt = await rows.copyTo(path, grouped ? { ...format, rowGroupRows: groupRows } : format)
+    const copy = () => rows.copyTo(path, grouped ? { ...format, rowGroupRows: groupRows } : format)
+    const receipt = await (parts > 1 ? withOneThread(session, copy) : copy())
     await session.releaseMemory()
     return receipt
   },
 })
+
+/** Rows with neighbouring numbers in the database: from the first up to but without `behind`. */
+interface Segment {
+  readonly first: number
+  readonly behind: number
+}
+
+const COUNTRY = 'country_code'
+
+/**
+ * The segments of sorted ranges in the order of their rows.
+ *
+ * @param ends of the ranges, the number behind the last row of each
+ */
+const segmentsOf = async (
+  session: Session,
+  table: Table,
+  ends: readonly number[],
+): Promise<readonly Segment[]> => {
+  const behind = ends.at(-1) ?? 0
+  if (ends.length < 2 || compactOrder(table)[0] !== COUNTRY) return [{ first: 0, behind }]
+  const byCountry = ends.map(
+    (end, range) => `SELECT ${COUNTRY}, ${range} AS range, min(rowid) AS first, max(rowid) + 1 AS behind
+FROM ${SORTED}.sorted WHERE rowid >= ${ends[range - 1] ?? 0} AND rowid < ${end} GROUP BY ${COUNTRY}`,
+  )
+  const rows = await session.rows(`FROM (${byCountry.join(' UNION ALL ')}) ORDER BY ${COUNTRY}, range`)
+  const segments: Segment[] = []
+  for (const { first, behind: end } of rows) {
+    const last = segments.at(-1)
+    const segment = { first: Number(first), behind: Number(end) }
+    if (last?.behind === segment.first) segments.splice(-1, 1, { ...segment, first: last.first })
+    else segments.push(segment)
+  }
+  return segments
+}
+
+/** Parts of segments that hold the rows `from` up to but without `until` of all of them. */
+const partsOf = (segments: readonly Segment[], from: number, until: number): readonly Segment[] => {
+  const parts: Segment[] = []
+  let before = 0
+  for (const { first, behind } of segments) {
+    const part = {
+      first: first + Math.max(0, from - before),
+      behind: Math.min(behind, first + until - before),
+    }
+    if (part.first < part.behind) parts.push(part)
+    before += behind - first
+  }
+  return parts
+}
+
+/** Makes the table of sorted rows. @returns the number behind the last row of each range */
+const fillSorted = async (
+  { session, table, rows, before, ranges = ['true'] }: SortRequest,
+  columns: string,
+): Promise<readonly number[]> => {
+  const order = compactOrder(table).map(ident).join(', ')
+  const selects = [
+    ...(before === undefined ? [] : [`SELECT ${columns} FROM (${before})`]),
+    ...ranges.map((range) => `SELECT ${columns} FROM (${rows}) WHERE ${range}\nORDER BY ${order}`),
+  ]
+  const ends: number[] = []
+  for (const select of selects) {
+    await session.run(
+      ends.length === 0
+        ? `CREATE TABLE ${SORTED}.sorted AS ${select}`
+        : `INSERT INTO ${SORTED}.sorted ${select}`,
+    )
+    await session.releaseMemory()
+    const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${SORTED}.sorted`)
+    ends.push(Number(counted?.rows))
+  }
+  return ends
+}
 
 /**
  * Sorts rows of a table. The session keeps the order of rows (`keepOrder`).
@@ -120,7 +217,7 @@ const toBeWritten = (session: Session, rows: TableRows, groupRows: number | unde
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `MEMORY_FULL`
  */
 export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
-  const { session, table, rows: unsorted, before, path } = request
+  const { session, table, path } = request
   const enums = await makeEnums(request)
   const taken = table.columns.map(({ name }) =>
     enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
@@ -130,34 +227,37 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
   // A thread that writes a file holds as many rows as a group of this database has.
   const groups = groupRows === undefined ? [] : [`ROW_GROUP_SIZE ${groupRows}`]
   let attached: AttachedDatabase | undefined
+  let segments: readonly Segment[]
   try {
     await session.releaseMemory()
-    attached = await attachDatabase(session, path, SORTED, groups)
-    const columns = `SELECT ${taken.join(', ')} FROM`
-    const sorted = `${columns} (${unsorted})
-ORDER BY ${compactOrder(table).map(ident).join(', ')}`
-    // One statement: a second one would write its rows into DuckDB's log first, which takes room on the disk.
-    await session.run(`CREATE TABLE ${SORTED}.sorted AS
-${before === undefined ? sorted : `${columns} (${before}) UNION ALL FROM (${sorted})`}`)
-    await session.releaseMemory()
+    // Nobody reads the file after a crash, and a log would take room on the disk.
+    attached = await attachDatabase(session, path, SORTED, ['RECOVERY_MODE no_wal_writes', ...groups])
+    segments = await segmentsOf(session, table, await fillSorted(request, taken.join(', ')))
   } catch (error) {
     await attached?.drop().catch(() => undefined)
     const action = `Cannot sort table "${table.name}"`
     throw memoryError(action, error) ?? diskError(action, error)
   }
-  const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${SORTED}.sorted`)
-  const rows = Number(counted?.rows)
-  const select = (from: number, until: number): string =>
-    `SELECT ${given.join(', ')} FROM ${SORTED}.sorted WHERE rowid >= ${from} AND rowid < ${until}`
+  const rows = segments.reduce((sum, { first, behind }) => sum + behind - first, 0)
+  const select = (parts: readonly Segment[]): string =>
+    parts
+      .map(
+        ({ first, behind }) =>
+          `SELECT ${given.join(', ')} FROM ${SORTED}.sorted WHERE rowid >= ${first} AND rowid < ${behind}`,
+      )
+      .join(' UNION ALL ')
   return {
     rows,
-    slice: (from, until) => toBeWritten(session, session.relation(select(from, until)), groupRows),
+    slice: (from, until) => {
+      const parts = partsOf(segments, from, until)
+      return toBeWritten(session, session.relation(select(parts)), { parts: parts.length, groupRows })
+    },
     find: async (condition, from) => {
       let [low, high] = [from, rows]
       while (low < high) {
         const middle = Math.floor((low + high) / 2)
         const [found] = await session.rows(
-          `SELECT ${condition} AS behind FROM (${select(middle, middle + 1)})`,
+          `SELECT ${condition} AS behind FROM (${select(partsOf(segments, middle, middle + 1))})`,
         )
         if (found?.behind === true) high = middle
         else low = middle + 1

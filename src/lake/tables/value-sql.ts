@@ -7,7 +7,7 @@
 import { FIGURE_SCALE } from '../../contract/dictionaries.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { ident, literal } from '../duckdb/sql.ts'
-import { type FieldColumn, snakeCase } from './columns.ts'
+import { snakeCase } from './columns.ts'
 
 /** The service's default date-time, which counts as absent: the beginning of the first day, in any spelling and zone. */
 const isDefault = (text: string): string =>
@@ -91,19 +91,3 @@ const structMembers = (object: ObjectType, struct: string): string[] =>
   Object.entries(object.fields).map(([name, field]) =>
     jsonMember(name, valueText(field, `${struct}.${ident(snakeCase(name))}`)),
   )
-
-/** The text of a record with the members of `patch` (JSON or NULL) set in it, object by object. */
-export const merged = (text: string, patch: string): string =>
-  `CASE WHEN ${patch} IS NULL THEN ${text} ELSE json_merge_patch(coalesce(${text}, '{}'), ${patch})::VARCHAR END`
-
-/** Members of an object from flattened columns; nested objects are put together again. */
-export const nested = (columns: readonly FieldColumn[], level: number): string[] => {
-  const names = [...new Set(columns.map(({ path }) => path[level] ?? ''))]
-  return names.map((name) => {
-    const below = columns.filter(({ path }) => path[level] === name)
-    const [leaf] = below
-    return leaf !== undefined && leaf.path.length === level + 1
-      ? jsonMember(name, valueText(leaf.field, ident(leaf.name)))
-      : jsonMember(name, objectText(nested(below, level + 1)))
-  })
-}

@@ -50,46 +50,61 @@ export const commentsOf = (definition: Definition): Comments => {
   }
 }
 
-const ofColumns = (columns: readonly Column[]): Comments['columns'] =>
-  columns.map((column) => [column.name, columnComment(column)])
-
 const GONE_SINCE = LISTINGS.columns.filter(({ name }) => name === 'gone_since')
 const PARTITION = { name: 'partition', type: 'VARCHAR', about: 'Partition whose load met the line.' }
 
-/** The comments on the views of the tables. @param computed further columns of the tables */
-export const baseComments = (computed: readonly ComputedColumn[] = []): readonly Comments[] => {
-  const view = (name: string, about: string, columns: readonly Column[], table?: Table): Comments => ({
-    ...{ kind: 'view', name, about },
+/** A view of a table: its current versions, all versions, or all companies. */
+export interface TableView {
+  readonly name: string
+  readonly about: string
+  readonly table: Table
+  readonly columns: readonly Column[]
+}
+
+/** The views of the tables. @param computed further columns of the tables */
+export const tableViews = (computed: readonly ComputedColumn[] = []): readonly TableView[] => {
+  const view = (name: string, about: string, table: Table, more: readonly Column[] = []): TableView => ({
+    ...{ name, about, table },
     columns: [
-      ...ofColumns(columns),
+      ...table.columns,
+      ...more,
       ...computed
-        .filter((one) => one.table === table?.name)
-        .map(({ column, sql }) => [column, `Computed: ${sql}`] as const),
+        .filter((one) => one.table === table.name)
+        .map(({ column, sql }) => ({ name: column, type: '', about: `Computed: ${sql}` })),
     ],
   })
   return [
     ...TABLES.flatMap((table) => {
-      const { name, columns } = table
       const about = tableComment(table)
       return [
-        view(name, `Current versions. ${about}`, columns, table),
-        view(`${name}_history`, `All versions. ${about}`, [...columns, ...HISTORY_COLUMNS], table),
+        view(table.name, `Current versions. ${about}`, table),
+        view(`${table.name}_history`, `All versions. ${about}`, table, HISTORY_COLUMNS),
       ]
     }),
-    view(QUARANTINE.name, tableComment(QUARANTINE), [PARTITION, ...QUARANTINE.columns]),
-    view(LISTINGS.name, tableComment(LISTINGS), LISTINGS.columns),
+    view(QUARANTINE.name, tableComment(QUARANTINE), {
+      ...QUARANTINE,
+      columns: [PARTITION, ...QUARANTINE.columns],
+    }),
+    view(LISTINGS.name, tableComment(LISTINGS), LISTINGS),
     ...mainTables()
       .filter(({ content }) => content === LISTINGS.content)
       .map((table) =>
         view(
           ALL_COMPANIES,
           `Current versions, of those that left the service the last ones. ${tableComment(table)}`,
-          [...table.columns, ...GONE_SINCE],
           table,
+          GONE_SINCE,
         ),
       ),
   ]
 }
+
+/** The comments on the views of the tables. @param computed further columns of the tables */
+export const baseComments = (computed?: readonly ComputedColumn[]): readonly Comments[] =>
+  tableViews(computed).map(({ name, about, columns }) => ({
+    ...{ kind: 'view', name, about },
+    columns: columns.map((column) => [column.name, columnComment(column)]),
+  }))
 
 const KINDS: Readonly<Record<DefinitionKind, string>> = {
   view: 'VIEW',

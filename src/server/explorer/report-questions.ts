@@ -29,7 +29,8 @@ const SECTION = objectOf({
   lineItem: optional(textLike(/^[^\0]{1,200}$/, 'a line item')),
 })
 
-const rules = (): readonly string[] =>
+/** Names of the rules on the data. */
+export const qualityRules = (): readonly string[] =>
   [...definitionNames()]
     .filter((name) => /^quality_(?!findings$)/.test(name))
     .map((name) => name.replace('quality_', ''))
@@ -45,13 +46,33 @@ const section = question(
 )
 
 const sectionsFor = (lineItem: string): readonly Section[] =>
-  pagesOf({ lineItems: [lineItem], rules: rules() }).flatMap((page) => page.sections)
+  pagesOf({ lineItems: [lineItem], rules: qualityRules() }).flatMap((page) => page.sections)
 
 /** Sections of the report, and whether the caller may see them. */
 const sections = question(objectOf({}), async (_run, _parameters, maySee) => ({
   columns: ['id', 'is_open'],
   rows: sectionsFor('NetSales').map(({ id, sql }) => [id, maySee(sql)]),
 }))
+
+/** Findings of each rule and severity that are shown. */
+const SHOWN_FINDINGS = 40
+
+/** Findings of one rule, or of all in one pass: the first of each severity, and how many there are. */
+const findings = question(
+  objectOf({ rule: optional(textLike(/^[a-z_]{1,40}$/, 'the name of a rule')) }),
+  async (run, { rule }) => {
+    if (rule !== undefined && !qualityRules().includes(rule))
+      throw new FormError('the body.rule', `one of ${qualityRules().join(', ')}`)
+    const from =
+      rule === undefined ? 'quality_findings' : `(SELECT '${rule}' AS rule, * FROM quality_${rule})`
+    return run(`SELECT rule, severity, internal_id, fiscal_year, item, round(value, 6) AS value, round(expected, 6) AS expected,
+  count(*) OVER (PARTITION BY rule, severity) AS findings
+FROM ${from}
+QUALIFY row_number() OVER (PARTITION BY rule, severity ORDER BY internal_id, fiscal_year, item, value) <= ${SHOWN_FINDINGS}
+ORDER BY rule, severity, internal_id, fiscal_year, item, value`)
+  },
+  { isKept: true },
+)
 
 /** Line items that a map of coverage can be drawn of: those of the contract. */
 const lineItems = question(objectOf({}), async () => ({
@@ -65,5 +86,6 @@ export const REPORT_QUESTIONS: Readonly<Record<string, Question>> = {
   loads: fixed(LOADS),
   section,
   sections,
+  findings,
   'line-items': lineItems,
 }

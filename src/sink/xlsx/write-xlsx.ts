@@ -3,16 +3,20 @@
  * than a spreadsheet keeps, and a time that it cannot hold, are texts.
  */
 
-import { writeXlsxStream, XLSX_MAX_ROWS_PER_SHEET } from 'hucre/xlsx'
 import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { RowColumn, TableRows } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import type { FileFormat, WrittenFile } from '../file-format.ts'
 import { instant, jsonValue } from '../json-lines.ts'
-
-/** The value of a cell; times are UTC. */
-type Cell = string | number | boolean | Date | null
+import {
+  type Cell,
+  MOST_SHEET_COLUMNS,
+  MOST_SHEET_ROWS,
+  type SheetColumn,
+  Workbook,
+  WorkbookTooLarge,
+} from './workbook.ts'
 
 /** The most characters (UTF-16) of a cell. */
 export const MOST_CHARACTERS = 32_767
@@ -41,8 +45,24 @@ const cellText = (value: string, type: string): string => {
   return NESTED.test(type) ? `to_json(${jsonValue(value, type)})::VARCHAR` : `${value}::VARCHAR`
 }
 
-/** How a spreadsheet shows the times of a column; empty for one without. */
-const timeFormat = (type: string): string => TIMES[type] ?? ''
+const INTEGER = /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/
+/** Columns whose whole numbers name something: ids, numbers, years, codes. */
+const NAMING = /(^|_)(id|no|year|code|version|snapshot|line|offset)$/
+const PLAIN = '0'
+const GROUPED = '#,##0'
+/** An amount below is shown with its decimals. */
+const ROUNDED_FROM = 1000
+
+/** How a spreadsheet shows the values of a column. */
+const formatOf = ({ name, type }: RowColumn): SheetColumn['formatOf'] => {
+  if (type in TIMES) return (cell) => (cell instanceof Date ? (TIMES[type] ?? '') : '')
+  if (INTEGER.test(type)) {
+    const format = NAMING.test(name) ? PLAIN : GROUPED
+    return (cell) => (typeof cell === 'number' ? format : '')
+  }
+  return (cell) =>
+    typeof cell === 'number' && (Number.isInteger(cell) || Math.abs(cell) >= ROUNDED_FROM) ? GROUPED : ''
+}
 
 /** A number by its digits: more than a spreadsheet keeps stay a text. */
 const ofDigits = (text: string): Cell => {
@@ -94,7 +114,6 @@ export interface WriteXlsxOptions {
   readonly sheetRows?: number | undefined
 }
 
-const MOST_COLUMNS = 16_384
 const MOST_NAME = 31
 
 /** A name as sheets may have one. */
@@ -145,52 +164,79 @@ const warningsOf = (table: string, counts: Counts, sheetRows: number): readonly 
   ]
 }
 
+/** Rows that become a sheet, opened when the ones before are written. */
+export interface SheetRows {
+  /** Names the sheet. */
+  readonly name: string
+  readonly open: () => Promise<TableRows>
+}
+
+/** Writes the rows of one relation to sheets. */
+const writeSheets = async (
+  workbook: Workbook,
+  { name: table, open }: SheetRows,
+  sheetRows: number,
+): Promise<WrittenFile> => {
+  // Names that occur twice in a statement are distinguished only by one around it.
+  const relation = (await open()).select((from) => `SELECT * FROM ${from}`)
+  const columns = await relation.columns()
+  if (columns.length > MOST_SHEET_COLUMNS)
+    refuse(table, `it has ${columns.length} columns, expected at most ${MOST_SHEET_COLUMNS}`)
+  const cells = relation.select((from) => `SELECT ${columns.map(cellColumn).join(', ')} FROM ${from}`)
+  const counts: Counts = { rows: 0, shortened: 0 }
+  const titled = columns.map((column) => ({ title: sheetText(column.name), formatOf: formatOf(column) }))
+  const before = workbook.bytes
+  await workbook.addSheets(sheetName(table), titled, cellsOf(cells, columns, counts), sheetRows)
+  return {
+    ...{ rows: counts.rows, bytes: workbook.bytes - before },
+    warnings: warningsOf(table, counts, sheetRows),
+  }
+}
+
 /**
- * Writes all rows to a new file, which is not synced: one sheet, and further ones where it is full, each with the titles.
+ * Writes relations to a new workbook, which is not synced: one sheet each, and further ones where it is full, with bold titles,
+ * a filter, widths and number formats.
  *
+ * @returns of each relation its rows, the bytes of its sheets and warnings
  * @throws {ToolkitError} `TARGET_REFUSED` for more columns than a sheet has, or a sheet of more than 4 GiB, `DISK_FULL`,
  *   `WRITE_FAILED`; the engine's own errors of the rows pass through
  */
-export const writeXlsx = async (
+export const writeWorkbook = async (
   path: string,
-  rows: TableRows,
-  { name: table = 'export', sheetRows = XLSX_MAX_ROWS_PER_SHEET }: WriteXlsxOptions = {},
-): Promise<WrittenFile> => {
-  // Names that occur twice in a statement are distinguished only by one around it.
-  const relation = rows.select((from) => `SELECT * FROM ${from}`)
-  const columns = await relation.columns()
-  if (columns.length > MOST_COLUMNS)
-    refuse(table, `it has ${columns.length} columns, expected at most ${MOST_COLUMNS}`)
-  const cells = relation.select((from) => `SELECT ${columns.map(cellColumn).join(', ')} FROM ${from}`)
-  const counts: Counts = { rows: 0, shortened: 0 }
+  relations: readonly SheetRows[],
+  sheetRows = MOST_SHEET_ROWS,
+): Promise<readonly WrittenFile[]> => {
   const failed = (error: unknown): never => {
     throw writeError(`Cannot write "${path}"`, error)
   }
   const file = await openFile(path, FILE_FLAGS.new).catch(failed)
-  let bytes = 0
+  const written: WrittenFile[] = []
   try {
-    const workbook = writeXlsxStream(cellsOf(cells, columns, counts), {
-      name: sheetName(table),
-      columns: columns.map(({ name, type }) => ({ header: sheetText(name), numFmt: timeFormat(type) })),
-      freezePane: { rows: 1 },
-      maxRowsPerSheet: sheetRows,
-    })
-    for await (const part of workbook) {
-      await file.writeFile(part).catch(failed)
-      bytes += part.byteLength
-    }
+    const workbook = new Workbook((bytes) => file.writeFile(bytes).catch(failed))
+    for (const one of relations) written.push(await writeSheets(workbook, one, sheetRows))
+    await workbook.finish()
   } catch (error) {
-    // The library's own class of errors is not among its exports.
-    if (error instanceof Error && error.name === 'ZipError')
-      refuse(table, 'a sheet has more than 4 GiB, expected fewer rows or columns, or another format')
+    if (error instanceof WorkbookTooLarge)
+      refuse(path, 'it has more than 4 GiB, expected fewer rows or columns, or another format')
     throw error
   } finally {
     await file.close()
   }
-  return { rows: counts.rows, bytes, warnings: warningsOf(table, counts, sheetRows) }
+  return written
 }
 
-/** One sheet with titles; numbers and times as such where a spreadsheet can hold them, else as texts. */
+/** Writes all rows to a new workbook, as `writeWorkbook` does. */
+export const writeXlsx = async (
+  path: string,
+  rows: TableRows,
+  { name = 'export', sheetRows }: WriteXlsxOptions = {},
+): Promise<WrittenFile> => {
+  const [written] = await writeWorkbook(path, [{ name, open: async () => rows }], sheetRows)
+  return written ?? { rows: 0, bytes: 0 }
+}
+
+/** Sheets with titles; numbers and times as such where a spreadsheet can hold them, else as texts. */
 export const xlsxFormat = {
   write: (path, rows, { name }) => writeXlsx(path, rows, { name }),
+  writeAll: (path, relations) => writeWorkbook(path, relations),
 } as const satisfies FileFormat

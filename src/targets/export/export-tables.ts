@@ -6,6 +6,7 @@ import type { Writable } from 'node:stream'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
+import type { TableRows } from '../../core/sink.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { CompiledProjection } from '../../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
@@ -20,7 +21,7 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
-import type { FileFormat } from '../../sink/file-format.ts'
+import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { newRunId } from '../../support/run-ids.ts'
@@ -35,7 +36,9 @@ import {
   isDatabaseFile,
   type OutFile,
   onlyOne,
+  refuseCsvOptions,
   type WhatToExport,
+  withTableOfFile,
 } from './plan-exports.ts'
 import { openWorkshop, type Workshop } from './write-rows.ts'
 
@@ -74,6 +77,10 @@ export interface ExportOptions extends WhatToExport {
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
+  /** CSV: between two cells. @default ',' */
+  readonly delimiter?: CsvDelimiter | undefined
+  /** CSV: begins with a byte order mark, by which Excel knows UTF-8. @default false */
+  readonly bom?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   readonly threads?: number | undefined
@@ -138,22 +145,39 @@ const whileWriting = async <T>(
 const toFiles = async (
   files: readonly OutFile[],
   workshop: Workshop,
-  { query, neutralise, overwrite = false, signal, report }: Exporting,
+  { query, neutralise, delimiter, bom, overwrite = false, signal, report }: Exporting,
 ): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
   const done: ExportedTable[] = []
   const warnings: string[] = []
-  const staged = ({ export: { name } }: OutFile): string => join(workshop.folder, name)
+  const staged = ({ exports: [{ name }] }: OutFile): string => join(workshop.folder, name)
   for (const file of files) {
-    signal?.throwIfAborted()
-    const { name, sql, table } = file.export
-    const onBytes = (bytes: number): void => report({ table: name, done, bytes })
-    onBytes(0)
-    const { write }: FileFormat = await FILE_FORMATS[file.format].load()
-    const written = await whileWriting(workshop, onBytes, async () =>
-      write(staged(file), await query.relation(await byRanges(query, sql)), { neutralise, table, name }),
+    const { write, writeAll }: FileFormat = await FILE_FORMATS[file.format].load()
+    const [first] = file.exports
+    let current = first.name
+    // Rows of tables before it in the same file are counted when the file is whole.
+    let before: readonly ExportedTable[] = done
+    const progress = (bytes: number): void => report({ table: current, done: before, bytes })
+    const open = async ({ name, sql }: Export): Promise<TableRows> => {
+      signal?.throwIfAborted()
+      if (name !== current) before = [...before, { table: current, rows: 0 }]
+      current = name
+      progress(0)
+      return query.relation(await byRanges(query, sql))
+    }
+    const { table, name } = first
+    const written = await whileWriting(workshop, progress, async () =>
+      writeAll === undefined
+        ? [await write(staged(file), await open(first), { neutralise, delimiter, bom, table, name })]
+        : writeAll(
+            staged(file),
+            file.exports.map((one) => ({ name: one.name, open: () => open(one) })),
+          ),
     )
-    done.push({ table: name, rows: written.rows, bytes: written.bytes, path: file.path })
-    warnings.push(...(written.warnings ?? []))
+    file.exports.forEach((one, at) => {
+      const { rows = 0, bytes = 0, warnings: own = [] } = written[at] ?? {}
+      done.push({ table: one.name, rows, bytes, path: file.path })
+      warnings.push(...own)
+    })
   }
   signal?.throwIfAborted()
   for (const file of files) await workshop.place(staged(file), file.path, overwrite)
@@ -201,14 +225,12 @@ const toDatabase = async (
 
 const toStream = async (
   { stream, format }: Extract<ExportTarget, { kind: 'stream' }>,
-  { query, exports, neutralise, signal, onProgress }: Exporting,
+  { query, exports, neutralise, delimiter, bom, signal, onProgress }: Exporting,
 ): Promise<readonly ExportedTable[]> => {
   const { name, sql, table } = onlyOne(exports)
   const { stream: write } = await FILE_FORMATS[format].load()
   const rows = await write(stream, await query.relation(await byRanges(query, sql)), {
-    neutralise,
-    table,
-    signal,
+    ...{ neutralise, delimiter, bom, table, signal },
     onProgress: (count, bytes) => onProgress?.({ table: name, tablesDone: 0, tables: 1, rows: count, bytes }),
   })
   return [{ table: name, rows }]
@@ -252,7 +274,8 @@ export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
   to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
   hashKey: is.either(is.text, is.object),
   sql: is.text,
-  ...each(is.flag, 'history', 'all', 'names', 'adopt', 'overwrite', 'neutralise'),
+  ...each(is.flag, 'history', 'all', 'names', 'adopt', 'overwrite', 'neutralise', 'bom'),
+  delimiter: is.oneOf(...CSV_DELIMITERS),
   memoryBytes: is.amount,
   ...each(is.count, 'snapshot', 'threads'),
   ...each(is.callback, 'onProgress', 'onFetch'),
@@ -277,7 +300,8 @@ export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
 export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
   checkOptions('exportTables', EXPORT_OPTIONS, options)
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
-  const asked = exportsOf(options)
+  refuseCsvOptions(to, options)
+  const asked = exportsOf(withTableOfFile(to, options))
   const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))
   const { exports, take, declared } = await takenExports(asked, computed, options)
   const total = queryMemory(options.memoryBytes)

@@ -1,13 +1,13 @@
 /** The relations that an export writes, their names and files, and whether its target can be used. */
 
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import type { Projection } from '../../lake/projection/projection.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
-import { DATABASES, type FileFormatName } from '../../sink/targets.ts'
+import { DATABASES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
 import type { TargetAddress } from '../open-sink.ts'
 import { checkFolderOf, checkTarget } from './write-rows.ts'
 
@@ -54,6 +54,9 @@ const selectWithNames = ({ name, columns }: Table, history: boolean): string => 
       : []),
   ].join('\n')
 }
+
+/** An address, or a stream in a format. */
+type AnyTarget = TargetAddress | { readonly kind: 'stream'; readonly format: FileFormatName }
 
 export interface WhatToExport {
   /** Tables to export. @default all; with `sql` its one name is that of the answer */
@@ -120,19 +123,40 @@ export const exportsOf = ({
   })
 }
 
+/** The request; where it names no table, with the one that the file is named after, such as `companies.csv`. */
+export const withTableOfFile = <What extends WhatToExport>(to: AnyTarget, what: What): What => {
+  if (to.kind !== 'file' || what.tables !== undefined || what.sql !== undefined) return what
+  const name = basename(to.path).slice(0, -`.${to.format}`.length)
+  return TABLES.some((table) => table.name === name) ? { ...what, tables: [name] } : what
+}
+
+/** @throws {ToolkitError} `USAGE` for what only CSV has */
+export const refuseCsvOptions = (
+  to: AnyTarget,
+  { bom, delimiter }: { readonly bom?: boolean | undefined; readonly delimiter?: string | undefined },
+): void => {
+  if (!bom && delimiter === undefined) return
+  if ('format' in to && (to.format === 'csv' || to.format === 'csv.gz')) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use ${bom ? '--bom' : '--delimiter'}: the target is no CSV, expected a file such as companies.csv`,
+  )
+}
+
 /** The only relation, for targets that take exactly one. @throws {ToolkitError} `USAGE` */
 export const onlyOne = (exports: readonly Export[]): Export => {
   const [one, ...others] = exports
   if (one !== undefined && others.length === 0) return one
   throw new ToolkitError(
     'USAGE',
-    `Cannot export ${exports.length} tables to one file: give one --table, --sql, or a folder such as csv:DIR`,
+    `Cannot export ${exports.length} tables to one file: name it after a table, such as companies.csv, or give one --table, --sql, or a folder such as csv:DIR`,
   )
 }
 
 /** A file of the target. */
 export interface OutFile {
-  readonly export: Export
+  /** Several of a format whose files hold several tables. */
+  readonly exports: readonly [Export, ...Export[]]
   readonly path: string
   readonly format: FileFormatName
 }
@@ -149,14 +173,22 @@ const localFolder = (directory: string): string => {
 const outFiles = (
   to: Extract<TargetAddress, { kind: 'file' | 'folder' }>,
   exports: readonly Export[],
-): readonly OutFile[] =>
-  to.kind === 'file'
-    ? [{ export: onlyOne(exports), path: resolve(to.path), format: to.format }]
-    : exports.map((one) => ({
-        export: one,
-        path: join(localFolder(to.directory), `${one.name}.${to.format}`),
-        format: to.format,
-      }))
+): readonly OutFile[] => {
+  const [first, ...others] = exports
+  if (to.kind === 'file') {
+    const { path, format } = to
+    const held =
+      first !== undefined && holdsTables(format)
+        ? ([first, ...others] as const)
+        : ([onlyOne(exports)] as const)
+    return [{ exports: held, path: resolve(path), format }]
+  }
+  return exports.map((one) => ({
+    exports: [one],
+    path: join(localFolder(to.directory), `${one.name}.${to.format}`),
+    format: to.format,
+  }))
+}
 
 /** Where unfinished files stand: on the disk of the target, so that they can be moved. */
 export const exportWorkFolder = (to: TargetAddress): string => {

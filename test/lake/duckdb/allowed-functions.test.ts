@@ -131,7 +131,7 @@ test('names a function that there is not, and the one that was meant', async () 
   const [tree] = [await session.parse('SELECT growht(1)')]
   const own = new Set(['growth'])
   expect(tree.kind === 'selects' && (await findWrongCall(session, tree.statements, own))).toEqual({
-    kind: 'unknown',
+    ...{ kind: 'unknown', name: 'growht', offsetBytes: 7 },
     reason: 'there is no function "growht", did you mean "growth"?',
   })
 })

@@ -85,3 +85,43 @@ test('sortRows says which table DuckDB has too little memory for', async () => {
     expect(await session.rows('SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 })
+
+test('sortRows puts ranges of ids that were sorted one by one in the order of country and id', async () => {
+  const table: Table = {
+    ...TABLE,
+    key: ['internal_id', 'no'],
+    columns: [
+      { name: 'internal_id', type: 'BIGINT', about: 'id' },
+      { name: 'country_code', type: 'VARCHAR', about: 'country' },
+      { name: 'no', type: 'BIGINT', about: 'number' },
+    ],
+  }
+  await withSession(256, async (session, path) => {
+    // Each id has two rows; every third id has no country.
+    const rows = `SELECT id AS internal_id, ['NO', 'SE', NULL][id % 3 + 1] AS country_code, no
+FROM (SELECT unnest([30_000 - range, 30_000 - range]) AS id, unnest([2, 1]) AS no FROM range(30_000))`
+    const ranges = ['internal_id <= 9000', 'internal_id > 9000 AND internal_id <= 9001', 'internal_id > 9001']
+    const sorted = await sortRows({ session, table, path, rows, texts: rows, ranges })
+    expect(sorted.rows).toBe(60_000)
+    // The borders of the files lie within ranges and within records.
+    const files = [0, 1, 13_777, 40_001, 60_000].flatMap((from, at, all) => {
+      const until = all[at + 1]
+      return until === undefined ? [] : [{ from, until, path: `${path}-${at}.parquet` }]
+    })
+    for (const { from, until, path: file } of files)
+      expect(await sorted.slice(from, until).copyTo(file, { kind: 'parquet' })).toMatchObject({
+        rows: until - from,
+      })
+    const listed = files.map(({ path: file }) => `'${file}'`).join(', ')
+    const [found] =
+      await session.rows(`SELECT count(*)::INTEGER AS rows, count(*) FILTER (place <> wanted)::INTEGER AS misplaced
+FROM (SELECT place, row_number() OVER (ORDER BY country_code, internal_id, no) AS wanted
+  FROM (SELECT *, row_number() OVER () AS place FROM read_parquet([${listed}])))`)
+    expect(found).toEqual({ rows: 60_000, misplaced: 0 })
+    expect(await sorted.find("coalesce(country_code > 'NO', true)", 0)).toBe(20_000)
+    expect(await session.rows("SELECT current_setting('threads')::INTEGER AS threads")).toEqual([
+      { threads: 2 },
+    ])
+    await sorted.close()
+  })
+})

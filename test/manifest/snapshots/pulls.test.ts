@@ -2,9 +2,9 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { readStatus } from '../../../src/cli/lake-status.ts'
 import { statusLines } from '../../../src/cli/output/status-lines.ts'
 import type { PartitionEntry, PullEntry } from '../../../src/core/partition.ts'
+import { readStatus } from '../../../src/jobs/status/lake-status.ts'
 import { inLake, PARTS_FOLDER, partPath } from '../../../src/lake/files/layout.ts'
 import { loadedSources, splitLoaded } from '../../../src/manifest/form/sources.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
-import { type WriteXlsxOptions, writeXlsx } from '../../../src/sink/xlsx/write-xlsx.ts'
+import { type WriteXlsxOptions, writeWorkbook, writeXlsx } from '../../../src/sink/xlsx/write-xlsx.ts'
 import { needs } from '../../support/needs.ts'
 import { openPython, openpyxlMissing, type PythonSession } from '../../support/readers.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -93,6 +93,38 @@ test('writeXlsx goes on with a further sheet where one is full, and says so', as
     7,
     ['"figures" has 7 rows, more than a sheet holds: they stand on 3 sheets'],
   ])
+})
+
+/** How openpyxl says that a workbook looks. */
+const LOOK = `
+import openpyxl
+result = [
+    {'name': sheet.title, 'frozen': sheet.freeze_panes, 'filter': sheet.auto_filter.ref,
+     'bold': [cell.font.bold for cell in sheet[1]], 'plain': [cell.font.bold for cell in sheet[2]],
+     'formats': [cell.number_format for cell in sheet[2]],
+     'widths': [sheet.column_dimensions[cell.column_letter].width for cell in sheet[1]]}
+    for sheet in openpyxl.load_workbook(input)
+]
+`
+
+test('writeWorkbook writes a sheet for each relation, with bold titles, a filter, widths and formats', async (context) => {
+  needs(context, 'openpyxl', openpyxlMissing())
+  const session = await openSession()
+  const path = join(await temporaryFolder(), 'all.xlsx')
+  const relation = (name: string, sql: string) => ({ name, open: async () => session.relation(sql) })
+  const amounts = `SELECT 12::BIGINT AS internal_id, 2024::SMALLINT AS fiscal_year, 1234567.0::DOUBLE AS value, 0.25::DOUBLE AS share,
+    98765.4321::DOUBLE AS exact, 7::BIGINT AS companies, DATE '2024-02-29' AS day, 'a long name of a company' AS company_name`
+  const done = await writeWorkbook(path, [
+    relation('figures', amounts),
+    relation('none', 'SELECT 1 AS id WHERE false'),
+  ])
+  expect(done.map(({ rows }) => rows)).toEqual([1, 0])
+  const [sheet, none] = (await python?.run<Record<string, unknown>[]>(LOOK, path)) ?? []
+  expect(sheet).toMatchObject({ name: 'figures', frozen: 'A2', filter: 'A1:H2' })
+  expect([sheet?.bold, sheet?.plain]).toEqual([Array(8).fill(true), Array(8).fill(false)])
+  expect(sheet?.formats).toEqual(['0', '0', '#,##0', 'General', '#,##0', '#,##0', 'yyyy-mm-dd', 'General'])
+  expect(sheet?.widths).toEqual([16, 16, 11, 10, 15, 14, 11, 25])
+  expect(none).toMatchObject({ name: 'none', filter: 'A1:A1', bold: [true] })
 })
 
 test('writeXlsx shortens a text that no cell has room for, and counts it', async () => {

@@ -46,7 +46,7 @@ interface Target {
 type Write = (target: Target) => AsyncIterable<number>
 
 /** Documents that are plain texts with their ids. */
-type Texts = AsyncIterable<readonly { readonly id: unknown; readonly text: string }[]>
+type Texts = AsyncIterable<Iterable<{ readonly id: unknown; readonly text: string | Uint8Array }>>
 
 type WrittenPlace = Omit<DocumentPlace, 'segment'>
 const placeText = ({ blockAt, blockBytes, at, bytes, crc32 }: WrittenPlace): string =>
@@ -55,12 +55,14 @@ const placeText = ({ blockAt, blockBytes, at, bytes, crc32 }: WrittenPlace): str
 const writeTexts = (chunks: Texts): Write =>
   async function* ({ documents, places }) {
     for await (const chunk of chunks) {
+      let records = 0
       for (const { id, text } of chunk) {
+        records += 1
         documents.write(text)
         documents.endDocument((place) => places.add(`${id},${placeText(place)}`))
         await documents.room()
       }
-      yield chunk.length
+      yield records
     }
   }
 

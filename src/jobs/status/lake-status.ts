@@ -1,18 +1,18 @@
 /** The report of `status` about a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../core/partition.ts'
-import { recordedFacts, type SourceFacts } from '../core/source-kinds.ts'
-import { mergeDrift } from '../jobs/common/run-report.ts'
-import type { ForgetReceipt } from '../manifest/form/forgotten.ts'
-import type { Taken } from '../manifest/form/projections.ts'
-import { loadedPartitions } from '../manifest/form/sources.ts'
-import { filteredOf } from '../manifest/form/totals.ts'
-import { listRuns, type RunSummary } from '../manifest/runs/runs.ts'
-import { readLakeId } from '../manifest/snapshots/lake-id.ts'
-import type { PartFilter } from '../manifest/snapshots/parts.ts'
-import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
-import { type SnapshotSummary, summariseRoot } from '../manifest/snapshots/summarise-snapshot.ts'
+import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
+import { recordedFacts, type SourceFacts } from '../../core/source-kinds.ts'
+import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
+import type { Taken } from '../../manifest/form/projections.ts'
+import { loadedPartitions } from '../../manifest/form/sources.ts'
+import { filteredOf } from '../../manifest/form/totals.ts'
+import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
+import type { PartFilter } from '../../manifest/snapshots/parts.ts'
+import { listOf, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { newestRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { type SnapshotSummary, summariseRoot } from '../../manifest/snapshots/summarise-snapshot.ts'
+import { mergeDrift } from '../common/run-report.ts'
 
 interface SourceStatus extends LineCounts {
   readonly source: string

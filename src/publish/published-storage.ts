@@ -41,3 +41,15 @@ export const publishedStorage = (lake: string): Storage => {
     },
   }
 }
+
+/** The hash of a published file, as it stands beside it. @throws {ToolkitError} `LAKE_DAMAGED` where it does not */
+export const readRecordedHash = async (lake: string, path: string): Promise<string> => {
+  const record = await storageOf(lake).read(publishedHashPath(path))
+  const sha256 = record && readPublishedHash(record)
+  if (sha256) return sha256
+  throw new ToolkitError(
+    'LAKE_DAMAGED',
+    `Cannot read published file "${path}": its hash in "${publishedHashPath(path)}" is missing or damaged`,
+    { path },
+  )
+}

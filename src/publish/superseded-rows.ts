@@ -56,8 +56,12 @@ export interface CountRequest {
   readonly snapshot: TableInSnapshot
   /** The first version whose superseding is fresh. */
   readonly since: number
-  /** Files that are counted whatever they hold; of all others those that have fresh rows. */
-  readonly always: (file: TableFile) => boolean
+}
+
+/** Ids of records, the first and the last. */
+export interface IdRange {
+  readonly first: bigint
+  readonly last: bigint
 }
 
 /** The superseded rows of one snapshot at a time; the tables of a content share what is known of their records. */
@@ -102,18 +106,34 @@ export class SupersededRows {
     this.#known = known
   }
 
-  /** Counts superseded rows. @param use is given a few files at a time, which can be read until it has ended */
-  async count(request: CountRequest, use: (some: readonly CountedFile[]) => Promise<void>): Promise<void> {
-    const { table, snapshot, since, always } = request
-    const files = await snapshot.files()
-    if (files.length === 0) return
+  /** Those of some files that may have fresh rows. @param files where it is known, with the ids of their records */
+  async touched<File extends Pick<TableFile, 'version'> & { readonly ids?: IdRange | undefined }>(
+    { table, snapshot, since }: CountRequest,
+    files: readonly File[],
+  ): Promise<readonly File[]> {
+    if (files.length === 0) return []
     await this.#make(table, snapshot)
-    const found = await this.#context.session.rows(
-      `SELECT DISTINCT version FROM ${SUPERSEDED} WHERE next >= ${since}`,
+    const places = files.map(
+      ({ version, ids }, at) => `(${at}, ${version}, ${ids?.first ?? 'NULL'}, ${ids?.last ?? 'NULL'})`,
     )
-    const touched = new Set(found.map(({ version }) => Number(version)))
-    const chosen = files.filter((file) => always(file) || touched.has(file.version))
-    await this.#reading(chosen, async (some, placeOf) => use(await this.#countIn(request, some, placeOf)))
+    // Files of a table whose key is no id have no ranges: TRY_CAST fails on no value of its key.
+    const found = await this.#context.session.rows(`SELECT DISTINCT f.place
+FROM (VALUES ${places.join(', ')}) AS f(place, version, least, greatest)
+JOIN ${SUPERSEDED} AS s ON s.version = f.version AND s.next >= ${since}
+  AND (f.least IS NULL OR TRY_CAST(s.k0 AS BIGINT) BETWEEN f.least AND f.greatest)`)
+    const chosen = new Set(found.map(({ place }) => Number(place)))
+    return files.filter((_, at) => chosen.has(at))
+  }
+
+  /** Counts the superseded rows of files. @param use is given a few files at a time, which can be read until it has ended */
+  async count(
+    request: CountRequest,
+    files: readonly TableFile[],
+    use: (some: readonly CountedFile[]) => Promise<void>,
+  ): Promise<void> {
+    if (files.length === 0) return
+    await this.#make(request.table, request.snapshot)
+    await this.#reading(files, async (some, placeOf) => use(await this.#countIn(request, some, placeOf)))
   }
 
   async #countIn(

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { diff } from '../../src/jobs/diff/diff.ts'
+import { query } from '../../src/jobs/query/query.ts'
 import { syncSearch } from '../../src/jobs/sync/sync.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
@@ -50,9 +51,10 @@ test('published tables of current rows lose companies that are gone, and get the
         const [row] = await session.rows(`SELECT count(*) AS n FROM (${sql})`)
         found[format] = [...(found[format] ?? []), Number(row?.n)]
       }
-    return found
+    const numbers = await query({ lake: one.lake, sql: 'SELECT count(*) AS n FROM companies' })
+    return { ...found, numbers: numbers.map(({ n }) => n) }
   }
-  const both = (rows: number) => ({ delta: [rows, rows], iceberg: [rows, rows] })
+  const both = (rows: number) => ({ delta: [rows, rows], iceberg: [rows, rows], numbers: [rows] })
   await one.pull()
   expect(await counts()).toEqual(both(100))
   one.fake.hold(without(all, 7, 50))

@@ -138,3 +138,90 @@ export const mentionedTables = (sql: string): ReadonlySet<string> | null => {
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   return [...READING_FUNCTIONS].some((name) => words.has(name)) ? null : words
 }
+
+/** The part of a table that suffices for a statement. */
+export type SoughtRows = { readonly table: string } & (
+  | { readonly kind: 'some'; readonly column: string; readonly values: readonly number[] }
+  /** Only their number. */
+  | { readonly kind: 'count' }
+)
+
+const listAt = (node: JsonObject, name: string): readonly unknown[] => {
+  const found = node[name]
+  return Array.isArray(found) ? found : []
+}
+
+/** The name of a column of a table; `undefined` of any other expression. */
+const columnOf = (node: unknown, names: readonly unknown[]): string | undefined => {
+  if (!isObject(node) || node.type !== 'COLUMN_REF') return undefined
+  const path = listAt(node, 'column_names')
+  const column = path.at(-1)
+  const isOwn = path.length === 1 || (path.length === 2 && names.includes(path[0]))
+  return isOwn && typeof column === 'string' ? column.toLowerCase() : undefined
+}
+
+/** An integer that stands in a statement; JSON does not keep those beyond 2^53. */
+const integerOf = (node: unknown): number | undefined => {
+  if (!isObject(node) || node.type !== 'VALUE_CONSTANT' || !isObject(node.value)) return undefined
+  const { type, value } = node.value
+  const isInteger = isObject(type) && (type.id === 'INTEGER' || type.id === 'BIGINT')
+  return isInteger && Number.isSafeInteger(value) ? Number(value) : undefined
+}
+
+/** The values that a condition leaves of a column: `column = 5`, `column IN (5, 6)`, `… AND …`. */
+const valuesLeft = (
+  condition: unknown,
+  names: readonly unknown[],
+): { readonly column: string; readonly values: readonly number[] } | undefined => {
+  if (!isObject(condition)) return undefined
+  if (condition.type === 'CONJUNCTION_AND') {
+    for (const child of listAt(condition, 'children')) {
+      const found = valuesLeft(child, names)
+      if (found) return found
+    }
+    return undefined
+  }
+  const { type, left, right } = condition
+  const [first, ...others] = type === 'COMPARE_IN' ? listAt(condition, 'children') : [left, right]
+  if (type !== 'COMPARE_IN' && type !== 'COMPARE_EQUAL') return undefined
+  const column = columnOf(first, names)
+  const values = others.flatMap((one) => integerOf(one) ?? [])
+  return column !== undefined && values.length === others.length ? { column, values } : undefined
+}
+
+const isCount = (select: readonly unknown[]): boolean => {
+  const [one, ...others] = select
+  return (
+    others.length === 0 &&
+    isObject(one) &&
+    one.function_name === 'count_star' &&
+    one.filter === null &&
+    one.class === 'FUNCTION'
+  )
+}
+
+/**
+ * The rows that suffice for a statement that reads one table once: those of some values, or none but their number.
+ *
+ * @returns `undefined` where it reads more, or cannot be determined to read less
+ */
+export const soughtRows = (statement: unknown): SoughtRows | undefined => {
+  const node = isObject(statement) ? statement.node : undefined
+  if (!isObject(node) || node.type !== 'SELECT_NODE') return undefined
+  const reading = [...nodesOf(statement)].filter(({ type }) => typeof type === 'string' && READS.test(type))
+  const { from_table: from, where_clause: where } = node
+  if (reading.length !== 2 || !isObject(from) || from.type !== 'BASE_TABLE') return undefined
+  const isRenamed = listAt(from, 'column_name_alias').length > 0
+  if (isRenamed || from.schema_name !== '' || from.at_clause !== null || typeof from.table_name !== 'string')
+    return undefined
+  const table = from.table_name.toLowerCase()
+  const left = valuesLeft(where, [from.alias, from.table_name])
+  if (left) return { kind: 'some', table, ...left }
+  const isWhole = [where, node.having, node.qualify, node.sample, from.sample].every((one) => one === null)
+  const isGrouped = listAt(node, 'group_expressions').length > 0
+  return isWhole && !isGrouped && isCount(listAt(node, 'select_list')) ? { kind: 'count', table } : undefined
+}
+
+/** Types of nodes that give rows: statements, and items of a FROM clause. */
+const READS =
+  /_NODE$|^(BASE_TABLE|TABLE_FUNCTION|SUBQUERY|JOIN|EXPRESSION_LIST|PIVOT|SHOW_REF|CTE|DELIM_GET|COLUMN_DATA)$/

@@ -5,6 +5,7 @@ import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
+import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
 import { ident, literal, patternOf } from '../duckdb/sql.ts'
@@ -13,6 +14,8 @@ import {
   findWrongCallInText,
   mentionedTables,
   namedTables,
+  type SoughtRows,
+  soughtRows,
   type WrongCall,
 } from '../duckdb/statement-tree.ts'
 import { type AccessOptions, type AccessReport, type FileAccess, openAccess } from '../files/file-access.ts'
@@ -74,6 +77,8 @@ export class LakeQuery {
   readonly #views: LakeViews
   readonly #spill: SpillFolder
   readonly #access: FileAccess
+  /** A statement is bound before the next one begins: that may need other rows of the same table. */
+  readonly #inTurn = atMost(1)
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
   /** Kind of the last relation. */
@@ -124,10 +129,14 @@ export class LakeQuery {
    * @throws {ToolkitError} QUERY_REFUSED, QUERY_FAILED; of a bucket LAKE_DAMAGED, STORAGE_REFUSED, STORAGE_FAILED
    */
   async run(sql: string, values?: readonly string[]): Promise<QueryResult> {
-    return this.#reading(sql, async (reading) => {
-      const { columns, rows } = await this.#session.streamRows(reading.sql, values)
-      return { columns, rows: this.#reportedRows(rows, sql) }
-    })
+    return this.#reading(
+      sql,
+      async (reading) => {
+        const { columns, rows } = await this.#session.streamRows(reading.sql, values)
+        return { columns, rows: this.#reportedRows(rows, sql) }
+      },
+      { rows: 'sought' },
+    )
   }
 
   /**
@@ -145,7 +154,7 @@ export class LakeQuery {
         await this.#session.run(`CREATE TEMP ${this.#relation} ${RELATION_NAME} AS\n${reading.sql}`)
         return this.#session.relation(`SELECT * FROM ${RELATION}`)
       },
-      1,
+      { linesBefore: 1 },
     )
   }
 
@@ -222,22 +231,29 @@ export class LakeQuery {
 
   /**
    * Runs a statement that reads, once what it reads, describes or lists is there.
+   *
+   * @param rows whether all rows of its tables are made readable, or those that it needs: it is bound when `run` ends
    * @param linesBefore lines that `run` puts before it
    */
   async #reading<T>(
     sql: string,
     run: (reading: ReadingStatement) => Promise<T>,
-    linesBefore = 0,
+    {
+      rows = 'all',
+      linesBefore = 0,
+    }: { readonly rows?: 'all' | 'sought'; readonly linesBefore?: number } = {},
   ): Promise<T> {
     const reading = await this.#refuseAllButReading(sql)
-    try {
-      await this.#views.makeReadable(reading.tables)
-      if (COMMENTED.test(sql)) await this.#views.describe()
-      else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
-      return await run(reading)
-    } catch (error) {
-      throw this.#failed(error, sql, linesBefore + (reading.kind === 'pivot' ? PIVOT_LINES : 0))
-    }
+    return this.#inTurn(async () => {
+      try {
+        await this.#views.makeReadable(reading.tables, rows === 'sought' ? reading.sought : undefined)
+        if (COMMENTED.test(sql)) await this.#views.describe()
+        else await this.#views.define(LISTING.test(sql) ? null : mentionedTables(sql))
+        return await run(reading)
+      } catch (error) {
+        throw this.#failed(error, sql, linesBefore + (reading.kind === 'pivot' ? PIVOT_LINES : 0))
+      }
+    })
   }
 
   /** @param sql the statement that failed, as it was written */
@@ -281,7 +297,8 @@ export class LakeQuery {
       )
     }
     refuse(await findWrongCall(this.#session, statements, this.#macros), sql, explained)
-    return { kind: 'select', sql, tables: namedTables(statements[0]) }
+    const [statement] = statements
+    return { kind: 'select', sql, tables: namedTables(statement), sought: soughtRows(statement) }
   }
 
   /** DuckDB says where a text is wrong when it is asked to prepare it, and runs nothing of it. */
@@ -322,6 +339,8 @@ interface ReadingStatement {
   readonly kind: 'select' | 'pivot'
   readonly sql: string
   readonly tables: ReadonlySet<string> | null
+  /** The rows that suffice for it. @default all */
+  readonly sought?: SoughtRows | undefined
 }
 
 /** @param parsed the end of the statement, in which the call was found @default all of it */

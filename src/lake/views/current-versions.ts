@@ -181,6 +181,15 @@ FROM (SELECT ${ident(owner)} AS owner, version FROM ${readParquet(listed, 'union
 ANTI JOIN ${supersededTable(content)} AS s ON s.owner = h.owner AND s.version = h.version
 WHERE h.owner IN (${ids.join(', ')})`
 
+/**
+ * The versions that hold any row of some ids, also of superseded ones.
+ *
+ * @param listed paths of the files that list last and superseded versions, in SQL
+ */
+export const versionsWith = ({ owner = '' }: RecordTable, listed: string, ids: readonly number[]): string =>
+  `SELECT DISTINCT version::INTEGER AS version FROM ${readParquet(listed, 'union_by_name = true')}
+WHERE ${ident(owner)} IN (${ids.join(', ')})`
+
 /** The current rows of one version: fewer columns to look at than rows of all. @param rows of that version's files */
 export const currentOfVersion = (
   { owner = '' }: Table,

@@ -9,10 +9,12 @@ import { isCompaction } from '../../core/source-kinds.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
+import { pathSql } from '../duckdb/sql.ts'
+import type { SoughtRows } from '../duckdb/statement-tree.ts'
 import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
-import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
 import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import {
@@ -20,12 +22,15 @@ import {
   isOneVersion,
   type Listed,
   makeSuperseded,
+  pathList,
   supersededTable,
   versionFacts,
   versionFilesOf,
+  versionsWith,
 } from './current-versions.ts'
 import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
+  countedRows,
   factMacroName,
   factStatements,
   loadsOf,
@@ -37,6 +42,9 @@ import {
 
 /** Stands among what is made once views and macros have their comments. */
 const COMMENTS = 'comments'
+
+/** Stands there once all rows of a table can be read. */
+const rowsOf = ({ name }: Table): string => `rows of ${name}`
 
 interface View {
   readonly name: string
@@ -130,17 +138,23 @@ export class LakeViews {
    * versions are current. Of the analysis layer it makes what is named, and makes readable what that reads.
    *
    * @param names of views and macros; `null`: all
+   * @param sought the rows that suffice; the next call makes the others readable. @default all
    * @throws {ToolkitError} as `fetchFiles`; DuckDB's error when a file is none of its kind
    */
-  makeReadable(names: ReadonlySet<string> | null): Promise<void> {
+  makeReadable(names: ReadonlySet<string> | null, sought?: SoughtRows): Promise<void> {
     const definitions = definitionsFor(names ?? definitionNames())
     const words = new Set(definitions.flatMap(({ sql }) => sql.match(/\w+/g) ?? []))
     const named = VIEWS.filter(({ name }) => names === null || names.has(name) || words.has(name))
     const read = new Set(named.flatMap(({ name }) => [name, ...(this.#readBy.get(name) ?? [])]))
     const requested = VIEWS.filter(({ name }) => read.has(name))
     const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
+    const [only, ...others] = requested
     return this.#inTurn(async () => {
-      await this.#make(requested)
+      const suffices =
+        only && others.length === 0 && definitions.length === 0 && only.name === sought?.table
+          ? await this.#makeSought(only, sought)
+          : false
+      if (!suffices) await this.#make(requested)
       for (const name of facts) await this.#makeFacts(name)
       await this.#define(definitions)
     })
@@ -196,6 +210,41 @@ export class LakeViews {
     this.#made.add(macro)
   }
 
+  /** Makes rows readable that suffice for one statement. @returns whether there are such, and not all already */
+  async #makeSought({ name, table }: View, sought: SoughtRows): Promise<boolean> {
+    const main = mainTables().find(({ content }) => content === table.content)
+    if (main === undefined || !TABLES.includes(table) || this.#made.has(rowsOf(table))) return false
+    const listed = await this.#listedFor(table)
+    if (sought.kind === 'count') {
+      const isCurrent = name === table.name
+      if (isCurrent && table.name !== main.name && !isOneVersion(listed, main)) return false
+      const own = listed.partitions.filter(({ counts }) => (counts.rows[table.name] ?? 0) > 0)
+      const rows = own.reduce((sum, { counts }) => sum + (counts.rows[table.name] ?? 0), 0)
+      await this.#aroundFetch((options) =>
+        this.#access.makeReadable(versionFacts(versionFilesOf(listed, 'superseded', main)), options),
+      )
+      await this.#makeOld([main])
+      const old = isCurrent ? await this.#countOld(main, own) : 0
+      await this.#session.run(countedRows(table, rows - old))
+    } else {
+      const lists = versionFacts(
+        (['last', 'superseded'] as const).flatMap((kind) => versionFilesOf(listed, kind, main)),
+      )
+      if (sought.column !== table.owner || lists.length === 0) return false
+      await this.#aroundFetch((options) => this.#access.makeReadable(lists, options))
+      const paths = pathList(lists, (path) => pathSql(this.#access.placeOf(path)))
+      const found = await this.#session.rows(versionsWith(main, paths, sought.values))
+      const versions = new Set(found.map(({ version }) => Number(version)))
+      const some = { ...listed, partitions: listed.partitions.filter(({ version }) => versions.has(version)) }
+      const files = filesOfTables(some, [table.name])
+      await this.#aroundFetch((options) => this.#access.makeReadable(files, options))
+      await this.#makeOld([main])
+      await this.#makeRows(table, some)
+    }
+    this.#noteHistory({ name, table }, listed)
+    return true
+  }
+
   async #make(views: readonly View[]): Promise<void> {
     const contents = new Set(views.map(({ table }) => table.content))
     const main = mainTables().filter(
@@ -210,22 +259,44 @@ export class LakeViews {
     ])
     // Again for those that are readable: copies that were not used for a long time may be gone.
     await this.#aroundFetch((options) => this.#access.makeReadable(files.flat(), options))
+    await this.#makeOld(main)
+    for (const view of views) {
+      const { table } = view
+      const listed = await this.#listedFor(table)
+      this.#noteHistory(view, listed)
+      if (this.#made.has(rowsOf(table))) continue
+      await this.#makeRows(table, listed)
+      this.#made.add(rowsOf(table))
+    }
+  }
+
+  /** Makes known which versions are old. Their lists are readable. */
+  async #makeOld(main: readonly RecordTable[]): Promise<void> {
     for (const table of main) {
       const made = supersededTable(table.content)
+      if (this.#made.has(made)) continue
       const listed = await this.#listedFor(table)
       await this.#session.run(makeSuperseded(listed, this.#access.placeOf, table))
       await this.#session.run(isOneVersion(listed, table) ? noneOld(table) : oldFrom(table, made))
       this.#made.add(made)
     }
-    for (const { name, table } of views) {
-      const listed = await this.#listedFor(table)
-      if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
-      const rows = `rows of ${table.name}`
-      if (this.#made.has(rows)) continue
-      await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
-      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
-      this.#made.add(rows)
-    }
+  }
+
+  /** Counts the records of a content that partitions have and that are old: a listing makes versions without a record. */
+  async #countOld({ content }: RecordTable, partitions: Listed['partitions']): Promise<number> {
+    const versions = partitions.map(({ version }) => version).join(', ')
+    const [row] = await this.#session.rows(`SELECT count(*)::INTEGER AS n FROM (
+  SELECT DISTINCT owner, version FROM ${supersededTable(content)} WHERE version IN (${versions || 'NULL'}))`)
+    return Number(row?.n)
+  }
+
+  async #makeRows(table: Table, listed: Listed): Promise<void> {
+    await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
+    if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
+  }
+
+  #noteHistory({ name, table }: View, listed: Listed): void {
+    if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
   }
 
   /** The listing of a table, read once for all tables of its content. */

@@ -92,6 +92,14 @@ export const rowsOfTable = (
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
+/** So many rows of which nothing is read but their number. */
+export const countedRows = (table: Table, rows: number): string =>
+  tableMacro(
+    rowsMacro(table),
+    `SELECT ${[...namesAndTypes(table), VERSION].map(([name, type]) => `NULL::${type} AS ${ident(name)}`).join(', ')}
+FROM range(${rows})`,
+  )
+
 /** Old versions of a content's records, from the table that a session has made of the list. */
 export const oldFrom = (table: Table, hidden: string): string =>
   tableMacro(oldMacro(table), `SELECT owner, version, is_gone FROM ${hidden}`)

@@ -26,16 +26,11 @@ import {
   removeLine,
   txnLine,
 } from './actions.ts'
+import { currentChanges } from './current-changes.ts'
 import { DeltaLog, hasLog } from './delta-log.ts'
 import { currentForm, historyForm, type LogForm } from './log-form.ts'
 import { schemaText } from './schema-text.ts'
-import {
-  currentChanges,
-  type DeltaChanges,
-  type FindChanges,
-  historyChanges,
-  type TableState,
-} from './table-changes.ts'
+import { type DeltaChanges, type FindChanges, historyChanges, type TableState } from './table-changes.ts'
 
 /** The table's metadata where it has to be written: at first, and when its columns change. */
 const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData | undefined => {

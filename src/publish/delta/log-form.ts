@@ -46,7 +46,7 @@ export const historyForm = (table: string): LogForm => ({
   configuration: { 'delta.deletedFileRetentionDuration': 'interval 10000 days', ...STATISTICS },
 })
 
-/** The current rows, in files of their own: `<run>/<file of the lake>-<64 random bits>.parquet`. */
+/** The current rows, in files of their own: see `current-changes.ts`. */
 export const currentForm = (table: string): LogForm => ({
   root: `${currentFolder('delta')}/${table}`,
   partitionColumns: [],

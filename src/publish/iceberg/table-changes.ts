@@ -216,15 +216,15 @@ const gather = async (state: TableState, snapshot: SnapshotToPublish): Promise<G
   const since = await sinceShown(snapshot, shown)
   const standing = await readTable(state)
   const changes = new Gathered()
-  const asked = {
-    ...{ table: layout.table, snapshot, since: since?.since ?? 0 },
-    always: ({ path }: TableFile) => since === null || since.added.has(path),
-  }
-  await context.superseded.count(asked, async (some) => {
+  const asked = { table: layout.table, snapshot, since: since?.since ?? 0 }
+  const files = await snapshot.files()
+  const touched = since && new Set(await context.superseded.touched(asked, files))
+  const chosen = files.filter((file) => !touched || touched.has(file) || since?.added.has(file.path))
+  await context.superseded.count(asked, chosen, async (some) => {
     for (const counted of some) await takeFile(state, standing, since, counted, changes)
   })
   if (since !== null) return changes
-  const listed = new Set((await snapshot.files()).map(({ path }) => absolutePath(storage, path)))
+  const listed = new Set(files.map(({ path }) => absolutePath(storage, path)))
   for (const [path, live] of standing.data) if (!listed.has(path)) changes.removed.push(live)
   for (const [path, before] of standing.deletes) if (!listed.has(path)) changes.removedDeletes.push(...before)
   return changes

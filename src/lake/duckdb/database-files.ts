@@ -13,7 +13,7 @@ import { discard, fsyncFile, fsyncFolder } from '../../support/durable-files.ts'
 import { makeFolders, PRIVATE_FOLDER } from '../../support/file-modes.ts'
 import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { Engine, type Session } from './engine.ts'
+import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
 
 /** The oldest form that holds all that views and macros need. */
@@ -132,6 +132,7 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
   try {
     // A spill folder may be missing: DuckDB makes it where it needs one.
     await makeFolders(folder.path)
+    const { Engine } = await import('./engine.ts')
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
       return await use(async ({ before, blockBytes, fill }) => {

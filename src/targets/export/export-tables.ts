@@ -8,6 +8,7 @@ import { orInterrupted } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import type { TableRows } from '../../core/sink.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import { RATES_PATH } from '../../lake/files/layout.ts'
 import type { CompiledProjection } from '../../lake/projection/compile-projection.ts'
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { HASH } from '../../lake/projection/hash-key.ts'
@@ -18,12 +19,15 @@ import type { AroundFetch } from '../../lake/views/lake-views.ts'
 import { computedOfLake, takenText } from '../../manifest/form/projections.ts'
 import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
 import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
+import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
+import { sha256Of } from '../../support/hash.ts'
+import { VERSION } from '../../support/own-package.ts'
 import { newRunId } from '../../support/run-ids.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
 import { layerOnTarget } from '../target-rows.ts'
@@ -73,7 +77,7 @@ export interface ExportOptions extends WhatToExport {
   readonly snapshot?: number | undefined
   /** Writes to a database of another lake too. @default false: it is refused */
   readonly adopt?: boolean | undefined
-  /** Replaces files that are there. Databases are always updated. @default false */
+  /** Replaces files that are there, and loads a database again that shows the same rows already. @default false */
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
@@ -102,6 +106,8 @@ export interface ExportedTable {
 export interface ExportSummary {
   readonly snapshot: number
   readonly tables: readonly ExportedTable[]
+  /** Whether a database held the same before, so that nothing was written. */
+  readonly already?: true
   /** Warnings for a person: characters that a database, texts that a cell could not hold, rows on further sheets. */
   readonly warnings: readonly string[]
 }
@@ -184,11 +190,43 @@ const toFiles = async (
   return { tables: done, warnings }
 }
 
+/**
+ * Names an export by all that its rows follow from, and by the runs that the database showed before it: where one of these is
+ * the export itself with the others before it, nothing has come since.
+ */
+const exportId = (about: string, before: Iterable<string>): string =>
+  `export-${sha256Of(JSON.stringify([about, ...[...before].sort()]))}`
+
+const isShown = (about: string, runs: ReadonlySet<string>): boolean =>
+  [...runs].some(
+    (one) =>
+      one ===
+      exportId(
+        about,
+        [...runs].filter((other) => other !== one),
+      ),
+  )
+
+/** All that the rows of whole tables follow from; `undefined` for rows that may be others each time, such as an answer's. */
+const contentOf = async (
+  { lake, exports, sql, all = false, compiled, declared, computed }: Omit<Exporting, 'query'>,
+  root: SnapshotRoot,
+  id: string | null,
+): Promise<string | undefined> => {
+  const isPlain = sql === undefined && compiled === undefined && Object.keys(declared).length === 0
+  if (id === null || !isPlain || computed.length > 0) return undefined
+  const rates = await storageOf(lake).read(RATES_PATH)
+  const tables = exports.map(({ name, sql: rows }) => [name, rows])
+  return JSON.stringify([VERSION, id, root.snapshot, all, tables, rates && sha256Of(rates)])
+}
+
 const toDatabase = async (
   to: Extract<TargetAddress, { kind: 'database' }>,
   workshop: Workshop,
-  { lake, snapshot, query, exports, memoryBytes, signal, report, declared, adopt = false }: Exporting,
-): Promise<Pick<ExportSummary, 'tables' | 'warnings'>> => {
+  exporting: Exporting,
+): Promise<Pick<ExportSummary, 'tables' | 'warnings' | 'already'>> => {
+  const { lake, snapshot, query, exports, memoryBytes, signal, report, declared } = exporting
+  const { adopt = false, overwrite = false } = exporting
   const { sink: open } = await DATABASES[to.database].load()
   const sink = open(to.at)
   const root = await readRoot(lake, snapshot)
@@ -197,9 +235,13 @@ const toDatabase = async (
   const staging = join(workshop.folder, 'staging')
   const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
-  const claim = { lake: await readLakeId(lake), adopt, marks: false }
-  await sink.deliveredRuns({ ...lent, claim })
-  const run = await sink.open(newRunId(new Date(), randomBytes), lent)
+  const id = await readLakeId(lake)
+  const shown = await sink.deliveredRuns({ ...lent, claim: { lake: id, adopt, marks: false } })
+  const content = await contentOf(exporting, root, id)
+  if (content !== undefined && !overwrite && isShown(content, shown))
+    return { tables: [], warnings: [], already: true }
+  const name = content === undefined ? newRunId(new Date(), randomBytes) : exportId(content, shown)
+  const run = await sink.open(name, lent)
   try {
     const done: ExportedTable[] = []
     const files: FileEntry[] = []

@@ -77,8 +77,8 @@ export interface WhatToExport {
 
 /** Files and folders are named after it, and must not stand elsewhere. @throws {ToolkitError} `USAGE` */
 const answerName = (name = ANSWER): string => {
-  if (name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)) return name
-  throw new ToolkitError('USAGE', `Cannot name the answer "${name}": expected a name without "/" and "\\"`)
+  if (name !== '' && !/^\.|[/\\\p{Cc}]/u.test(name)) return name
+  throw new ToolkitError('USAGE', `Cannot name the answer "${name}": expected a name such as "answer"`)
 }
 
 /** A relation that is exported, and its name. */

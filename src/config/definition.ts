@@ -311,7 +311,7 @@ export const DEFINITION = {
         option: '--max-connections',
       }),
       proxy: setting(manyOf(plainText), 'proxies whose X-Forwarded-For says who asks', {
-        default: 'those of this machine',
+        default: 'this machine',
         option: '--proxy',
       }),
       log: setting(path, 'append the access log to this file', { option: '--log' }),

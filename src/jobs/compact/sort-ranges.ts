@@ -2,7 +2,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { ident, literal, pathsSql } from '../../lake/duckdb/sql.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { Work } from './compact-work.ts'
@@ -68,7 +68,7 @@ const groupsOf = async (
   const rows = await session.rows(`SELECT row_group_num_rows AS rows,
   coalesce(try_cast(stats_min_value AS BIGINT), -9223372036854775808) AS least,
   coalesce(try_cast(stats_max_value AS BIGINT), 9223372036854775807) AS greatest
-FROM parquet_metadata([${paths.map(literal).join(', ')}]) WHERE path_in_schema = ${literal(owner)}`)
+FROM parquet_metadata(${pathsSql(paths)}) WHERE path_in_schema = ${literal(owner)}`)
   return rows.map(({ rows: count, least, greatest }) => ({
     rows: Number(count),
     least: BigInt(String(least)),

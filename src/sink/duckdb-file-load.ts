@@ -166,7 +166,7 @@ const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Pr
   return { ...loading, fresh }
 }
 
-/** Only once a new table has its rows: with a key DuckDB keeps all that a transaction inserts in memory. */
+/** Only once a new table has its rows: DuckDB then makes the index of the key in one go. */
 const addKey = async (session: Session, { target, declared }: Loading): Promise<void> => {
   if (declared && hasIndex(declared))
     await session.run(`ALTER TABLE ${target} ADD PRIMARY KEY (${declared.key.map(ident).join(', ')})`)

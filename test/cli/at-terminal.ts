@@ -19,9 +19,11 @@ export const atTerminal = async (
 ) => {
   const words = [process.execPath, MAIN, ...args].map((one) => `'${one.replaceAll("'", `'\\''`)}'`)
   const command = `stty cols 100; exec ${words.join(' ')}`
+  // Node shows no colours where a service of continuous integration runs it.
+  const { CI: _, ...own } = process.env
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+    env: { ...own, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
   })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

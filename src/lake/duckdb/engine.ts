@@ -298,6 +298,8 @@ export class Engine {
       const connection = await instance.connect()
       // For every connection to come: once the configuration is locked none can set its own.
       await connection.run("SET GLOBAL TimeZone = 'UTC'")
+      // Statements that read many files side by side would each hold what the ends of all of them say.
+      await connection.run('SET GLOBAL parquet_metadata_cache = true')
       connection.closeSync()
       return new Engine(instance, memoryLimit, options.readsFromHere === true ? IN_TURN : AT_ONCE)
     } catch (error) {

@@ -17,7 +17,6 @@ const SETTINGS = [
   // The server that answers retries by itself, and ends in any case.
   'http_retries = 0',
   'http_timeout = 3600',
-  'parquet_metadata_cache = true',
   'enable_external_file_cache = true',
 ]
 

@@ -42,3 +42,15 @@ test('what was read of files on this machine takes no memory', async () => {
     engine.close()
   }
 })
+
+test('statements share what the ends of Parquet files say', async () => {
+  const engine = await Engine.open({ memoryBytes: 300 * MEBIBYTE })
+  try {
+    const session = await engine.connect()
+    expect(await session.rows("SELECT current_setting('parquet_metadata_cache') AS is_shared")).toEqual([
+      { is_shared: true },
+    ])
+  } finally {
+    engine.close()
+  }
+})

@@ -64,6 +64,7 @@ test('views of a lake in a bucket, printed as SQL, give what query gives, also o
   expect(stdout).toContain(
     'Wrote no lake.duckdb: the lake is in a bucket; "firmlake views" prints its views.',
   )
+  // A lake.ducklake stands in a bucket too.
   expect(await writeLakeFiles(LAKE)).toMatchObject({
     views: { kind: 'skipped' },
     catalog: { kind: 'written', snapshot: 2 },

@@ -1,5 +1,7 @@
 /** The text of a first `firmlake.toml`: few keys, and of each in a comment what it is for. */
 
+import { BUCKET_FORM } from '../core/lake-address.ts'
+
 export interface FirstSettings {
   /** Folder of the lake, relative to the file, or a bucket. */
   readonly lake: string
@@ -40,7 +42,7 @@ const filesLines = (from: string): readonly string[] => [
 export const firstSettings = ({ lake, service, files }: FirstSettings): string =>
   [
     '# Settings of firmlake. All keys: docs/reference/configuration.md. What counts: firmlake config show',
-    `lake = ${quoted(lake)} # folder of the lake, relative to this file, or s3://bucket/prefix`,
+    `lake = ${quoted(lake)} # folder of the lake, relative to this file, or ${BUCKET_FORM}`,
     ...(service === undefined ? [] : serviceLines(service)),
     ...(files === undefined ? [] : filesLines(files)),
     '',

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { FILE_NAME } from '../../config/find-file.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
+import { BUCKET_FORM } from '../../core/lake-address.ts'
 import { withExamples } from '../help.ts'
 import { readLakeAddress } from '../options/options.ts'
 import { printLines } from '../output/print.ts'
@@ -29,7 +30,7 @@ export const addInit = (program: Command): void => {
     .option('--files <dir>', 'folder of batch files that nights load')
     .option(
       '-l, --lake <lake>',
-      'folder of the lake, or s3://bucket/prefix',
+      `folder of the lake, or ${BUCKET_FORM}`,
       (text) => readLakeAddress(text),
       'lake',
     )

@@ -65,7 +65,7 @@ test.each([
   const [folder, away] = [join(lake, 'companies'), join(lake, 'away')]
   if (anew) await rm(join(lake, 'lake.duckdb'))
   await rename(folder, away)
-  // The catalog needs the footers of all files when it is made anew.
+  // lake.ducklake needs the footers of all files when it is made anew.
   await expect(writeLakeFiles(lake)).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   await rename(away, folder)
   expect(await ask(lake, HISTORY)).toEqual(RESTATED)

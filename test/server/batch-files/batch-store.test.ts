@@ -81,9 +81,13 @@ test('files that are made while a server runs are offered, those before no more'
 })
 
 test('over HTTP the listing is that of the token, and a download is the file', async () => {
-  const tokens = newTokenRegistry([{ caller: caller({ NO: ALL }), sha256: tokenHash('a-token-of-this-test') }])
+  const tokens = newTokenRegistry([
+    { caller: caller({ NO: ALL }), sha256: tokenHash('a-token-of-this-test') },
+  ])
   const url = await openFake({ tokens, batches: openBatchStore(lake, NOBODY) })
-  const listing = (await (await get(`${url}/v2/batches/batch-files`, bearer('a-token-of-this-test'))).json()) as BatchListing
+  const listing = (await (
+    await get(`${url}/v2/batches/batch-files`, bearer('a-token-of-this-test'))
+  ).json()) as BatchListing
   expect(listing.BatchFiles).toEqual([
     {
       BatchFileId: '1-companies-NO-0001',
@@ -95,10 +99,15 @@ test('over HTTP the listing is that of the token, and a download is the file', a
       Count: 1,
     },
   ])
-  const download = await get(`${url}/v2/batches/batch-file/1-companies-NO-0001`, bearer('a-token-of-this-test'))
+  const download = await get(
+    `${url}/v2/batches/batch-file/1-companies-NO-0001`,
+    bearer('a-token-of-this-test'),
+  )
   const record = JSON.parse(brotliDecompressSync(Buffer.from(await download.arrayBuffer())).toString())
   expect(record.BasicDetails).toMatchObject({ InternalId: 4, CountryCode: 'NO' })
-  expect((await get(`${url}/v2/batches/batch-file/1-companies-SE-0001`, bearer('a-token-of-this-test'))).status).toBe(404)
+  expect(
+    (await get(`${url}/v2/batches/batch-file/1-companies-SE-0001`, bearer('a-token-of-this-test'))).status,
+  ).toBe(404)
 })
 
 test('a file whose size is not that of the index is not sent', async () => {

@@ -1,0 +1,53 @@
+/** docs/tutorial.md is run as it stands there, and gives what it shows. */
+
+import { spawnSync } from 'node:child_process'
+import { cp, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { examplesIn } from '../support/page.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { MAIN, SAMPLE } from './run-cli.ts'
+
+const PAGE = 'docs/tutorial.md'
+const [setup = '', ...shell] = examplesIn(PAGE, 'sh')
+
+/** Blanks of a table count once: a column may be wider in the whole of it. */
+const squeezed = (line: string): string => line.replaceAll(/\s+/g, ' ').trim()
+
+/** Commands of a block with `$ ` before each, and the lines that follow as what they print. */
+const consoleSteps = (block: string): readonly { readonly command: string; readonly shows: string[] }[] =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((step) => {
+      const quotes = step.indexOf('"')
+      const ends = step.indexOf('\n', quotes >= 0 ? step.indexOf('"', quotes + 1) : 0)
+      return {
+        command: step.slice(0, ends),
+        shows: step
+          .slice(ends)
+          .split('\n')
+          .map(squeezed)
+          .filter((line) => line !== ''),
+      }
+    })
+
+test('every command of the tutorial runs in its order, and prints what the page shows', async () => {
+  expect(setup).toContain('alias firmlake')
+  const cwd = await temporaryFolder()
+  await cp(dirname(SAMPLE), join(cwd, 'data'), { recursive: true })
+  const env = { ...process.env, FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '', FIRMLAKE_TOKEN: '' }
+  const run = (command: string): string[] => {
+    const script = `firmlake() { '${process.execPath}' '${MAIN}' "$@"; }; set -e; ${command}`
+    const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', script], { cwd, env, encoding: 'utf8' })
+    expect(status, `${command}: ${stderr}`).toBe(0)
+    return stdout.split('\n').map(squeezed)
+  }
+  run(shell[0] ?? '')
+  const blocks = examplesIn(PAGE, 'console')
+  expect(blocks.length).toBeGreaterThan(5)
+  for (const { command, shows } of blocks.flatMap(consoleSteps))
+    expect(run(command), command).toEqual(expect.arrayContaining(shows))
+  for (const one of shell.slice(1)) run(one)
+  expect(await readdir(cwd)).toEqual(expect.arrayContaining(['companies.xlsx', 'lake', 'report.html']))
+})

@@ -202,7 +202,8 @@ FROM read_parquet('${file}', file_row_number = true)`,
     const other = await cliHere([...args, '--lake', join(folder, 'no')], { env })
     expect(other.code).toBe(1)
     expect(other.stderr).toContain('LAKE_NOT_FOUND')
-    expect((await cliHere(args, { env: { FIRMLAKE_LAKE: '' } })).code).toBe(2)
+    const cwd = await temporaryFolder()
+    expect((await cliHere(args, { env: { FIRMLAKE_LAKE: '' }, cwd })).code).toBe(2)
     for (const command of ['query', 'convert', 'status', 'pull', 'gc', 'plan', 'demo'])
       expect([command, (await cliHere([command, '--help'])).stdout]).toEqual([
         command,

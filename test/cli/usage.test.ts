@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli, cliHere, errorCode } from './run-cli.ts'
 
 /** The words of a command's innermost commands. */
@@ -87,6 +88,11 @@ test('without a command the help goes to standard error and the exit code is 2',
 })
 
 describe('wrong usage ends with 2', () => {
+  // The demo leaves a lake in the checkout, which a command without --lake would take.
+  const checkout = process.cwd()
+  beforeEach(async () => process.chdir(await temporaryFolder()))
+  afterEach(() => process.chdir(checkout))
+
   test.each([
     [['nope']],
     [['convert']],

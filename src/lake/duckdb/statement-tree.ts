@@ -215,9 +215,11 @@ export const soughtRows = (statement: unknown): SoughtRows | undefined => {
   if (isRenamed || from.schema_name !== '' || from.at_clause !== null || typeof from.table_name !== 'string')
     return undefined
   const table = from.table_name.toLowerCase()
+  // A sample is taken of all rows, before a condition leaves some of them.
+  if (node.sample !== null || from.sample !== null) return undefined
   const left = valuesLeft(where, [from.alias, from.table_name])
   if (left) return { kind: 'some', table, ...left }
-  const isWhole = [where, node.having, node.qualify, node.sample, from.sample].every((one) => one === null)
+  const isWhole = [where, node.having, node.qualify].every((one) => one === null)
   const isGrouped = listAt(node, 'group_expressions').length > 0
   return isWhole && !isGrouped && isCount(listAt(node, 'select_list')) ? { kind: 'count', table } : undefined
 }

@@ -150,10 +150,12 @@ export class LakeViews {
     const facts = FACT_NAMES.filter((name) => words.has(factMacroName(name).slice(HIDDEN_SCHEMA.length + 1)))
     const [only, ...others] = requested
     return this.#inTurn(async () => {
-      const suffices =
-        only && others.length === 0 && definitions.length === 0 && only.name === sought?.table
-          ? await this.#makeSought(only, sought)
-          : false
+      // A narrowed view filters by columns, which a number of rows does not have.
+      const isPart =
+        only?.name === sought?.table &&
+        others.length + definitions.length === 0 &&
+        !this.#readBy.has(only?.name ?? '')
+      const suffices = only && sought && isPart ? await this.#makeSought(only, sought) : false
       if (!suffices) await this.#make(requested)
       for (const name of facts) await this.#makeFacts(name)
       await this.#define(definitions)

@@ -102,6 +102,8 @@ test.each([
   'SELECT count(*) FROM companies GROUP BY country_code',
   'SELECT count(*) FROM companies WHERE internal_id > 1',
   'SELECT count(*) FROM companies HAVING max(internal_id) > 1',
+  'FROM companies WHERE internal_id = 5 USING SAMPLE 10%',
+  'FROM companies TABLESAMPLE 10% WHERE internal_id = 5',
   'SELECT count(*) FROM companies USING SAMPLE 10%',
   'SELECT count(*) FROM companies TABLESAMPLE 10%',
 ])('soughtRows of "%s" are all', async (sql) => {

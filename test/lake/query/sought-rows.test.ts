@@ -80,6 +80,16 @@ test('questions one after the other do not share what one of them needs', async 
   expect(rows).toEqual([{ internal_id: '1' }])
 })
 
+test('a view that shows less is counted as it shows them', async () => {
+  const query = await opened(await threeRuns())
+  await query.narrow([
+    { name: 'companies', select: (rowsOf) => `FROM ${rowsOf('companies')} WHERE internal_id > 3` },
+  ])
+  expect(await answer(query, 'SELECT count(*) FROM companies')).toEqual([[2]])
+  expect(await answer(query, 'SELECT internal_id FROM companies WHERE internal_id = 1')).toEqual([])
+  expect(await answer(query, 'SELECT internal_id FROM companies WHERE internal_id = 4')).toEqual([[4]])
+})
+
 test('no file is opened that holds none of the ids, and none for a number of rows', async () => {
   const lake = await threeRuns()
   const { partitions } = await readSnapshot(lake)

@@ -91,6 +91,8 @@ test('a command that names no lake takes ./lake where that is one, and else says
   expect((await run('status')).stdout).toContain('snapshot 1')
   expect((await run('convert', SAMPLE_COMPANIES)).stdout).toContain('already')
   expect((await run('publish', 'delta')).code).toBe(0)
+  for (const shown of [await run('config', 'show'), await run('config', 'show', 'status')])
+    expect(shown.stdout).toMatch(/^(--)?lake +\.\/lake +default$/m)
 
   await writeFile(join(folder, 'firmlake.toml'), 'lake = "other"\n', { mode: 0o644 })
   expect(codeIn((await run('status')).stderr)).toBe('LAKE_NOT_FOUND')

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../config/find-file.ts'
 import type { FoundSetting } from '../../config/read-settings.ts'
 import type { ConfigField, FieldsOf, Setting } from '../../config/setting-types.ts'
 import { applyTo } from './apply-config.ts'
+import { defaultToLakeHere, lakeHere } from './loaded-config.ts'
 
 interface ShownSetting {
   readonly key: string
@@ -48,7 +49,8 @@ const shownSetting = (
   if (variable !== undefined && holds && holds !== String(found?.given))
     return { key, value: redacted(holds), from: 'variable', at: atVariable(variable, config) }
   if (found) return { key, value: redacted(found.given), from: 'file', at: atFile(found, config) }
-  return { key, value: setting.default ?? null, from: 'default' }
+  const fallback = key === 'lake' ? lakeHere() : setting.default
+  return { key, value: fallback ?? null, from: 'default' }
 }
 
 const settingsIn = (fields: FieldsOf, prefix: string): readonly (readonly [string, Setting<unknown>])[] =>
@@ -80,6 +82,7 @@ export const shownOptions = async (
   args: readonly string[],
   config: LoadedConfig,
 ): Promise<readonly ShownSetting[]> => {
+  defaultToLakeHere(command)
   const applied = config.file ? await applyTo(command, config.file) : undefined
   command.parseOptions([...args])
   return command.options.map((option): ShownSetting => {

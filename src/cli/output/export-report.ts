@@ -16,7 +16,7 @@ export const exportProgressText = (progress: ExportProgress, seconds: number): s
 }
 
 export const exportLines = ({ snapshot, tables, already }: ExportSummary, seconds: number): string[] => {
-  if (already) return [`Snapshot ${snapshot}: the database shows it already; --overwrite loads it again.`]
+  if (already) return [`Snapshot ${snapshot}: the database has loaded it last; --overwrite loads it again.`]
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0)
   const files = tables.some((table) => table.path !== undefined)

@@ -15,7 +15,7 @@ export interface TextColumn {
   readonly colour?: (text: string) => Colour | undefined
 }
 
-export type Colour = 'red' | 'yellow' | 'green' | 'dim'
+export type Colour = 'red' | 'yellow' | 'dim'
 
 /**
  * A text in colour where the stream is a terminal that shows colours: not with NO_COLOR or `--no-color`.

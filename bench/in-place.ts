@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const home = join(values.out, 'in-place')
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')
 const LAKE = ['--lake', 's3://lakes/lake']
-const COUNT = ['query', 'SELECT count(*) FROM companies']
+const COUNT = ['query', 'SELECT count(DISTINCT internal_id) FROM companies']
 
 await rm(home, { recursive: true, force: true })
 const companies = Number(values.companies)

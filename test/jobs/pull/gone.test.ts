@@ -70,6 +70,15 @@ test('a pull marks the companies that its search no longer has, and shows them i
     [7, '{"CountryCode":["SE"]}', true],
     [50, '{"CountryCode":["SE"]}', true],
   ])
+  // Statements about some ids open the files of these alone.
+  const ofIds = 'WHERE internal_id IN (6, 7) ORDER BY 1'
+  expect(await one.query(`SELECT internal_id FROM companies ${ofIds}`)).toEqual([[6]])
+  expect(await one.query(`SELECT internal_id FROM financials ${ofIds}`)).toEqual([[6]])
+  expect(await one.query(`SELECT internal_id, gone_since IS NULL FROM companies_all ${ofIds}`)).toEqual([
+    [6, true],
+    [7, false],
+  ])
+  expect(await one.query(`SELECT internal_id FROM listings ${ofIds}`)).toEqual([[7]])
   // Nothing is deleted, and the snapshot before answers as it did.
   expect(await one.query('SELECT count(*) FROM companies_history WHERE internal_id = 7')).toEqual([[2]])
   const [first] = await listSnapshots(one.lake)

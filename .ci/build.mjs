@@ -133,3 +133,6 @@ writeFileSync(
 )
 for (const name of readdirSync(join(root, 'src/analysis')).filter((one) => one.endsWith('.sql')))
   cpSync(join(root, 'src/analysis', name), join(dist, 'analysis', name))
+// The style of the report, which the explorer has too.
+mkdirSync(join(dist, 'report'), { recursive: true })
+cpSync(join(root, 'src/report/sheet.css'), join(dist, 'report/sheet.css'))

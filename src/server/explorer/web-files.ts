@@ -58,8 +58,14 @@ const madeScript = async (): Promise<Buffer> => {
   return script
 }
 
-const bodyOf = (name: WebFileName): Promise<Buffer> =>
-  IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(ownFile('web'), name))
+/** The style of the report, and what the explorer has besides. */
+const style = async (): Promise<Buffer> =>
+  Buffer.concat(await Promise.all(['report/sheet.css', 'web/app.css'].map((path) => readFile(ownFile(path)))))
+
+const bodyOf = (name: WebFileName): Promise<Buffer> => {
+  if (name === 'app.css') return style()
+  return IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(ownFile('web'), name))
+}
 
 /** Reads each file once. */
 export const openWebFiles = (): ((name: WebFileName) => Promise<WebFile>) => {

@@ -63,7 +63,10 @@ const foldsOf = ({ sections }: ReportPage, { answerOf, around }: Drawing): reado
     .filter(({ isFolded }) => isFolded)
     .map((section) => renderFolded(section, answerOf(section.id), around))
 
-const folds = (all: readonly Html[]): Html => html`<div class="fold folds">
+const folds = (all: readonly Html[]): Html =>
+  all.every(({ text }) => text === '')
+    ? html``
+    : html`<div class="fold folds">
 ${all}</div>
 `
 

@@ -4,7 +4,7 @@ import { type Html, html, untrustedText } from '../html.ts'
 import type { Numbers } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, type ReportRow } from '../rows.ts'
-import { type BarPart, barCell, mostOf } from '../svg.ts'
+import { type BarPart, barCell } from '../svg.ts'
 
 export interface Bar {
   readonly name: Html
@@ -21,10 +21,9 @@ const line = ({ name, small, value, tone = 'f1', shown }: Bar, most: number, num
 
 /** @param caption what the numbers are */
 export const barTable = (bars: readonly Bar[], caption: string, numbers: Numbers): Html => {
-  const most = mostOf(bars.map(({ value }) => value))
-  const isCut = bars.some(({ value }) => value > most)
+  const most = Math.max(...bars.map(({ value }) => value))
   return html`<table class="bars"><caption class="vh">${caption}</caption><tbody>
-${bars.map((bar) => line(bar, most, numbers))}</tbody></table>${isCut ? html`<p class="soft">A bar with a break is cut; its number is whole.</p>` : html``}`
+${bars.map((bar) => line(bar, most, numbers))}</tbody></table>`
 }
 
 export interface BarColumns {

@@ -5,7 +5,7 @@ import { type Numbers, scaleOf } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
 import type { Surroundings } from '../section.ts'
-import { mostOf, stackedBar } from '../svg.ts'
+import { stackedBar } from '../svg.ts'
 import { counted, ruleWords } from '../words.ts'
 
 const link = (row: ReportRow, { companyHref }: Surroundings): Html => {
@@ -35,7 +35,7 @@ const restatement = (row: ReportRow, most: number, around: Surroundings): Html =
 /** The first restatements: earlier, now, and the change. */
 export const drawRestatements = (rows: readonly ReportRow[], around: Surroundings): Html => {
   const top = rows.slice(0, TOP)
-  const most = mostOf(top.map((row) => Math.abs(cellNumber(row.percent))))
+  const most = Math.max(...top.map((row) => Math.abs(cellNumber(row.percent))))
   return html`<table class="line"><caption class="vh">Largest restatements</caption>
 <thead><tr><th scope="col">Company and figure</th><th scope="col" class="n">Earlier → now</th><th scope="col" class="hide"><span class="vh">Bar</span></th><th scope="col" class="n">Change</th></tr></thead>
 <tbody>
@@ -88,7 +88,7 @@ ${rows.slice(0, TOP).map((row) => finding(row, around))}</tbody></table>`
 
 /** Rows that links of the page lead to. */
 export const drawNamed = (rows: readonly ReportRow[], { numbers }: Surroundings): Html =>
-  html`<table><caption class="vh">Companies named on this page</caption>
+  html`<table class="line"><caption class="vh">Companies named on this page</caption>
 <thead><tr><th scope="col">Company</th><th scope="col" class="n">Identifier</th><th scope="col" class="hide">Country</th><th scope="col" class="n">Restated</th><th scope="col" class="n">Findings</th></tr></thead>
 <tbody>
 ${rows.map((row) => {

@@ -44,10 +44,8 @@ const rowHead = (country: string): Html =>
 
 /** @param rows by `country_code` and `years`, in the order of the rows of the map; the newest years stand at the left */
 export const heatMap = (rows: readonly ReportRow[], { caption, value, most, show }: HeatColumns): Html => {
-  const isEarlier = (years: string): number => (/^\d/.test(years) ? 1 : 0)
-  const years = [...new Set(rows.map((row) => cellText(row.years)))].sort(
-    (a, b) => isEarlier(b) - isEarlier(a) || Number(b) - Number(a),
-  )
+  const yearOf = (years: string): number => Number(years.replace(/\D/g, ''))
+  const years = [...new Set(rows.map((row) => cellText(row.years)))].sort((a, b) => yearOf(b) - yearOf(a))
   const largest = most ?? Math.max(0, ...rows.map((row) => cellNumber(row[value])))
   const countries = [...Map.groupBy(rows, (row) => cellText(row.country_code))]
   const field = (row: ReportRow | undefined): Html => {

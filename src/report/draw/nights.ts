@@ -39,7 +39,7 @@ const keyOf = (rows: readonly ReportRow[], isBelow: boolean, isCut: boolean): Ht
 }
 
 const fewNights = (rows: readonly ReportRow[], isBelow: boolean, numbers: Numbers): Html => {
-  const most = mostOf(rows.map(companiesOf))
+  const most = Math.max(...rows.map(companiesOf))
   const lines = rows.map((row, at) => {
     const [, word] = SIGNS[cellText(row.state)] ?? []
     const state = word ?? (at === 0 && isBelow ? '▼ below what is expected' : '')
@@ -142,7 +142,7 @@ const manyNights = (rows: readonly ReportRow[], isBelow: boolean, numbers: Numbe
 export const drawNights = (rows: readonly ReportRow[], isBelow: boolean, numbers: Numbers): Html => {
   const shown = rows.slice(0, NIGHTS)
   const companies = shown.map(companiesOf)
-  const isCut = Math.max(...companies) > mostOf(companies)
   const isFew = shown.length <= FEW
+  const isCut = !isFew && Math.max(...companies) > mostOf(companies)
   return html`${keyOf(shown, isBelow, isCut)}${isFew ? fewNights(shown, isBelow, numbers) : manyNights(shown.toReversed(), isBelow, numbers)}`
 }

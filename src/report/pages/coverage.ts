@@ -12,23 +12,35 @@ import { NUMBERS_ID } from './overview.ts'
 
 /** Countries times years. */
 const MOST = 2400
-/** The newest with a figure; earlier ones are one column. */
+/** The newest that many report; earlier ones are one column. */
 const YEARS = 7
 const ITEMS = 400
 const GAPS = 200
 
-/** Companies with a figure of a year, the largest countries first. @param of further columns of each company and year, and of each field */
-const byCountryAndYears = (of: string, columns: string): string => `WITH newest AS (
-  SELECT min(fiscal_year) AS since FROM (SELECT DISTINCT fiscal_year FROM financials ORDER BY fiscal_year DESC LIMIT ${YEARS})
-), reports AS (
+/**
+ * Companies with a figure of a year, the largest countries first. Years after the newest one that a twentieth of the companies of
+ * the largest year report are one column, as are the earlier ones: a few wrong or early years do not push the others out of sight.
+ *
+ * @param of further columns of each company and year
+ * @param columns of each field
+ */
+const byCountryAndYears = (of: string, columns: string): string => `WITH reports AS (
   SELECT country_code, internal_id, fiscal_year${of} FROM financials GROUP BY ALL
+), counts AS (
+  SELECT fiscal_year, count(*) AS companies FROM reports GROUP BY ALL
+), newest AS (
+  SELECT max(fiscal_year) AS until FROM counts WHERE 20 * companies >= (SELECT max(companies) FROM counts)
+), shown AS (
+  SELECT min(fiscal_year) AS since, any_value(until) AS until
+  FROM (SELECT fiscal_year, until FROM counts JOIN newest ON fiscal_year <= until ORDER BY fiscal_year DESC LIMIT ${YEARS})
 ), sizes AS (
   SELECT country_code, count(DISTINCT internal_id) AS size FROM reports GROUP BY ALL
 )
-SELECT r.country_code, CASE WHEN fiscal_year >= since THEN fiscal_year::VARCHAR ELSE concat('≤ ', since - 1) END AS years,
+SELECT r.country_code,
+  CASE WHEN fiscal_year > until THEN concat('≥ ', until + 1) WHEN fiscal_year < since THEN concat('≤ ', since - 1) ELSE fiscal_year::VARCHAR END AS years,
   ${columns}
-FROM reports AS r CROSS JOIN newest JOIN sizes AS s ON s.country_code IS NOT DISTINCT FROM r.country_code
-GROUP BY ALL ORDER BY any_value(size) DESC, r.country_code, years DESC LIMIT ${MOST}`
+FROM reports AS r CROSS JOIN shown JOIN sizes AS s ON s.country_code IS NOT DISTINCT FROM r.country_code
+GROUP BY ALL ORDER BY any_value(size) DESC, r.country_code, min(fiscal_year) DESC LIMIT ${MOST}`
 
 const itemSection = (item: string, at: number): Section => ({
   id: `item-${at}`,

@@ -36,7 +36,7 @@ FROM drift LEFT JOIN (SELECT run, loaded_at FROM runs) USING (run)
 GROUP BY ALL ORDER BY records DESC, content, kind, name LIMIT ${NAMES}`,
       most: NAMES,
       draw: (rows, { numbers }) =>
-        html`<table><caption class="vh">Unknown names</caption><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col" class="n">Since</th><th scope="col" class="n">Records</th></tr></thead>
+        html`<table class="line"><caption class="vh">Unknown names</caption><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col" class="n">Since</th><th scope="col" class="n">Records</th></tr></thead>
 <tbody>
 ${rows.slice(0, TOP).map((row) => line(row, numbers))}</tbody></table>`,
       none: 'Everything that was read is in the contract.',

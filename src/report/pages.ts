@@ -19,7 +19,7 @@ export interface PageChoice {
   readonly nights?: NightChoice
 }
 
-export const pagesOf = ({ lineItems, rules, nights = {} }: PageChoice): readonly ReportPage[] => [
+export const pagesOf = ({ lineItems, rules, nights }: PageChoice): readonly ReportPage[] => [
   overview,
   loads(nights),
   coverage(lineItems),

@@ -2,7 +2,7 @@
 
 import type { CheckLine } from './checks.ts'
 import { type Html, html } from './html.ts'
-import type { Numbers } from './numbers.ts'
+import { NBSP, type Numbers } from './numbers.ts'
 import { cellNumber, type ReportRow } from './rows.ts'
 import { sparkline } from './svg.ts'
 
@@ -54,7 +54,7 @@ export const tiles = (
   const falls = checks.filter(({ name, status }) => name.startsWith('fall_') && status === 'failed')
   const fall = Math.max(...falls.map(({ value }) => value ?? 0))
   const seconds = newest('seconds')
-  const secondsText = (value: number): string => `${numbers.fixed(value, value < 100 ? 1 : 0)} s`
+  const secondsText = (value: number): string => `${numbers.fixed(value, value < 100 ? 1 : 0)}${NBSP}s`
   const bad = newest('quarantined') - newest('quarantined', 2)
   const newly = trend.length < 2 ? newest('quarantined') : bad
   return html`<dl class="tiles">

@@ -8,7 +8,7 @@ const RULES: Readonly<Record<string, string>> = {
   future: 'date in the future',
   gaps: 'gap between years',
   scale: 'jump by 1,000 (scale?)',
-  stakes: 'stakes above 100 %',
+  stakes: 'stakes above 100\u00a0%',
 }
 
 /** A rule on the data; one of your own is called by its name. */

@@ -168,7 +168,7 @@ test('what failed comes first, with links; a run that failed after the newest sn
     '✖ 2 of 11 checks failed',
     '9 are good',
     'The newest load is 1 hour oldexpected: at most 1 hour',
-    '50 % of the newest load’s lines are badexpected: at most 25 %',
+    '50\u00a0% of the newest load’s lines are badexpected: at most 25\u00a0%',
   ])
   const links = every(before.split('class="verdict"')[1] ?? '', /<li><a href="#(.*?)">/g)
   expect(links).toEqual(['loads', 'quarantine'])

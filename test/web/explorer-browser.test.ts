@@ -132,7 +132,7 @@ WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
     const viewport = { width, height: 900 }
     const { page, watched } = await open(browser, address, TOKENS.everything, { colorScheme, viewport })
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
-      colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)',
+      colorScheme === 'light' ? 'rgb(251, 251, 249)' : 'rgb(15, 18, 20)',
     )
     for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 4)) {
       await goTo(page, `#/${hash}`)
@@ -152,7 +152,7 @@ WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
     await page.setViewportSize({ width: 680, height: 960 })
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
-    expect([await page.locator('header').isVisible(), await fits(page)]).toEqual([false, true])
+    expect([await page.locator('nav').isVisible(), await fits(page)]).toEqual([false, true])
     await picture(page, 'sample-company-print')
   }
 })

@@ -1,7 +1,7 @@
 /** Tables in which each row is about a company: its name is a link. */
 
 import { type Html, html, untrustedText } from '../html.ts'
-import { type Numbers, scaleOf } from '../numbers.ts'
+import { NBSP, type Numbers, scaleOf } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
 import type { Surroundings } from '../section.ts'
@@ -19,7 +19,7 @@ const scaled = (value: number, factor: number, numbers: Numbers): string => {
   return numbers.fixed(number, Number.isInteger(number) ? 0 : Math.abs(number) < 10 ? 2 : 1)
 }
 
-const unitOf = (currency: string, sign: string): string => [currency, sign].filter(Boolean).join(' ')
+const unitOf = (currency: string, sign: string): string => [currency, sign].filter(Boolean).join(NBSP)
 
 const restatement = (row: ReportRow, most: number, around: Surroundings): Html => {
   const { numbers } = around
@@ -28,7 +28,7 @@ const restatement = (row: ReportRow, most: number, around: Surroundings): Html =
   const [oldUnit, unit] = [row.old_currency, row.currency].map((one) => unitOf(cellText(one), sign))
   const percent = row.percent === null ? undefined : cellNumber(row.percent)
   const shown =
-    percent === undefined ? html`<span class="soft">–</span>` : html`${numbers.signed(percent, 1)} %`
+    percent === undefined ? html`<span class="soft">–</span>` : html`${numbers.signed(percent, 1)}${NBSP}%`
   return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${untrustedText(cellText(row.item))} ${cellText(row.fiscal_year)}</small></th><td class="n"><span class="old"><span class="vh">earlier </span>${scaled(before, factor, numbers)}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> now </span><b>${scaled(now, factor, numbers)}</b><small>${oldUnit === unit ? (unit ?? '') : `${oldUnit} → ${unit}`}</small></td><td class="hide b">${stackedBar([{ value: Math.abs(percent ?? 0), tone: (percent ?? 0) < 0 ? 'f2' : 'f1' }], most)}</td><td class="n">${shown}</td></tr>\n`
 }
 
@@ -44,7 +44,7 @@ ${top.map((row) => restatement(row, most, around))}</tbody></table>`
 
 const amount = (value: number, numbers: Numbers): string => {
   const [factor, sign] = scaleOf([value])
-  return [scaled(value, factor, numbers), sign].filter(Boolean).join(' ')
+  return [scaled(value, factor, numbers), sign].filter(Boolean).join(NBSP)
 }
 
 /** The found and the expected value as the rule means them. */
@@ -53,7 +53,7 @@ const valuesOf = (row: ReportRow, numbers: Numbers): readonly [found: string, ex
   const [found = 0, wanted = 0] = [value, expected]
   switch (cellText(row.rule)) {
     case 'stakes':
-      return [`${numbers.fixed(found, 1)} %`, `at most ${numbers.whole(wanted)} %`]
+      return [`${numbers.fixed(found, 1)}${NBSP}%`, `at most ${numbers.whole(wanted)}${NBSP}%`]
     case 'gaps':
       return [counted(found, 'year', numbers.whole(found)), 'none']
     case 'cycles':

@@ -3,7 +3,7 @@
 import { topBars } from '../draw/bars.ts'
 import { drawNights } from '../draw/nights.ts'
 import { type Html, html } from '../html.ts'
-import type { Numbers } from '../numbers.ts'
+import { NBSP, type Numbers } from '../numbers.ts'
 import { cellText } from '../rows.ts'
 import type { ReportPage, RowsOf } from '../section.ts'
 import { sqlText } from '../sql-text.ts'
@@ -24,10 +24,12 @@ export interface NightChoice {
   readonly isBelow?: boolean
 }
 
-const nightsSql = ({ failed = [], until }: NightChoice): string => {
+/** Who sees some countries alone does not see the runs, and finds the nights that brought companies. */
+const nightsSql = (choice: NightChoice | undefined): string => {
+  const { failed = [], until } = choice ?? {}
   const end = until === undefined ? '' : `, least(DATE ${sqlText(until)}, max(night) + ${MOST_ABSENT})`
   return `WITH loaded AS (
-  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(*) AS loads FROM runs GROUP BY ALL
+  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(*) AS loads FROM ${choice === undefined ? 'load_changes' : 'runs'} GROUP BY ALL
 ), brought AS (
   SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies) AS companies, sum(added) AS added,
     sum(restated) AS restated, sum(changed) AS changed, sum(unchanged) AS unchanged
@@ -60,9 +62,10 @@ const lead = (rowsOf: RowsOf): Html => {
 }
 
 const secondsText = (seconds: number, numbers: Numbers): string =>
-  `${numbers.fixed(seconds, seconds < 100 ? 1 : 0)} s`
+  `${numbers.fixed(seconds, seconds < 100 ? 1 : 0)}${NBSP}s`
 
-export const loads = (choice: NightChoice): ReportPage => ({
+/** @param choice none where the runs are not to be seen */
+export const loads = (choice?: NightChoice): ReportPage => ({
   id: 'loads',
   title: 'Loads',
   lead,
@@ -74,7 +77,7 @@ export const loads = (choice: NightChoice): ReportPage => ({
         'By day of the commit (UTC): new, again with another figure (restated), with other data (changed), or as they were.',
       sql: nightsSql(choice),
       most: NIGHTS,
-      draw: (rows, { numbers }) => drawNights(rows, choice.isBelow === true, numbers),
+      draw: (rows, { numbers }) => drawNights(rows, choice?.isBelow === true, numbers),
       none: 'Nothing is loaded.',
     },
     {

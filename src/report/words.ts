@@ -20,7 +20,7 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 export const itemWords = (item: string): string =>
   capital(
     item
-      .split(/(?<=[a-z])(?=[A-Z])/)
+      .split(/(?<=[a-z\d])(?=[A-Z])|(?<=[a-z])(?=\d)/)
       .map((word) => (/^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase()))
       .join(' '),
   )

@@ -58,7 +58,7 @@ test('every statement on the page gives in query what stands in its table and it
   expect(sums).toEqual([959, 912, 11, 36, 0])
   expect(barsOf(drawingOf('nights'))).toEqual(rowsOf('nights').map((row) => Number(row[1])))
   for (const [id, column] of [
-    ['items', 2],
+    ['items', 3],
     ['missing-years', 3],
     ['restated-items', 2],
     ['restated-nights', 2],

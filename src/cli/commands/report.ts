@@ -52,7 +52,7 @@ const textOf =
 export const addReport = (program: Command): void => {
   const command = program
     .command('report')
-    .summary('write an HTML page about a lake: loads, coverage, drift, quarantine, changes, quality')
+    .summary('write an HTML page about a lake: what failed, loads, coverage, changes, drift, quality')
     .description(
       'Writes one HTML file about a snapshot: first whether all is good or what failed, then charts, each with its SQL ' +
         'and its numbers. It loads nothing, holds no script, opens from a disk or a bucket, and prints on A4. ' +

@@ -88,6 +88,7 @@ GROUP BY r.line_item ORDER BY figures DESC, r.line_item LIMIT ${ITEMS}`,
   FROM restatements GROUP BY ALL ORDER BY night DESC, category LIMIT ${PARTS}
 ) ORDER BY night, category`,
       most: PARTS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         nightBars(rows, 'category', 'figures', 'Restated figures a night', numbers),

@@ -51,7 +51,8 @@ const itemSection = (item: string, at: number): Section => ({
     'count(DISTINCT internal_id) FILTER (has_item) AS reporting, count(DISTINCT internal_id) AS companies, round(reporting / companies, 4) AS share',
   ),
   most: MOST,
-  ...(at === 0 ? { span: 6 } : { isFolded: true }),
+  span: 6,
+  isFolded: at > 0,
   draw: (rows, { numbers }) =>
     heatMap(rows, {
       ...{ caption: `Share of companies that report ${item}, in percent`, value: 'share', most: 1 },
@@ -105,15 +106,20 @@ export const coverage = (items: readonly string[]): ReportPage => ({
       title: 'All line items',
       about:
         'Companies that report a line item in any year, and its first and last year. --line-item draws another one.',
-      sql: `SELECT category, line_item, count(DISTINCT internal_id) AS companies, count(*) AS figures, min(fiscal_year) AS first_year, max(fiscal_year) AS last_year
-FROM financials GROUP BY ALL ORDER BY companies DESC, category, line_item LIMIT ${ITEMS}`,
+      sql: `SELECT category, line_item, coalesce(n.name, line_item) AS item, companies, figures, first_year, last_year
+FROM (
+  SELECT category, line_item, count(DISTINCT internal_id) AS companies, count(*) AS figures, min(fiscal_year) AS first_year, max(fiscal_year) AS last_year
+  FROM financials GROUP BY ALL
+) LEFT JOIN line_item_names AS n USING (category, line_item)
+ORDER BY companies DESC, category, line_item LIMIT ${ITEMS}`,
       most: ITEMS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         topBars(
           rows,
           {
-            name: (row) => html`${itemWords(cellText(row.line_item))}`,
+            name: (row) => html`${cellText(row.item)}`,
             small: (row) => cellText(row.line_item),
             ...{ value: 'companies', caption: 'Companies that report a line item' },
           },
@@ -129,6 +135,7 @@ FROM financials GROUP BY ALL ORDER BY companies DESC, category, line_item LIMIT 
       sql: `SELECT country_code, fiscal_year, consolidation, count(*) AS companies
 FROM missing_years GROUP BY ALL ORDER BY companies DESC, country_code, fiscal_year, consolidation LIMIT ${GAPS}`,
       most: GAPS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         topBars(

@@ -35,6 +35,7 @@ export const drift: ReportPage = {
 FROM drift LEFT JOIN (SELECT run, loaded_at FROM runs) USING (run)
 GROUP BY ALL ORDER BY records DESC, content, kind, name LIMIT ${NAMES}`,
       most: NAMES,
+      span: 6,
       draw: (rows, { numbers }) =>
         html`<table class="line"><caption class="vh">Unknown names</caption><thead><tr><th scope="col">Name</th><th scope="col">Kind</th><th scope="col" class="n">Since</th><th scope="col" class="n">Records</th></tr></thead>
 <tbody>
@@ -50,6 +51,7 @@ ${rows.slice(0, TOP).map((row) => line(row, numbers))}</tbody></table>`,
   FROM drift AS d JOIN runs AS r ON r.run = d.run GROUP BY ALL ORDER BY night DESC, kind LIMIT ${PARTS}
 ) ORDER BY night, kind`,
       most: PARTS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         nightBars(rows, 'kind', 'records', 'Records with unknown names a night', numbers),

@@ -89,6 +89,7 @@ export const loads = (choice?: NightChoice): ReportPage => ({
   round(epoch(loaded_at) - epoch(try_strptime(left(run, 15), '%Y%m%dT%H%M%S')), 1) AS seconds
 FROM runs ORDER BY run DESC LIMIT ${LOADS}`,
       most: LOADS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         topBars(
@@ -110,6 +111,7 @@ FROM runs ORDER BY run DESC LIMIT ${LOADS}`,
       about: 'The newest snapshots that are kept; a compaction is one of its own.',
       sql: `SELECT snapshot, pipeline, committed_at, run, tool FROM snapshots ORDER BY snapshot DESC LIMIT ${LOADS}`,
       most: LOADS,
+      span: 6,
       isFolded: true,
       none: 'There is no snapshot.',
     },

@@ -30,6 +30,7 @@ export const quarantine: ReportPage = {
       sql: `SELECT code, sum(lines)::BIGINT AS lines, (max(loaded_at) AT TIME ZONE 'UTC')::DATE AS newest
 FROM quarantine_by_load GROUP BY ALL ORDER BY lines DESC, code LIMIT ${CODES}`,
       most: CODES,
+      span: 6,
       draw: (rows, { numbers }) =>
         topBars(
           rows,
@@ -51,6 +52,7 @@ FROM quarantine_by_load GROUP BY ALL ORDER BY lines DESC, code LIMIT ${CODES}`,
   FROM quarantine_by_load GROUP BY ALL ORDER BY night DESC, code LIMIT ${PARTS}
 ) ORDER BY night, code`,
       most: PARTS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) => nightBars(rows, 'code', 'lines', 'Bad lines a night', numbers),
       none: 'No line is in quarantine.',
@@ -66,6 +68,7 @@ SELECT q.source, q.code, sum(q.lines)::BIGINT AS lines
 FROM quarantine_by_load AS q JOIN most AS m ON m.source = q.source
 GROUP BY q.source, q.code, m.total ORDER BY m.total DESC, q.source, lines DESC, q.code LIMIT ${PARTS}`,
       most: PARTS,
+      span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
         topBars(

@@ -31,7 +31,7 @@ export const numbersIn = (language: string): Numbers => {
     return minus(known.format(value))
   }
   const fixed = (value: number, digits: number): string => format(value, digits)
-  // What is shown as 0 has no sign.
+  // A value that is shown as 0 has no sign.
   const signed = (value: number, digits = 0): string => {
     const text = format(Math.abs(value), digits)
     if (text === format(0, digits)) return text

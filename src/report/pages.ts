@@ -15,7 +15,7 @@ export interface PageChoice {
   readonly lineItems: readonly string[]
   /** Names of all rules on the data. */
   readonly rules: readonly string[]
-  /** What the lake's snapshot does not know of its nights. */
+  /** Facts about nights that the lake's snapshot does not have. @default none: nor does the caller see the runs */
   readonly nights?: NightChoice
 }
 

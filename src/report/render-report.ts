@@ -23,7 +23,7 @@ export interface ReportContent {
   readonly now: Date
   readonly title: string
   readonly logoText: string
-  /** Of numbers, as of BCP 47. */
+  /** Language of numbers, as of BCP 47. */
   readonly language: string
   /** Address of an explorer, to which names of companies link. */
   readonly explorer?: string | undefined
@@ -45,7 +45,7 @@ const MARK = new Piece(
   '<svg viewBox="0 0 24 24" aria-hidden="true"><rect class="f1" x="3" y="7" width="4" height="7" rx="1"/><rect class="f1" x="10" y="2" width="4" height="12" rx="1"/><rect class="f1" x="17" y="5" width="4" height="9" rx="1"/><rect class="f1l" x="3" y="16" width="4" height="3" rx="1"/><rect class="f1l" x="10" y="16" width="4" height="6" rx="1"/><rect class="f1l" x="17" y="16" width="4" height="4" rx="1"/></svg>',
 )
 
-/** What a page is drawn with. */
+/** All that a page is drawn with. */
 interface Drawing {
   readonly content: ReportContent
   readonly around: Surroundings

@@ -17,5 +17,5 @@ export const cellText = (value: unknown): string =>
       ? JSON.stringify(value)
       : String(value)
 
-export const sumOf = (rows: readonly ReportRow[], column: string): number =>
+export const columnSum = (rows: readonly ReportRow[], column: string): number =>
   rows.reduce((sum, row) => sum + cellNumber(row[column]), 0)

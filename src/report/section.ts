@@ -46,7 +46,7 @@ export interface ReportPage {
   readonly title: string
   /** The answer before the evidence, in a sentence or two. */
   readonly lead?: (rowsOf: RowsOf, numbers: Numbers) => Html
-  /** What the navigation says beside its name, where it is above 0. */
+  /** A number beside its name in the navigation, where it is above 0. */
   readonly count?: (rowsOf: RowsOf) => number
   /** Whether it shares a row with the next such page. */
   readonly isHalf?: boolean

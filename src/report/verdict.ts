@@ -38,7 +38,7 @@ const shown = (state: 'bad' | 'good', title: string, about: string, lines: reado
   html`<div class="verdict${state === 'good' ? ' ok' : ''}"><div><h2><span aria-hidden="true">${state === 'good' ? '✔' : '✖'} </span>${title}</h2><p>${about}</p></div>${lines.length === 0 ? html`` : list(lines)}</div>
 `
 
-/** What a reader of an empty lake does next. */
+/** The next steps of a reader of an empty lake. */
 export const firstSteps = html`<div class="card"><h2>Nothing is loaded yet</h2><p>The lake exists and is sound. Three steps to the first company:</p>
 <ol class="steps">
 <li><b>1</b><div><h3>Load a file</h3><pre tabindex="0">firmlake convert companies.jsonl --lake ./lake</pre></div></li>

@@ -171,7 +171,7 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
     rules: rules(),
     nights: {
       failed: [...new Set(runs.filter(({ state }) => state === 'gone').map(({ run }) => dayOf(run)))],
-      // Of an earlier snapshot nobody asks what came after it.
+      // A report of an earlier snapshot says nothing of the nights after it.
       ...(options.snapshot === undefined && {
         until: new Date(now.getTime() - DAY_MS).toISOString().slice(0, 10),
       }),

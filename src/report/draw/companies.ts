@@ -50,10 +50,10 @@ const amount = (value: number, numbers: Numbers): string => {
 /** The found and the expected value as the rule means them. */
 const valuesOf = (row: ReportRow, numbers: Numbers): readonly [found: string, expected: string] => {
   const [value, expected] = [row.value, row.expected].map(cellNumber)
-  const [found = 0, wanted = 0] = [value, expected]
+  const [found = 0, limit = 0] = [value, expected]
   switch (cellText(row.rule)) {
     case 'stakes':
-      return [`${numbers.fixed(found, 1)}${NBSP}%`, `at most ${numbers.whole(wanted)}${NBSP}%`]
+      return [`${numbers.fixed(found, 1)}${NBSP}%`, `at most ${numbers.whole(limit)}${NBSP}%`]
     case 'gaps':
       return [counted(found, 'year', numbers.whole(found)), 'none']
     case 'cycles':
@@ -67,7 +67,7 @@ const valuesOf = (row: ReportRow, numbers: Numbers): readonly [found: string, ex
     default:
       return [
         row.value === null ? '' : amount(found, numbers),
-        row.expected === null ? '' : amount(wanted, numbers),
+        row.expected === null ? '' : amount(limit, numbers),
       ]
   }
 }

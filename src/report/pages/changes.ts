@@ -4,7 +4,7 @@ import { barTable, nightBars } from '../draw/bars.ts'
 import { drawRestatements } from '../draw/companies.ts'
 import { type Html, html } from '../html.ts'
 import type { Numbers } from '../numbers.ts'
-import { cellNumber, cellText, sumOf } from '../rows.ts'
+import { cellNumber, cellText, columnSum } from '../rows.ts'
 import type { ReportPage, RowsOf } from '../section.ts'
 import { counted, dateWords } from '../words.ts'
 
@@ -17,11 +17,11 @@ const BARS = 6
 export const RESTATEMENTS_ID = 'largest-restatements'
 
 const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
-  const figures = sumOf(rowsOf('restated-items'), 'figures')
+  const figures = columnSum(rowsOf('restated-items'), 'figures')
   if (figures === 0) return html``
   const nights = rowsOf('restated-nights')
   const newest = nights.at(-1)?.night
-  const newly = sumOf(
+  const newly = columnSum(
     nights.filter(({ night }) => night === newest),
     'figures',
   )
@@ -67,7 +67,7 @@ GROUP BY r.line_item ORDER BY figures DESC, r.line_item LIMIT ${ITEMS}`,
               ? [
                   {
                     name: html`${counted(others.length, 'other')}`,
-                    value: sumOf(others, 'figures'),
+                    value: columnSum(others, 'figures'),
                     tone: 'f1l' as const,
                   },
                 ]

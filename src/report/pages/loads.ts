@@ -14,7 +14,7 @@ const LOADS = 100
 /** Nights without a load after the newest one; more say no more. */
 const MOST_ABSENT = 14
 
-/** What a snapshot does not know of its nights. */
+/** Facts about nights that a snapshot does not have. */
 export interface NightChoice {
   /** Days (`2026-11-20`, UTC) on which a run failed. */
   readonly failed?: readonly string[]

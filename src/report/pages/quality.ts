@@ -4,7 +4,7 @@ import { type Bar, barTable } from '../draw/bars.ts'
 import { drawFindings } from '../draw/companies.ts'
 import { type Html, html } from '../html.ts'
 import type { Numbers } from '../numbers.ts'
-import { cellNumber, cellText, type ReportRow, sumOf } from '../rows.ts'
+import { cellNumber, cellText, columnSum, type ReportRow } from '../rows.ts'
 import type { ReportPage, RowsOf } from '../section.ts'
 import { sqlText } from '../sql-text.ts'
 import { counted, ruleWords } from '../words.ts'
@@ -15,11 +15,11 @@ export const RULES_ID = 'rules'
 export const FINDINGS_ID = 'findings'
 
 const countOf = (rowsOf: RowsOf): number =>
-  sumOf(rowsOf(RULES_ID), 'errors') + sumOf(rowsOf(RULES_ID), 'notes')
+  columnSum(rowsOf(RULES_ID), 'errors') + columnSum(rowsOf(RULES_ID), 'notes')
 
 const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
   const rows = rowsOf(RULES_ID)
-  const [errors, notes] = [sumOf(rows, 'errors'), sumOf(rows, 'notes')]
+  const [errors, notes] = [columnSum(rows, 'errors'), columnSum(rows, 'notes')]
   if (errors + notes === 0) return html`Nothing is probably wrong.`
   const said = counted(errors, 'error', numbers.whole(errors))
   return html`${counted(errors + notes, 'finding', numbers.whole(errors + notes))}: ${errors > 0 ? html`<b class="bad">${said}</b>` : html`${said}`}, ${counted(notes, 'note', numbers.whole(notes))}. Errors are probably wrong; a note is what sound data breaks now and then.`

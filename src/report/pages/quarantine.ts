@@ -2,7 +2,7 @@
 
 import { nightBars, topBars } from '../draw/bars.ts'
 import { html, untrustedText } from '../html.ts'
-import { cellNumber, cellText, sumOf } from '../rows.ts'
+import { cellNumber, cellText, columnSum } from '../rows.ts'
 import type { ReportPage } from '../section.ts'
 import { counted, reasonWords } from '../words.ts'
 import { NUMBERS_ID } from './overview.ts'
@@ -15,9 +15,9 @@ export const quarantine: ReportPage = {
   id: 'quarantine',
   title: 'Quarantine',
   isHalf: true,
-  count: (rowsOf) => sumOf(rowsOf('quarantine-codes'), 'lines'),
+  count: (rowsOf) => columnSum(rowsOf('quarantine-codes'), 'lines'),
   lead: (rowsOf, numbers) => {
-    const lines = sumOf(rowsOf('quarantine-codes'), 'lines')
+    const lines = columnSum(rowsOf('quarantine-codes'), 'lines')
     const newly = cellNumber(rowsOf(NUMBERS_ID)[0]?.newly_quarantined)
     if (lines === 0) return html``
     return html`${counted(lines, 'line', numbers.whole(lines))} in all, ${newly === 0 ? 'none' : numbers.whole(newly)} in the newest night. Lines themselves are never shown.`

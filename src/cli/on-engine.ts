@@ -15,7 +15,7 @@ const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
     const counted = formatCounted(units, 'unit')
     if (!known)
       line.log(attached ? `Attached to run ${run}: ${counted}` : `Run ${run} is handed over: ${counted}`)
-    else line.show(() => `${formatCount(done)}/${counted} done`)
+    else line.show(() => `${formatCount(done)}/${counted} done`, { amount: { done, total: units } })
     known = true
   }
 }

@@ -22,6 +22,7 @@ import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'
+import { amountOfThings } from './output/time-left.ts'
 import { watchRun } from './output/watch-run.ts'
 
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
@@ -38,6 +39,7 @@ const showTargets =
       const { snapshots, snapshotsTotal, table } = event.progress
       line.show(
         () => `Publishing  ${formatCount(snapshots)}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`,
+        { amount: amountOfThings(snapshots, snapshotsTotal, 'publishing') },
       )
     } else if (event.kind === 'published') {
       line.log(`Published snapshot ${event.summary.snapshot} as ${event.formats.join(', ')}`)
@@ -47,6 +49,7 @@ const showTargets =
         () =>
           `${loading ? 'Loading into' : 'Delivering to'} ${sink}  ${formatCount(runsDone)}/${formatCounted(runs, 'run')}  ` +
           formatCounted(rows, 'row'),
+        { amount: amountOfThings(runsDone, runs, sink) },
       )
     } else if (event.kind === 'delivered') {
       for (const { sink, runs, rows } of event.delivered)

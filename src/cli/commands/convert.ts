@@ -184,7 +184,7 @@ const runConvertTo = async (
   { json }: JsonOption,
 ): Promise<void> => {
   const { convertTo } = await import('../../jobs/convert/convert-to.ts')
-  const { exportedLines, exportProgressText } = await import('../output/export-report.ts')
+  const { amountOfExport, exportedLines, exportProgressText } = await import('../output/export-report.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0
   try {
@@ -196,7 +196,9 @@ const runConvertTo = async (
           onEvent: watchRun(line),
           onProgress: (progress) => {
             startMs ||= performance.now()
-            line.show(() => exportProgressText(progress, (performance.now() - startMs) / 1000))
+            line.show(() => exportProgressText(progress, (performance.now() - startMs) / 1000), {
+              amount: amountOfExport(progress),
+            })
           },
         }),
       'nothing is left, the same command starts again',

@@ -19,6 +19,7 @@ import {
 import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
+import { amountOfThings } from '../output/time-left.ts'
 
 interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
@@ -62,7 +63,9 @@ const runGc = async (options: GcOptions): Promise<void> => {
   const { gc } = await import('../../jobs/gc/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
-    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
+    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`, {
+      amount: amountOfThings(snapshots, snapshotsTotal),
+    })
   const catalog = catalogFromEnvironment()
   let removing = false
   const onRemove = (): void => {

@@ -20,6 +20,7 @@ import { noteComputed, noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
+import { amountOfThings } from '../output/time-left.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
@@ -107,7 +108,10 @@ const runPublish = async (
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const { publish } = await import('../../targets/publish.ts')
-  const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
+  const onProgress = (progress: PublishProgress): void =>
+    line.show(() => stateText(progress), {
+      amount: amountOfThings(progress.snapshots, progress.snapshotsTotal),
+    })
   try {
     const summary = await interruptible((signal) =>
       publish({

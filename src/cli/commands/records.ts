@@ -20,7 +20,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteAccess, noteTaken } from '../output/lake-notes.ts'
 import { note, printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { fetchText } from '../output/show-fetch.ts'
+import { showFetch } from '../output/show-fetch.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption, CheckedFlag {
   readonly content?: Content
@@ -98,8 +98,13 @@ const runRecords = async (given: RecordsOptions): Promise<void> => {
   const found = new Set<bigint>()
   const { recordLines } = await import('../../jobs/records/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
-  const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
-  for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch, onRead: noteAccess })) {
+  for await (const lines of recordLines({
+    ...options,
+    ids,
+    memoryBytes,
+    onFetch: showFetch(line),
+    onRead: noteAccess,
+  })) {
     line.clear()
     if (ids !== undefined) for (const id of idsIn(lines)) found.add(id)
     await printBytes(lines)

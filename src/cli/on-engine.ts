@@ -1,8 +1,8 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
 import type { OnEngine } from '../jobs/steps/on-engine.ts'
+import { formatCount, formatCounted } from '../support/format.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
-import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
 import type { ProgressLine } from './output/progress-line.ts'
 

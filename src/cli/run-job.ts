@@ -5,6 +5,7 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
+import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
@@ -18,7 +19,6 @@ import {
   type TargetFlags,
   type UnknownOptions,
 } from './options/run-options.ts'
-import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'

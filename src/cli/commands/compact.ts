@@ -9,6 +9,7 @@ import type {
   CompactSummary,
 } from '../../jobs/compact/compact-work.ts'
 import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { jsonOption, lakeOption } from '../options/options.ts'
 import {
@@ -18,7 +19,6 @@ import {
   targetOptions,
   threadsOption,
 } from '../options/run-options.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'

@@ -7,6 +7,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
 import type { ConvertedTo, ConvertToOptions } from '../../jobs/convert/convert-to.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { exitCodeOfReports, withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
@@ -34,7 +35,6 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { countLines, remarkLines, warnOfSources } from '../output/run-report.ts'

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -13,7 +14,6 @@ import {
   snapshotOption,
   wholeNumber,
 } from '../options/options.ts'
-import { formatBytes, formatCount, formatCounted, formatRate } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

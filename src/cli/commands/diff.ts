@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
+import { formatCount, formatCounted, formatInstant } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -15,7 +16,6 @@ import {
   wholeNumber,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS } from '../output/print-result.ts'
@@ -172,7 +172,7 @@ export const diffSummaryLines = ({
       ? `; ${n(companies.currencyChanged)} of those changed in another currency`
       : ''
   return [
-    `From snapshot ${from.snapshot} (${from.time}) to ${to.snapshot} (${to.time})`,
+    `From snapshot ${from.snapshot} (${formatInstant(from.time)}) to ${to.snapshot} (${formatInstant(to.time)})`,
     `companies:    ${counts(companies)}${currencies}`,
     `relations:    ${counts(relations)}`,
     `restatements: ${n(changed)} changed, ${n(added)} added, ${n(withdrawn)} withdrawn, of ${n(restated)} companies`,

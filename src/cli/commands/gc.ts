@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
+import { formatBytes, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
 import { withExamples } from '../help.ts'
@@ -15,8 +16,6 @@ import {
   wholeNumber,
   yesOption,
 } from '../options/options.ts'
-
-import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { amountOfThings } from '../output/time-left.ts'

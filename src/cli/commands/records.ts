@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FetchProgress } from '../../storage/storage.ts'
 import { JSON_BYTES, membersAt } from '../../support/json-bytes.ts'
 import { withExamples } from '../help.ts'
 import {

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { Verification, VerifyProgress } from '../../manifest/verify/verify-lake.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import {
   type JsonOption,
@@ -13,7 +14,6 @@ import {
   type SnapshotOption,
   snapshotOption,
 } from '../options/options.ts'
-import { formatBytes, formatCount, formatCounted, formatRate } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'

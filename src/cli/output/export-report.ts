@@ -1,7 +1,7 @@
 /** An export on its way, and what it wrote, as text for people. */
 
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../../support/format.ts'
 import type { ExportProgress, ExportSummary } from '../../targets/export/export-tables.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { textTable } from './text-table.ts'
 import type { Amount } from './time-left.ts'
 

@@ -3,8 +3,8 @@
  * plain lines, seldom.
  */
 
+import { formatShare } from '../../support/format.ts'
 import { stoppingSignal } from '../interrupt.ts'
-import { formatShare } from './format.ts'
 import { CLEAR_LINE, isWritten, logsJson, writeLog } from './log.ts'
 import { cutToWidth, printable } from './text-table.ts'
 import { type Amount, barOf, TimeLeft, timeLeftText } from './time-left.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { FetchProgress } from '../../storage/storage.ts'
-import { formatBytes, formatCounted } from './format.ts'
+import { formatBytes, formatCounted } from '../../support/format.ts'
 import type { ProgressLine } from './progress-line.ts'
 
 /** Shows how far a fetch and check of files is, and says before a long check that it will be one. */

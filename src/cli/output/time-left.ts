@@ -1,6 +1,6 @@
 /** How long work will still take, by how fast its newest part went; says nothing before that can be known. */
 
-import { formatDuration } from './format.ts'
+import { formatDuration } from '../../support/format.ts'
 
 /** How much of some work is done, in any unit that grows as evenly as the work does. */
 export interface Amount {

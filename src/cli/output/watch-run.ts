@@ -1,7 +1,7 @@
 /** Shows the events of a run as they come. */
 
 import type { Progress, RunEvent } from '../../run/work/progress.ts'
-import { formatBytes, formatCount, formatCounted, formatRate } from './format.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import type { ProgressLine } from './progress-line.ts'
 import type { Amount } from './time-left.ts'
 

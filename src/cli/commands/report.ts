@@ -5,6 +5,7 @@ import type { OptionType } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
 import { LANGUAGE, WEB_ADDRESS } from '../../jobs/report/report-look.ts'
+import { formatBytes } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -24,7 +25,6 @@ import {
   uncheckedOption,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatBytes } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

@@ -1,16 +1,18 @@
 /** Checks of a lake in plain words: what was found, what is allowed, and where on the page it is shown. */
 
+import { formatSpan } from '../support/format.ts'
 import { type Html, html } from './html.ts'
 import type { Numbers } from './numbers.ts'
 import { cellNumber, cellText, type ReportRow } from './rows.ts'
-import { counted, ruleWords, spanWords } from './words.ts'
+import { counted, ruleWords } from './words.ts'
 
 /** How a check of the lake ended. */
 export interface CheckLine {
   readonly name: string
   readonly status: 'passed' | 'note' | 'failed'
   readonly value: number | null
-  /** Begins with its limit where it has one: `at most 0.1 …`. */
+  /** The largest value that passes, for `companies` the least. */
+  readonly limit?: number
   readonly expected: string
 }
 
@@ -48,9 +50,11 @@ const words = (title: string, found: string, allowed: string, said: string, at: 
   ...{ title, found, allowed, said, at },
 })
 
-export const checkWords = ({ name, status, value, expected }: CheckLine, numbers: Numbers): CheckWords => {
+export const checkWords = (
+  { name, status, value, limit = 0, expected }: CheckLine,
+  numbers: Numbers,
+): CheckWords => {
   const found = value ?? 0
-  const limit = Number(/[\d.]+(?:e[+-]?\d+)?/.exec(expected)?.[0] ?? 0)
   const [whole, share] = [numbers.whole(found), numbers.percent(found)]
   if (RULE.test(name)) {
     const rule = ruleWords(name.replace(RULE, ''))
@@ -70,9 +74,9 @@ export const checkWords = ({ name, status, value, expected }: CheckLine, numbers
     case 'age_seconds':
       return words(
         'Age of the newest load',
-        value === null ? 'no load' : spanWords(found),
-        `at most ${spanWords(limit)}`,
-        value === null ? 'There is no load' : `The newest load is ${spanWords(found)} old`,
+        value === null ? 'no load' : formatSpan(found),
+        `at most ${formatSpan(limit)}`,
+        value === null ? 'There is no load' : `The newest load is ${formatSpan(found)} old`,
         'loads',
       )
     case 'quarantined_share':

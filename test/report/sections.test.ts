@@ -167,7 +167,7 @@ test('what failed comes first, with links; a run that failed after the newest sn
   expect(verdictOf(before)).toEqual([
     '✖ 2 of 11 checks failed',
     '9 are good',
-    'The newest load is 1 hour oldexpected: at most 1 hour',
+    'The newest load is 90 min oldexpected: at most 60 min',
     '50\u00a0% of the newest load’s lines are badexpected: at most 25\u00a0%',
   ])
   const links = every(before.split('class="verdict"')[1] ?? '', /<li><a href="#(.*?)">/g)

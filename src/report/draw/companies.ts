@@ -28,7 +28,9 @@ const restatement = (row: ReportRow, most: number, around: Surroundings): Html =
   const [oldUnit, unit] = [row.old_currency, row.currency].map((one) => unitOf(cellText(one), sign))
   const percent = row.percent === null ? undefined : cellNumber(row.percent)
   const shown =
-    percent === undefined ? html`<span class="soft">–</span>` : html`${numbers.signed(percent, 1)}${NBSP}%`
+    percent === undefined
+      ? html`<span class="soft">–</span>`
+      : html`${numbers.signed(percent, Math.abs(percent) < 1000 ? 1 : 0)}${NBSP}%`
   return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${untrustedText(cellText(row.item))} ${cellText(row.fiscal_year)}</small></th><td class="n"><span class="old"><span class="vh">earlier </span>${scaled(before, factor, numbers)}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> now </span><b>${scaled(now, factor, numbers)}</b><small>${oldUnit === unit ? (unit ?? '') : `${oldUnit} → ${unit}`}</small></td><td class="hide b">${stackedBar([{ value: Math.abs(percent ?? 0), tone: (percent ?? 0) < 0 ? 'f2' : 'f1' }], most)}</td><td class="n">${shown}</td></tr>\n`
 }
 
@@ -63,7 +65,7 @@ const valuesOf = (row: ReportRow, numbers: Numbers): readonly [found: string, ex
     case 'currency':
       return [cellText(row.item), 'as before']
     case 'future':
-      return [cellText(row.fiscal_year), 'a year that has begun']
+      return [cellText(row.fiscal_year), 'none']
     default:
       return [
         row.value === null ? '' : amount(found, numbers),
@@ -76,7 +78,7 @@ const finding = (row: ReportRow, around: Surroundings): Html => {
   const [found, expected] = valuesOf(row, around.numbers)
   const isError = row.severity === 'error'
   const year = row.fiscal_year === null || row.rule === 'future' ? '' : cellText(row.fiscal_year)
-  return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${isError ? html`<span class="bad">✖ error</span>` : html`note`} · ${ruleWords(cellText(row.rule))} ${year}</small></th><td class="n${isError ? ' bad' : ''}">${found}</td><td class="n soft">${expected}</td></tr>\n`
+  return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${isError ? html`<span class="bad">✖ error</span>` : html`note`} · ${ruleWords(cellText(row.rule))} ${year}</small></th><td class="n${isError ? ' bad' : ''}">${found.replaceAll(' ', NBSP)}</td><td class="n soft">${expected}</td></tr>\n`
 }
 
 /** The first findings: the company, the rule, found and expected. */

@@ -69,7 +69,9 @@ export const attachSegments = async (
 ): Promise<void> => {
   await session.run('CREATE SCHEMA IF NOT EXISTS copy')
   for (const [at, { name }] of segments.entries())
-    await session.run(`ATTACH IF NOT EXISTS ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`)
+    await session.run(
+      `ATTACH IF NOT EXISTS ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`,
+    )
   const superseded = new Map<string, boolean>()
   for (const at of segments.keys())
     for (const content of ['companies', 'relations'] as const)

@@ -3,7 +3,7 @@
 import { numbersIn, scaleOf } from '../report/numbers.ts'
 import { sparkline } from '../report/svg.ts'
 import { type AnswerRow, answerRows, ask, type ExplorerAnswer } from './api.ts'
-import { type BrowseState, filterOf, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
+import { type BrowseState, browseFilter, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import { saveCsv } from './download.ts'
 import { shownNumber } from './figures.ts'
@@ -102,7 +102,7 @@ const saveButton = (page: ShownPage, state: BrowseState, total: number): readonl
     const { order, direction } = state
     status.textContent = 'Loading …'
     try {
-      const parameters = { ...filterOf(state), order, direction, most: MOST_SAVED }
+      const parameters = { ...browseFilter(state), order, direction, most: MOST_SAVED }
       const answer = await ask('browse', parameters, page.signal)
       const left = answer.columns.indexOf('unit')
       const cut = <T>(row: readonly T[]): readonly T[] => row.slice(0, left)

@@ -113,7 +113,7 @@ const facetBlock = (
   const isNeedless = values.every(({ value }) => value === '') || (facet === 'currency' && values.length < 3)
   if (isNeedless && !state.chosen.has(facet)) return null
   const first = facet === 'size' ? values.length : OPEN_VALUES
-  // What is chosen stands among the first.
+  // Chosen values stand among the first.
   const shown = values.filter(({ value }, at) => at < first || isChosen(state, facet, value))
   const folded = values.filter((one) => !shown.includes(one))
   const id = `facet-${facet}`
@@ -145,7 +145,7 @@ export const facetBlocks = (
   return FACETS.flatMap((facet) => facetBlock(answer, state, facet, (one) => open.has(one)) ?? [])
 }
 
-/** What the list is filtered by, each a link to the list without it. */
+/** The chosen values, each a link to the list without it. */
 export const filterChips = (answer: ExplorerAnswer, state: BrowseState): readonly Node[] => {
   const chip = (key: string, text: string, without: BrowseState): HTMLElement =>
     h(

@@ -1,7 +1,7 @@
 /** The first page: find a company by its name, or browse by facets; then how the companies and the lake are made up. */
 
 import { type AnswerRow, answerRows } from './api.ts'
-import { type BrowseState, filterOf, pageRows } from './browse-state.ts'
+import { type BrowseState, browseFilter, pageRows } from './browse-state.ts'
 import { companyList } from './company-list.ts'
 import { distribution } from './distribution.ts'
 import { h } from './dom.ts'
@@ -140,7 +140,7 @@ export const showHome = async (
   const places = placesOf(page, search)
   const { lead, facets, chips, list, browse, tiles, loads } = places
   const { order, direction, from } = state
-  const filter = filterOf(state)
+  const filter = browseFilter(state)
   let isEmpty = false
   await fillPlace(page, lead, ['overview', {}], (answer) => {
     const row = answerRows(answer)[0] ?? {}

@@ -92,7 +92,7 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
   list.addEventListener('click', (event) => {
     if (event.target instanceof Element && event.target.closest('a') !== null) leave()
   })
-  // Whoever goes on to something else has no use for it.
+  // Results close when the focus moves elsewhere.
   box.addEventListener('focusout', (event) => {
     if (event.relatedTarget instanceof Node && !box.contains(event.relatedTarget)) clear()
   })

@@ -183,6 +183,18 @@ test('hostile names are text, protected persons are absent for every token, and 
       const all = await page.content()
       for (const secret of SECRETS) expect(all).not.toContain(secret)
     }
+    await page.setViewportSize({ width: 360, height: 800 })
+    await goTo(page, '#/')
+    expect(await page.locator('.companies tbody th a').allTextContents()).toEqual(
+      expect.arrayContaining(['Alpha', IMAGE, BACKWARDS]),
+    )
+    expect(await page.locator('img, script:not([src]), [onerror]').count()).toBe(0)
+    expect(['home', await fits(page)]).toEqual(['home', true])
+    const home = await page.content()
+    for (const secret of SECRETS) expect(home).not.toContain(secret)
+    await axe(page, 'awkward home')
+    await picture(page, `awkward-home-${token}`)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await goTo(page, `#/company/${ALPHA}`)
     expect(await page.locator('.graph text.protected').allTextContents()).toEqual(['protected', 'protected'])
     expect(await page.locator('.graph .cycle').count()).toBe(3)

@@ -7,7 +7,7 @@ import { distribution } from './distribution.ts'
 import { h } from './dom.ts'
 import { facetBlocks, filterChips } from './facet-part.ts'
 import { shownNumber } from './figures.ts'
-import { fillPlace, heading, type ShownPage } from './page.ts'
+import { fillPlace, heading, replaceContent, type ShownPage } from './page.ts'
 
 /** Places of the page, which keep what they show until there is something newer. */
 interface Places {
@@ -172,9 +172,9 @@ export const showHome = async (
       title?.focus({ preventScroll: true })
       title?.scrollIntoView()
     }
-    await fillPlace(page, facets, ['facets', filter], (answer) => {
-      chips.replaceChildren(...filterChips(answer, state))
-      places.made.replaceChildren(...distribution(answer, state))
+    await fillPlace(page, facets, ['facets', filter, `${order} ${direction}`], (answer) => {
+      replaceContent(chips, filterChips(answer, state))
+      replaceContent(places.made, distribution(answer, state))
       return facetBlocks(answer, state, facets)
     })
   }

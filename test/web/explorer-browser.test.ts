@@ -319,6 +319,10 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
     sql: `SELECT company_name FROM companies WHERE country_code = 'SE' AND operational_status_name = 'Active' ORDER BY 1 LIMIT 1`,
   })
   expect(await page.locator('.companies tbody th a').first().textContent()).toBe(first?.company_name)
+  // The facets keep the order that was chosen after them.
+  expect(await page.locator('[data-key="status Active"]').getAttribute('href')).toBe(
+    '#/?country=SE&order=name',
+  )
   await press('page')
   expect(await page.evaluate('document.activeElement.id')).toBe('list')
   expect(await page.evaluate('location.hash')).toContain('from=20')
@@ -335,6 +339,7 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
   await settled(page)
   expect(await title(page)).toBe(await countOf(`country_code = 'SE'`))
   await press('chip country SE')
+  expect(await page.evaluate('document.activeElement.id')).toBe('list')
   expect(await title(page)).toBe(await countOf('true'))
   await page.locator('#search').focus()
   await page.keyboard.type('holding')

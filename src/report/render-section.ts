@@ -49,7 +49,7 @@ const folded = (word: string, title: string, inner: Html): Html =>
   html`<details><summary>${word}<span class="vh"> of “${title}”</span></summary>${inner}</details>`
 
 /** The statement; one click selects it. */
-const statement = (sql: string, title: string): Html =>
+export const statement = (sql: string, title: string): Html =>
   folded('SQL', title, html`<pre tabindex="0"><code>${sql}</code></pre>`)
 
 const cut = ({ most }: Section, rows: readonly ReportRow[], numbers: Numbers): Html =>

@@ -147,7 +147,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ...['search/answer', 'search/query', 'search/request', 'search/shared'],
       ...['serving-index', 'ranking', 'access'],
     ],
-    explorer: ['search/shared', 'access'],
+    explorer: ['search/shared', 'serving-index', 'access'],
     http: ['explorer', 'search/shared', 'batch-files', 'openapi', 'access'],
     // Handed to http as a layer, which knows nothing of it.
     faults: ['http', 'access'],

@@ -14,6 +14,7 @@ import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'
 import type { Answer, SearchParts } from './search/shared/answer.ts'
 import { namedCountries } from './search/shared/visible-records.ts'
+import type { SegmentDescription } from './serving-index/index-form.ts'
 import type { ServingIndex } from './serving-index/session-pool.ts'
 
 /** How long the snapshot before stays open for its chains. */
@@ -138,6 +139,8 @@ export interface SearchSettings extends Omit<SearchParts, 'index' | 'rates' | 'c
 
 export interface OpenSnapshot {
   readonly number: number
+  /** Segments of its serving index. */
+  readonly segments: readonly SegmentDescription[]
   /** Country codes of its companies. */
   readonly countries: readonly string[]
   readonly companies: Search
@@ -196,6 +199,7 @@ export const openSnapshot = async (
     return {
       protectedDigest: () => protectedDigest(index, { timeoutMs: queryTimeoutMs }),
       number: index.description.snapshot,
+      segments: index.description.segments,
       countries,
       companies: overText(parts, searchCompanies),
       relations: overText(parts, searchRelations),

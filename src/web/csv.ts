@@ -2,7 +2,7 @@
 
 import { neutralise, neutraliseJson } from '../support/formula-text.ts'
 
-interface CsvTable {
+export interface CsvTable {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }

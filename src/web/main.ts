@@ -1,96 +1,111 @@
-/** The explorer's page: sign-in, navigation, and the page that the address names behind its `#`. */
+/** The explorer's page: its frame, navigation, and the page that the address names behind its `#`. */
 
-import { answerRows, ask, signIn } from './api.ts'
+import { AskFailure, answerRows, ask, forgetSession, hasSession, signOut } from './api.ts'
+import { brandMark } from './brand.ts'
+import { stateOf } from './browse-state.ts'
 import { showCompany } from './company-page.ts'
 import { h } from './dom.ts'
-import { showOverview } from './overview-page.ts'
+import { showHome } from './home-page.ts'
 import type { ShownPage } from './page.ts'
 import { REPORT_PAGES, showReportPage } from './report-page.ts'
 import { searchBox } from './search-box.ts'
+import { showSignIn } from './sign-in-page.ts'
 
 /** Ids of the sections that the token may see; `undefined` while nobody is signed in. */
 let open: ReadonlySet<string> | undefined
 let shown = new AbortController()
+let search: HTMLElement | undefined
 
-const signedOut = (reason: string): void => {
+const askToSignIn = (said: string): void => {
   open = undefined
-  signIn('')
-  showSignIn(reason)
+  shown.abort()
+  forgetSession()
+  showSignIn(said, begin)
 }
 
-/** `#/coverage/NetSales` as its parts; none where it is not written as an address is. */
-const hashParts = (): readonly string[] => {
+/** `#/coverage/NetSales` as its parts, and what stands behind a `?`; no parts where it is not written as an address is. */
+const addressParts = (): { readonly parts: readonly string[]; readonly query: string } => {
+  const [path = '', ...query] = location.hash.replace(/^#\/?/, '').split('?')
   try {
-    return location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent)
+    return { parts: path.split('/').map(decodeURIComponent), query: query.join('?') }
   } catch {
-    return []
+    return { parts: [], query: '' }
   }
 }
 
 const show = async (): Promise<void> => {
   shown.abort()
-  if (open === undefined) return showSignIn('')
   shown = new AbortController()
   const main = document.querySelector('main')
-  if (main === null) return
-  main.replaceChildren()
-  const page: ShownPage = { main, signal: shown.signal, onSignedOut: signedOut }
-  const [name = '', argument = ''] = hashParts()
+  if (main === null || open === undefined || search === undefined) return
+  const page: ShownPage = { main, signal: shown.signal, onSignedOut: askToSignIn }
+  const { parts, query } = addressParts()
+  const [name = '', argument = ''] = parts
   for (const link of document.querySelectorAll('nav a'))
     if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   const reportPage = REPORT_PAGES.find(({ id }) => id === name)
+  const company = name === 'company' && /^\d{1,15}$/.test(argument) ? Number(argument) : undefined
+  if (reportPage === undefined && company === undefined)
+    return showHome(page, search, stateOf(query), open.has('durations'))
+  main.className = 'in'
+  main.replaceChildren()
+  document.querySelector('header .mini')?.replaceChildren(search)
   if (reportPage !== undefined) return showReportPage(page, reportPage, open, argument || 'NetSales')
-  if (name === 'company' && /^\d{1,15}$/.test(argument)) return showCompany(page, Number(argument))
-  return showOverview(page, open.has('durations'))
+  if (company !== undefined) return showCompany(page, company)
 }
 
-const showPages = (): void => {
-  const links = [{ id: '', title: 'Overview' }, ...REPORT_PAGES].map(({ id, title }) =>
+const showFrame = (): void => {
+  const links = [{ id: '', title: 'Companies' }, ...REPORT_PAGES].map(({ id, title }) =>
     h('li', {}, h('a', { href: `#/${id}` }, title)),
   )
-  const out = h('button', { type: 'button' }, 'Sign out')
-  out.addEventListener('click', () => signedOut('Signed out.'))
+  const out = h('button', { type: 'button', class: 'btn' }, 'Sign out')
+  out.addEventListener('click', async () => {
+    const ended = signOut()
+    askToSignIn('Signed out.')
+    await ended.catch(() =>
+      showSignIn('Signed out here. The server could not be reached: its session ends by itself.', begin),
+    )
+  })
+  search = searchBox(askToSignIn)
+  const skip = h('a', { class: 'skip', href: '#main' }, 'To the content')
+  const main = h('main', { class: 'in', id: 'main', tabindex: -1 })
+  // The address behind `#` names the page.
+  skip.addEventListener('click', (event) => {
+    event.preventDefault()
+    main.focus()
+  })
   document.body.replaceChildren(
-    h('header', {}, h('nav', { 'aria-label': 'Pages' }, h('ul', {}, ...links), out), searchBox(signedOut)),
-    h('main', {}),
+    h(
+      'header',
+      { class: 'top' },
+      h(
+        'div',
+        { class: 'in' },
+        skip,
+        h('a', { class: 'brand', href: '#/' }, brandMark(), 'firmlake'),
+        h('nav', { 'aria-label': 'Pages' }, h('ul', {}, ...links)),
+        h('span', { class: 'grow' }),
+        h('div', { class: 'mini' }),
+        out,
+      ),
+    ),
+    main,
   )
   void show()
 }
 
-const showSignIn = (said: string): void => {
-  document.title = 'Sign in – firmlake'
-  const token = h('input', { type: 'password', id: 'token', autocomplete: 'off', required: true })
-  const status = h('p', { role: 'status' }, said)
-  const form = h(
-    'form',
-    {},
-    h('p', {}, h('label', { for: 'token' }, 'Token of this server '), token),
-    h('p', {}, h('button', { type: 'submit' }, 'Sign in')),
-    status,
-    h(
-      'p',
-      { class: 'soft' },
-      'The token stays in the memory of this page: it is stored nowhere, and asked for again when the page is loaded again.',
-    ),
-  )
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault()
-    signIn(token.value.trim())
-    status.textContent = 'Signing in …'
-    try {
-      const answer = await ask('sections', {}, AbortSignal.timeout(60_000))
-      open = new Set(answerRows(answer).flatMap((row) => (row.is_open === true ? [String(row.id)] : [])))
-      showPages()
-    } catch (error) {
-      signIn('')
-      status.textContent = error instanceof Error ? error.message : String(error)
-      token.focus()
-    }
-  })
-  document.body.replaceChildren(h('main', { class: 'sign-in' }, h('h1', {}, 'firmlake explorer'), form))
-  token.focus()
+/** Shows the pages that the session may see. @throws {AskFailure} */
+const begin = async (): Promise<void> => {
+  const answer = await ask('sections', {}, AbortSignal.timeout(60_000))
+  open = new Set(answerRows(answer).flatMap((row) => (row.is_open === true ? [String(row.id)] : [])))
+  showFrame()
 }
 
 addEventListener('hashchange', () => void show())
-showSignIn('')
+if (hasSession())
+  begin().catch((error: unknown) => {
+    if (error instanceof AskFailure && error.status === 401) askToSignIn(error.message)
+    else showSignIn(error instanceof Error ? error.message : String(error), begin)
+  })
+else askToSignIn('')

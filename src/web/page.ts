@@ -19,24 +19,55 @@ export const heading = (page: ShownPage, text: string | Node, title: string): vo
   found.focus({ preventScroll: true })
 }
 
+type Show = (answer: ExplorerAnswer) => readonly Node[]
+
+/** The same thing as before has the focus again where it is there. */
+const replaceContent = (place: HTMLElement, nodes: readonly Node[]): void => {
+  const focused = document.activeElement
+  const key = focused instanceof HTMLElement && place.contains(focused) ? focused.dataset.key : undefined
+  place.replaceChildren(...nodes)
+  if (key === undefined) return
+  const next = [...place.querySelectorAll<HTMLElement>('[data-key]')].find((one) => one.dataset.key === key)
+  next?.focus({ preventScroll: true })
+}
+
+/**
+ * Asks, and shows the answer in a place that keeps its content until then; nothing is asked where the place shows it already.
+ * Never fails.
+ */
+export const fillPlace = async (
+  page: ShownPage,
+  place: HTMLElement,
+  [question, parameters]: readonly [question: string, parameters: object],
+  show: Show,
+): Promise<void> => {
+  const shown = JSON.stringify([question, parameters])
+  if (place.dataset.shown === shown) return
+  place.setAttribute('aria-busy', 'true')
+  if (!place.hasChildNodes()) place.append(h('p', { class: 'soft' }, 'Loading …'))
+  try {
+    const answer = await ask(question, parameters, page.signal)
+    replaceContent(place, show(answer))
+    place.dataset.shown = shown
+  } catch (error) {
+    if (page.signal.aborted) return
+    delete place.dataset.shown
+    const reason = error instanceof Error ? error.message : String(error)
+    if (error instanceof AskFailure && error.status === 401) page.onSignedOut(reason)
+    place.replaceChildren(h('p', { class: 'bad', role: 'alert' }, `✖ ${reason}`))
+  } finally {
+    if (!page.signal.aborted) place.removeAttribute('aria-busy')
+  }
+}
+
 /** Asks, and shows the answer in a part that stands where it is called; never fails. */
 export const part = async (
   page: ShownPage,
   question: string,
   parameters: object,
-  show: (answer: ExplorerAnswer) => readonly Node[],
+  show: Show,
 ): Promise<void> => {
-  const place = h('div', { 'aria-busy': 'true' }, h('p', { class: 'soft' }, 'Loading …'))
+  const place = h('div')
   page.main.append(place)
-  try {
-    const answer = await ask(question, parameters, page.signal)
-    place.replaceChildren(...show(answer))
-  } catch (error) {
-    if (page.signal.aborted) return
-    const reason = error instanceof Error ? error.message : String(error)
-    if (error instanceof AskFailure && error.status === 401) page.onSignedOut(reason)
-    place.replaceChildren(h('p', { class: 'bad', role: 'alert' }, `✖ ${reason}`))
-  } finally {
-    place.removeAttribute('aria-busy')
-  }
+  await fillPlace(page, place, [question, parameters], show)
 }

@@ -1,19 +1,25 @@
-/** Search as one types: companies by words of their name, by number or identifier. */
+/** Search as one types: companies by words of their name, by number or identifier; Enter lists all that match. */
 
 import { AskFailure, answerRows, ask } from './api.ts'
-import { h, untrusted } from './dom.ts'
+import { linkOf } from './browse-state.ts'
+import { h, svg, untrusted } from './dom.ts'
 
 const PAUSE_MS = 150
 const LONGEST = 200
 const LONGEST_NAME = 120
 
+const magnifier = (): SVGElement =>
+  svg(
+    'svg',
+    { viewBox: '0 0 24 24', fill: 'none', 'stroke-width': 2, 'aria-hidden': 'true' },
+    svg('circle', { cx: 10.5, cy: 10.5, r: 6.5 }),
+    svg('path', { d: 'M15.5 15.5 21 21' }),
+  )
+
 export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement => {
   const input = h('input', {
-    type: 'search',
-    id: 'search',
-    maxlength: LONGEST,
-    autocomplete: 'off',
-    spellcheck: 'false',
+    ...{ type: 'search', id: 'search', maxlength: LONGEST, autocomplete: 'off', spellcheck: 'false' },
+    placeholder: 'Name, organisation number or identifier',
   })
   const status = h('p', { class: 'soft', role: 'status' })
   const list = h('ul', { class: 'found' })
@@ -21,6 +27,8 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const clear = (): void => {
+    running.abort()
+    clearTimeout(timer)
     list.replaceChildren()
     status.textContent = ''
   }
@@ -29,23 +37,17 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
     if (text === '') return clear()
     try {
       const rows = answerRows(await ask('search', { text }, signal))
-      status.textContent =
-        rows.length === 0 ? 'No company is found.' : `${rows.length} companies, the nearest first`
-      list.replaceChildren(
-        ...rows.map((row) =>
-          h(
-            'li',
-            {},
-            h(
-              'a',
-              { href: `#/company/${String(row.internal_id)}` },
-              untrusted(row.company_name, LONGEST_NAME),
-            ),
-            ' ',
-            h('small', {}, [row.org_no, row.country_code, row.status].filter(Boolean).join(', ')),
-          ),
+      status.textContent = rows.length === 0 ? 'No company is found.' : 'The nearest first'
+      const found = rows.map((row) =>
+        h(
+          'a',
+          { href: `#/company/${String(row.internal_id)}` },
+          untrusted(row.company_name, LONGEST_NAME),
+          h('small', {}, [row.org_no, row.country_code, row.status].filter(Boolean).join(', ')),
         ),
       )
+      const all = h('a', { href: linkOf({ text }) }, 'List all that match')
+      list.replaceChildren(...[...found, ...(rows.length > 0 ? [all] : [])].map((one) => h('li', {}, one)))
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof AskFailure && error.status === 401) onSignedOut(error.message)
@@ -58,13 +60,27 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
     running = new AbortController()
     timer = setTimeout(() => search(running.signal), PAUSE_MS)
   })
-  const box = h('search', {}, h('label', { for: 'search' }, 'Search companies '), input, status, list)
+  const box = h(
+    'search',
+    { class: 'search' },
+    h('label', { class: 'vh', for: 'search' }, 'Search companies by name, organisation number or identifier'),
+    magnifier(),
+    input,
+    h('div', { class: 'panel' }, status, list),
+  )
+  const leave = (): void => {
+    input.value = ''
+    clear()
+  }
   box.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (event.key === 'Escape') {
-      input.value = ''
-      clear()
+      leave()
       input.focus()
+    }
+    if (event.key === 'Enter' && event.target === input && input.value.trim() !== '') {
+      location.hash = linkOf({ text: input.value.trim() })
+      leave()
     }
     if (step === undefined) return
     const stops = [input, ...list.querySelectorAll('a')]
@@ -74,9 +90,11 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
   })
   // A company that is chosen takes the place of what was found.
   list.addEventListener('click', (event) => {
-    if (!(event.target instanceof Element) || event.target.closest('a') === null) return
-    input.value = ''
-    clear()
+    if (event.target instanceof Element && event.target.closest('a') !== null) leave()
+  })
+  // Whoever goes on to something else has no use for it.
+  box.addEventListener('focusout', (event) => {
+    if (event.relatedTarget instanceof Node && !box.contains(event.relatedTarget)) clear()
   })
   return box
 }

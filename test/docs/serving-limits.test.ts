@@ -18,6 +18,7 @@ const SAID: Readonly<Record<keyof typeof SERVER_LIMITS, string>> = {
   connections: `connections, ${SERVER_LIMITS.connections}`,
   requestsAtOnce: `under way at once, ${SERVER_LIMITS.requestsAtOnce}`,
   failedSignIns: `${SERVER_LIMITS.failedSignIns.atOnce} at once, then one per second`,
+  sessions: `sessions of a token, ${SERVER_LIMITS.sessions.perToken}`,
   tokenCharacters: `A token has ${SERVER_LIMITS.tokenCharacters} characters or more`,
   tokensEveryMs: 'at most once a second',
 }
@@ -28,4 +29,5 @@ test('docs/serving.md says every limit of the server', () => {
   expect(page).toContain(`companies of a cursor chain, ${LIMITS.cursorCap.toLocaleString('en')}`)
   expect([SERVER_LIMITS.stopMs, SERVER_LIMITS.tokensEveryMs]).toEqual([10_000, 1000])
   expect(SERVER_LIMITS.failedSignIns.perSecond).toBe(1)
+  expect([SERVER_LIMITS.sessions.idleMs, SERVER_LIMITS.sessions.longestMs]).toEqual([3_600_000, 43_200_000])
 })

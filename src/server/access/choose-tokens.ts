@@ -88,6 +88,8 @@ export interface TokenEntry {
 export interface TokenRegistry {
   /** The entry of a token; `undefined` where there is none. */
   find(token: string): Promise<TokenEntry | undefined>
+  /** The entry of the token that has this hash. @param sha256 32 bytes */
+  findHash(sha256: Buffer): Promise<TokenEntry | undefined>
 }
 
 /** The characters of a bearer token (RFC 6750). */
@@ -99,17 +101,23 @@ const TOKEN_EXPECTED = `${LEAST} characters or more of A-Z a-z 0-9 -._~+/`
 
 export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry => ({
-  find: async (token) => {
-    // An entry with a hash does not say its token's length.
-    if (token.length < LEAST) return undefined
-    const hash = tokenHash(token)
+/** @param entriesNow gives them as they are at the moment */
+const registryOf = (entriesNow: () => Promise<readonly TokenEntry[]>): TokenRegistry => {
+  const findHash: TokenRegistry['findHash'] = async (sha256) => {
     let found: TokenEntry | undefined
     // All entries are compared, each in constant time: the time it takes reveals nothing.
-    for (const entry of entries) if (timingSafeEqual(entry.sha256, hash)) found = entry
+    for (const entry of await entriesNow()) if (timingSafeEqual(entry.sha256, sha256)) found = entry
     return found
-  },
-})
+  }
+  return {
+    // An entry with a hash does not say its token's length.
+    find: async (token) => (token.length < LEAST ? undefined : findHash(tokenHash(token))),
+    findHash,
+  }
+}
+
+export const newTokenRegistry = (entries: readonly TokenEntry[]): TokenRegistry =>
+  registryOf(async () => entries)
 
 /** Changes with every change of a file; a file that is gone has one too. */
 const stampOf = (path: string): Promise<string> =>
@@ -124,14 +132,14 @@ const tokensOfFile = async (
   onTokensError: TokensRequest['onTokensError'],
 ): Promise<TokenRegistry> => {
   let stamp = await stampOf(path)
-  let registry = newTokenRegistry(await readTokens(path))
+  let entries = await readTokens(path)
   let lookedMs = performance.now()
   const look = async (): Promise<void> => {
     const now = await stampOf(path)
     if (now === stamp) return
     stamp = now
     try {
-      registry = newTokenRegistry(await readTokens(path))
+      entries = await readTokens(path)
     } catch (error) {
       // A half-written file is read again when it is whole.
       if (error instanceof ToolkitError) onTokensError?.(error)
@@ -139,16 +147,14 @@ const tokensOfFile = async (
     }
   }
   let looking = Promise.resolve()
-  return {
-    find: async (token) => {
-      if (performance.now() - lookedMs >= SERVER_LIMITS.tokensEveryMs) {
-        lookedMs = performance.now()
-        looking = look()
-      }
-      await looking
-      return registry.find(token)
-    },
-  }
+  return registryOf(async () => {
+    if (performance.now() - lookedMs >= SERVER_LIMITS.tokensEveryMs) {
+      lookedMs = performance.now()
+      looking = look()
+    }
+    await looking
+    return entries
+  })
 }
 
 // The file of tokens (`--tokens`): who may see which countries and areas. Its form: docs/serving.md.

@@ -24,6 +24,8 @@ export const SERVER_LIMITS = {
   requestsAtOnce: 32,
   /** Failed sign-ins of one address: so many at once, then so many a second. */
   failedSignIns: { atOnce: 20, perSecond: 1 },
+  /** Sessions of the explorer's page: the longest time without use, the longest in all, the most of one token. */
+  sessions: { idleMs: 60 * 60_000, longestMs: 12 * 3_600_000, perToken: 100 },
   /** Least characters of a token. */
   tokenCharacters: 16,
   /** How long a change of the file of tokens may go unseen. */

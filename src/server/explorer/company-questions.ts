@@ -9,8 +9,8 @@ const MOST_WORDS = 6
 
 const searchText = textLike(/^[\s\S]{1,200}$/, 'a text of up to 200 characters')
 
-const FOLDED_NAME = `lower(strip_accents(company_name))`
-const plain = (column: string): string => `replace(replace(${column}, '-', ''), ' ', '')`
+export const FOLDED_NAME = `lower(strip_accents(company_name))`
+export const plain = (column: string): string => `replace(replace(${column}, '-', ''), ' ', '')`
 
 /** Companies whose name has every word, or whose number begins with the text. */
 const search = question(objectOf({ text: searchText }), async (run, { text }) => {

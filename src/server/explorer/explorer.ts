@@ -4,19 +4,22 @@
  */
 
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
 import { type RecentValues, remembered } from '../search/shared/recent-values.ts'
+import { BROWSE_QUESTIONS } from './browse-questions.ts'
+import { LIST_READS, listStatements } from './company-list.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
 import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lake-turns.ts'
-import { narrowedViews } from './narrowed-views.ts'
+import { narrowedList, narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
 import type { AnswerTable, Question, QuestionAnswer, RunStatement } from './question.ts'
 import { REPORT_QUESTIONS } from './report-questions.ts'
 
 const QUESTIONS = new Map<string, Question>(
-  Object.entries({ ...COMPANY_QUESTIONS, ...OWNERSHIP_QUESTIONS, ...REPORT_QUESTIONS }),
+  Object.entries({ ...BROWSE_QUESTIONS, ...COMPANY_QUESTIONS, ...OWNERSHIP_QUESTIONS, ...REPORT_QUESTIONS }),
 )
 
 export type ExplorerReply =
@@ -43,11 +46,17 @@ export interface Explorer {
   close(): Promise<void>
 }
 
+export interface ExplorerSettings extends LakeTurnsSettings {
+  /** Attaches the serving index of a snapshot as the schema `copy`. @default there is none: companies cannot be browsed */
+  readonly attachIndex?: ((session: Session, snapshot: number) => Promise<void>) | undefined
+}
+
 /** The state of an open snapshot: answers that are kept, and whose views stand. */
 interface Seen {
   readonly kept: RecentValues<QuestionAnswer>
   /** As whose views stand; `null` while they are made. */
   rights: Caller['rights'] | null
+  hasList: boolean
 }
 
 const MOST_KEPT = 100
@@ -79,12 +88,12 @@ const parsed = (body: string): unknown => {
 }
 
 /** Opens nothing before the first question. With 0 bytes of memory every question is refused. */
-export const newExplorer = (settings: LakeTurnsSettings): Explorer => {
+export const newExplorer = (settings: ExplorerSettings): Explorer => {
   const turns = newLakeTurns(settings)
   const seen = new WeakMap<OpenedSnapshot, Seen>()
 
   const seenOf = (opened: OpenedSnapshot): Seen => {
-    const one = seen.get(opened) ?? { kept: new Map(), rights: null }
+    const one = seen.get(opened) ?? { kept: new Map(), rights: null, hasList: false }
     seen.set(opened, one)
     return one
   }
@@ -93,18 +102,33 @@ export const newExplorer = (settings: LakeTurnsSettings): Explorer => {
   const seeAs = async ({ lake }: OpenedSnapshot, one: Seen, { rights }: Caller): Promise<void> => {
     if (one.rights === rights) return
     one.rights = null
-    await lake.narrow(narrowedViews(rights))
+    await lake.narrow([...narrowedViews(rights), ...(one.hasList ? [narrowedList(rights)] : [])])
     one.rights = rights
   }
 
+  /** Works the list of all companies out, which each caller then sees a part of. */
+  const makeList = async ({ lake, snapshot }: OpenedSnapshot, one: Seen): Promise<void> => {
+    const { attachIndex } = settings
+    if (one.hasList || attachIndex === undefined) return
+    one.rights = null
+    await lake.narrow(narrowedViews('everything'))
+    await rowsOf(lake, `SELECT max(internal_id) FROM ${LIST_READS}`, [])
+    await lake.prepare([], async (session) => {
+      await attachIndex(session, snapshot)
+      for (const sql of listStatements()) await session.run(sql)
+    })
+    one.hasList = true
+  }
+
   const answer = async (
-    { answer: answerIt, isKept }: Question,
+    { answer: answerIt, isKept, needsList }: Question,
     keyOf: () => string,
     body: unknown,
     caller: Caller,
     [opened, ends]: readonly [OpenedSnapshot, AbortSignal],
   ): Promise<ExplorerReply> => {
     const one = seenOf(opened)
+    if (needsList) await makeList(opened, one)
     await seeAs(opened, one, caller)
     const maySee = (sql: string): boolean => caller.rights === 'everything' || !isOfWholeLake(sql)
     const run: RunStatement = async (sql, values = []) => {
@@ -121,7 +145,8 @@ export const newExplorer = (settings: LakeTurnsSettings): Explorer => {
     ask: async (name, body, caller, signal) => {
       const found = QUESTIONS.get(name)
       if (found === undefined) return { kind: 'unknown' }
-      if (settings.memoryBytes === 0) return { kind: 'off' }
+      if (settings.memoryBytes === 0 || (found.needsList && settings.attachIndex === undefined))
+        return { kind: 'off' }
       try {
         const parameters = parsed(body)
         // Not by the caller's name: its rights may have changed since.

@@ -14,6 +14,7 @@ import { literal } from '../../lake/duckdb/sql.ts'
 import { OWNERSHIP_LISTS, snakeCase } from '../../lake/tables/columns.ts'
 import type { NarrowedView } from '../../lake/views/lake-views.ts'
 import type { Areas, Caller } from '../access/caller.ts'
+import { ALL_LISTED, COMPANY_LIST } from './company-list.ts'
 
 type Rights = Caller['rights']
 
@@ -93,6 +94,12 @@ const roles = (rights: Rights): NarrowedView => ({
 })
 
 const closed = (name: string): NarrowedView => ({ name, select: (rowsOf) => `FROM ${rowsOf(name)} LIMIT 0` })
+
+/** The list of companies as a caller sees it, once it is worked out. */
+export const narrowedList = (rights: Rights): NarrowedView => ({
+  name: COMPANY_LIST,
+  select: () => `FROM ${ALL_LISTED} WHERE ${within(rights, anyAreas, 'country_code')}`,
+})
 
 /** The base views as a caller sees them; whatever reads them sees no more. */
 export const narrowedViews = (rights: Rights): readonly NarrowedView[] => [

@@ -26,15 +26,18 @@ export interface Question {
   readonly answer: (run: RunStatement, parameters: unknown, maySee: MaySee) => Promise<QuestionAnswer>
   /** Whether its answers are kept: they cost more than a look-up, and stay the same for a snapshot. */
   readonly isKept: boolean
+  /** Whether it reads the list of companies, which is worked out first. */
+  readonly needsList: boolean
 }
 
 export const question = <Parameters>(
   parameters: Form<Parameters>,
   answer: (run: RunStatement, parameters: Parameters, maySee: MaySee) => Promise<QuestionAnswer>,
-  { isKept = false } = {},
+  { isKept = false, needsList = false } = {},
 ): Question => ({
   answer: (run, sent, maySee) => answer(run, parameters(sent, 'the body'), maySee),
   isKept,
+  needsList,
 })
 
 const MOST_ID = 2n ** 63n - 1n

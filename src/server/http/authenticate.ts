@@ -2,12 +2,12 @@
 
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify'
-import type { TokenRegistry } from '../access/choose-tokens.ts'
 import { SERVER_LIMITS } from '../access/server-limits.ts'
 import { RateBuckets, sendThrottled } from './rate-limit.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
+import type { ServerParts } from './server-parts.ts'
 
-const bearerToken = (header: string | undefined): string | undefined =>
+export const bearerToken = (header: string | undefined): string | undefined =>
   /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
 const sendUnknown = (reply: FastifyReply): FastifyReply =>
@@ -31,7 +31,7 @@ export const guesserOf = (ip: string): string => {
  */
 export const addAuthentication = (
   app: FastifyInstance,
-  tokens: TokenRegistry,
+  { tokens, sessions }: Pick<ServerParts, 'tokens' | 'sessions'>,
   onThrottled: () => void,
 ): void => {
   const guesses = new RateBuckets()
@@ -39,7 +39,7 @@ export const addAuthentication = (
   app.decorateRequest('entry', null)
   app.addHook('onRequest', async (request, reply) => {
     const { operation, needsToken } = request.routeOptions.config
-    if (operation === undefined && needsToken !== true) return
+    if (operation === undefined && needsToken === undefined) return
     const token = bearerToken(request.headers.authorization)
     if (token === undefined) return sendUnknown(reply)
     const guesser = guesserOf(request.ip)
@@ -48,7 +48,8 @@ export const addAuthentication = (
       onThrottled()
       return sendThrottled(reply, waitMs)
     }
-    const entry = await tokens.find(token)
+    const session = needsToken === 'token or session' ? await sessions.find(token) : undefined
+    const entry = session ?? (await tokens.find(token))
     if (entry) request.entry = entry
     else {
       guesses.take(guesser, limit)

@@ -2,8 +2,9 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { WebFile } from '../explorer/web-files.ts'
+import { bearerToken } from './authenticate.ts'
 import { callerOf } from './listing-routes.ts'
-import { sendJson, sendProblem, sendRefusal } from './replies.ts'
+import { sendEmpty, sendJson, sendProblem, sendRefusal } from './replies.ts'
 import { goneSignal } from './search-routes.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -36,7 +37,7 @@ const sendFile = (
 
 export const addExplorerRoutes = (
   app: FastifyInstance,
-  { webFile, askExplorer }: Pick<ServerParts, 'webFile' | 'askExplorer'>,
+  { webFile, askExplorer, sessions }: Pick<ServerParts, 'webFile' | 'askExplorer' | 'sessions'>,
 ): void => {
   for (const [url, name] of [
     ['/', 'index.html'],
@@ -46,8 +47,22 @@ export const addExplorerRoutes = (
     app.get(url, async (request, reply) =>
       sendFile(reply, await webFile(name), request.headers['if-none-match']),
     )
+  app.post('/explorer/api/session', {
+    config: { needsToken: 'token' },
+    handler: async ({ entry }, reply) =>
+      entry === null
+        ? sendProblem(reply, 401)
+        : sendJson(reply, JSON.stringify({ session: sessions.begin(entry) })),
+  })
+  app.delete('/explorer/api/session', {
+    config: { needsToken: 'token or session' },
+    handler: async ({ headers }, reply) => {
+      sessions.end(bearerToken(headers.authorization) ?? '')
+      return sendEmpty(reply, 204)
+    },
+  })
   app.post<{ Params: { question: string } }>('/explorer/api/:question', {
-    config: { needsToken: true },
+    config: { needsToken: 'token or session' },
     handler: async (request, reply) => {
       const { body, params } = request
       const text = typeof body === 'string' ? body : ''

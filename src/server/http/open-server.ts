@@ -73,7 +73,7 @@ const addRoutes = async (
   addBodyReader(app)
   const { observe, refuse } = addObservation(app, metrics)
   addGuard(app, limits)
-  addAuthentication(app, parts.tokens, metrics.throttled)
+  addAuthentication(app, parts, metrics.throttled)
   addRateLimit(app, limits, metrics.throttled)
   for (const add of parts.layers ?? []) add(app)
   const methods = watchMethods(app)

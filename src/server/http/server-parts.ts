@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Operation } from '../../contract/requests.ts'
 import type { Caller } from '../access/caller.ts'
 import type { TokenEntry, TokenRegistry } from '../access/choose-tokens.ts'
+import type { Sessions } from '../access/sessions.ts'
 import type { BatchStore } from '../batch-files/batch-store.ts'
 import type { AskExplorer } from '../explorer/explorer.ts'
 import type { WebFile, WebFileName } from '../explorer/web-files.ts'
@@ -22,6 +23,7 @@ export interface ServedSnapshot {
 export interface ServerParts {
   readonly served: () => ServedSnapshot
   readonly tokens: TokenRegistry
+  readonly sessions: Sessions
   readonly companies: Search
   readonly relations: Search
   readonly batches: BatchStore
@@ -63,8 +65,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set on the routes of the interface that need a token. */
     readonly operation?: Operation
-    /** Set on other routes that need one. */
-    readonly needsToken?: true
+    /** Set on other routes that need one, or a session in its place. */
+    readonly needsToken?: 'token' | 'token or session'
   }
   interface FastifyRequest {
     /** Who asks; `null` before the token is checked and where none is needed. */

@@ -48,7 +48,7 @@ const findSuperseded = async (
   const later = segments.flatMap((one, at) => (at > segment ? idsOf(one, at, content) : []))
   if (later.length === 0 || segments[segment]?.records[content] === 0) return false
   const table = supersededTable(segment, content)
-  await session.run(`CREATE TABLE ${table} AS SELECT internal_id FROM ${database(segment)}.${MAIN[content]}
+  await session.run(`CREATE OR REPLACE TABLE ${table} AS SELECT internal_id FROM ${database(segment)}.${MAIN[content]}
 SEMI JOIN (${later.join(' UNION ALL ')}) USING (internal_id)`)
   const [counted] = await session.rows(`SELECT count(*)::INTEGER AS ids FROM ${table}`)
   return Number(counted?.ids) > 0
@@ -67,9 +67,11 @@ export const attachSegments = async (
   folder: string,
   segments: readonly SegmentDescription[],
 ): Promise<void> => {
-  await session.run('CREATE SCHEMA copy')
+  await session.run('CREATE SCHEMA IF NOT EXISTS copy')
   for (const [at, { name }] of segments.entries())
-    await session.run(`ATTACH ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`)
+    await session.run(
+      `ATTACH IF NOT EXISTS ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`,
+    )
   const superseded = new Map<string, boolean>()
   for (const at of segments.keys())
     for (const content of ['companies', 'relations'] as const)
@@ -84,9 +86,9 @@ export const attachSegments = async (
         : ''
       return `SELECT t.*${isMain ? `, ${at}::SMALLINT AS segment` : ''} FROM ${rows}${only}`
     })
-    await session.run(`CREATE VIEW copy.${ident(table)} AS ${parts.join(' UNION ALL ')}`)
+    await session.run(`CREATE OR REPLACE VIEW copy.${ident(table)} AS ${parts.join(' UNION ALL ')}`)
   }
   // The dates are those of the company with the same id, which may stand in another segment.
-  await session.run(`CREATE VIEW copy.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
+  await session.run(`CREATE OR REPLACE VIEW copy.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
 FROM copy.relation AS r LEFT JOIN copy.company AS c ON c.internal_id = r.internal_id`)
 }

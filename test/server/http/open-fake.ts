@@ -1,10 +1,12 @@
 /** A running server over hand-made parts, and requests to it. */
 
+import { randomBytes } from 'node:crypto'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Area } from '../../../src/contract/authorization.ts'
 import { newTokenRegistry, type TokenEntry, tokenHash } from '../../../src/server/access/choose-tokens.ts'
+import { newSessions } from '../../../src/server/access/sessions.ts'
 import type { BatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { openServer } from '../../../src/server/http/open-server.ts'
 import type { Search, ServerOptions, ServerParts } from '../../../src/server/http/server-parts.ts'
@@ -56,9 +58,15 @@ const NO_BATCHES: BatchStore = {
   find: async () => undefined,
 }
 
+/** Tokens, and the sessions of them. */
+export const signIn = (entries: readonly TokenEntry[]): Pick<ServerParts, 'tokens' | 'sessions'> => {
+  const tokens = newTokenRegistry(entries)
+  return { tokens, sessions: newSessions(tokens, randomBytes) }
+}
+
 export const fakeParts = (parts: Partial<ServerParts> = {}): ServerParts => ({
   served: () => ({ number: 12, countries: ['NO', 'SE'] }),
-  tokens: newTokenRegistry([entry('everyone', TOKEN), SWEDISH_ENTRY]),
+  ...signIn([entry('everyone', TOKEN), SWEDISH_ENTRY]),
   companies: pagedSearch('Companies', 25),
   relations: pagedSearch('Relations', 3),
   batches: NO_BATCHES,

@@ -49,13 +49,13 @@ FROM companies WHERE internal_id = ${id}`),
  */
 const figures = question(COMPANY, (run, { id }) =>
   run(`WITH reported AS MATERIALIZED (
-  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot
+  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot, loaded_at
   FROM financials_history WHERE internal_id = ${id}
 ), versions AS (
   SELECT version, lag(version) OVER (ORDER BY version) AS before FROM companies_history WHERE internal_id = ${id}
 ), restated AS (
   SELECT n.consolidation, n.category, n.line_item, n.fiscal_year,
-    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot} ORDER BY n.version) AS earlier
+    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot, 'until': n.loaded_at} ORDER BY n.version) AS earlier
   FROM versions AS v JOIN reported AS n ON n.version = v.version
   JOIN reported AS o ON o.version = v.before
     AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year

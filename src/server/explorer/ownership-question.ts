@@ -128,11 +128,22 @@ const MOST_ULTIMATE = 50
 
 /** Who stands at the top, with the stakes by all paths together: the rows of `ultimate_owners`. */
 const ultimateOwners = question(COMPANY, async (run, { id }) => {
-  const { rows } = await run(`FROM ultimate_owners(${id}) ORDER BY max_stake DESC, min_stake DESC, owner_id LIMIT ${MOST_ULTIMATE + 1}`)
+  const { rows } = await run(
+    `FROM ultimate_owners(${id}) ORDER BY max_stake DESC, min_stake DESC, owner_id LIMIT ${MOST_ULTIMATE + 1}`,
+  )
   const most = rows.slice(0, MOST_ULTIMATE)
-  const shown = await shownEntities(run, most.map(([owner]) => String(owner)))
+  const shown = await shownEntities(
+    run,
+    most.map(([owner]) => String(owner)),
+  )
   return {
-    columns: [...ENTITY_COLUMNS.slice(1).map((name) => `owner${name}`), 'min_stake', 'max_stake', 'paths', 'level'],
+    columns: [
+      ...ENTITY_COLUMNS.slice(1).map((name) => `owner${name}`),
+      'min_stake',
+      'max_stake',
+      'paths',
+      'level',
+    ],
     rows: most.map(([_owner, ...sums], at) => [...(shown[at] ?? PROTECTED), ...sums]),
     ...(rows.length > MOST_ULTIMATE && { isCut: true as const }),
   }

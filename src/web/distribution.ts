@@ -47,6 +47,7 @@ export const distribution = (answer: ExplorerAnswer, state: BrowseState): readon
   const sizes = facetValues(answer, 'size', state)
   const countries = facetValues(answer, 'country', state)
   const others = countries.slice(SHOWN).reduce((sum, { companies }) => sum + companies, 0)
+  if (sizes.every(({ companies }) => companies === 0)) return []
   const unit = answer.rows.find(([facet]) => facet === 'all')?.[1]
   return [
     h(
@@ -69,11 +70,7 @@ export const distribution = (answer: ExplorerAnswer, state: BrowseState): readon
       bars(state, 'country', countries.slice(0, SHOWN), 'Companies by country'),
       others === 0
         ? null
-        : h(
-            'p',
-            { class: 'hint' },
-            `and ${shownNumber(others)} in ${shownNumber(countries.length - SHOWN)} other countries`,
-          ),
+        : h('p', { class: 'hint' }, `and ${shownNumber(others)} in other countries or not stated`),
     ),
   ]
 }

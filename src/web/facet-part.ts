@@ -156,7 +156,7 @@ export const filterChips = (answer: ExplorerAnswer, state: BrowseState): readonl
         { class: 'chip', href: linkOf(without), 'data-key': `chip ${key}` },
         h('span', { class: 'vh' }, 'Without '),
         untrusted(text, LONGEST_TITLE),
-        h('span', { 'aria-hidden': 'true' }, ' ✕'),
+        h('span', { class: 'x', 'aria-hidden': 'true' }, '✕'),
       ),
     )
   const chips = [

@@ -144,13 +144,16 @@ export const showHome = async (
   let isEmpty = false
   await fillPlace(page, lead, ['overview', {}], (answer) => {
     const row = answerRows(answer)[0] ?? {}
-    isEmpty = Number(row.companies) === 0
     tiles.replaceChildren(...lakeTiles(row, answer.snapshot))
+    isEmpty = Number(row.companies) === 0
+    if (isEmpty && seesAll)
+      return [h('p', {}, `The lake is there: snapshot ${answer.snapshot}, without a company.`)]
     return [h('p', {}, leadOf(row))]
   })
   if (isEmpty) {
     const title = page.main.querySelector('h1')
     if (title !== null && seesAll) title.textContent = 'Nothing is loaded yet'
+    search.remove()
     browse.replaceWith(emptyLake(seesAll))
   }
   if (browse.isConnected) {

@@ -19,7 +19,7 @@ const magnifier = (): SVGElement =>
 export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement => {
   const input = h('input', {
     ...{ type: 'search', id: 'search', maxlength: LONGEST, autocomplete: 'off', spellcheck: 'false' },
-    placeholder: 'Name, organisation number or identifier',
+    placeholder: 'Name, number or identifier',
   })
   const status = h('p', { class: 'soft', role: 'status' })
   const list = h('ul', { class: 'found' })

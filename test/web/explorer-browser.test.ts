@@ -28,6 +28,8 @@ const TOKENS = {
   everything: 'token-for-everything',
   sweden: 'token-for-sweden',
 } as const
+/** The list with two facets, from its second page on. */
+const FILTERED = '?country=SE&country=NO&listed=&order=name&from=20'
 const REPORT_PAGES = ['loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
 
 let folder = ''
@@ -46,6 +48,8 @@ const LAKES = {
   sample: async (lake: string) => void (await loadSampleLake(lake)),
   awkward: loadExplorerLake,
   keyboard: loadExplorerLake,
+  ended: loadExplorerLake,
+  browsed: async (lake: string) => void (await loadSampleLake(lake)),
   empty: (lake: string) => loadEmptyLake(lake, folder),
 } as const
 
@@ -97,6 +101,7 @@ const open = async (
   await page.keyboard.press('Enter')
   await page.waitForSelector('nav')
   await settled(page)
+  expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual(['firmlake-session'])
   return { page, watched }
 }
 
@@ -124,7 +129,7 @@ test('on the sample every page is quiet, accessible and fits, light and dark', a
     sql: `SELECT r.internal_id FROM restatements AS r JOIN companies USING (internal_id)
 WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
   })
-  const pages = ['', `company/${first?.internal_id}`, ...REPORT_PAGES]
+  const pages = ['', `company/${first?.internal_id}`, FILTERED, ...REPORT_PAGES]
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 360],
@@ -132,14 +137,15 @@ WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
     const viewport = { width, height: 900 }
     const { page, watched } = await open(browser, address, TOKENS.everything, { colorScheme, viewport })
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
-      colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)',
+      colorScheme === 'light' ? 'rgb(251, 251, 249)' : 'rgb(15, 18, 20)',
     )
-    for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 4)) {
+    for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 5)) {
       await goTo(page, `#/${hash}`)
       expect([hash, await page.locator('main [role=alert]').allTextContents()]).toEqual([hash, []])
-      if (colorScheme === 'light' || hash === '') await axe(page, hash)
+      if (colorScheme === 'light' || hash === '' || hash === FILTERED) await axe(page, hash)
       expect([hash, width, await fits(page)]).toEqual([hash, width, true])
-      await picture(page, `sample-${hash.replace(/\/.*/, '') || 'overview'}-${colorScheme}`)
+      const name = hash === FILTERED ? 'filtered' : hash.replace(/\/.*/, '') || 'home'
+      await picture(page, `sample-${name}-${colorScheme}`)
     }
     await goTo(page, `#/company/${first?.internal_id}`)
     for (const wide of [360, 768, 1600]) {
@@ -196,14 +202,16 @@ test('hostile names are text, protected persons are absent for every token, and 
       await goTo(page, '#/loads')
       expect(await page.getByText('it needs a token that may see everything').count()).toBe(2)
       await goTo(page, '#/')
-      expect(await page.locator('td').allTextContents()).toEqual(['SE', '4'])
+      expect(await page.locator('#list').textContent()).toBe('4 companies')
+      expect(await page.locator('.facet a .num').first().textContent()).toBe('4')
+      expect(await page.getByText('Newest load').count()).toBe(0)
     }
     expect(watched.complaints).toEqual([])
     expect(outside(watched.requests, address)).toEqual([])
   }
 })
 
-test('by keyboard alone one signs in, searches, opens a company and an owner; a reload forgets the token', async (context) => {
+test('by keyboard alone one signs in, searches, opens a company and an owner, reloads, and signs out', async (context) => {
   const browser = await openBrowser(context)
   const address = await served('keyboard')
   const { page, watched } = await open(browser, address, TOKENS.everything)
@@ -223,19 +231,107 @@ test('by keyboard alone one signs in, searches, opens a company and an owner; a 
   expect(await page.evaluate('location.hash')).toMatch(/^#\/company\/10[234]$/)
   expect(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]')).toEqual([
     0,
-    0,
+    1,
     '',
   ])
+  const session = await page.evaluate<string>(`sessionStorage.getItem('firmlake-session')`)
+  expect(session).not.toContain(TOKENS.everything)
+  const ask = (bearer: string): Promise<number> =>
+    fetch(`${address}explorer/api/overview`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}` },
+    }).then(({ status }) => status)
+  expect(await ask(session)).toBe(200)
   await settled(page)
+  const before = await page.locator('h1').textContent()
+  await page.reload()
+  await page.waitForSelector('nav')
+  await settled(page)
+  expect(await page.locator('h1').textContent()).toBe(before)
+  await page.getByRole('button', { name: 'Sign out' }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('Signed out.').waitFor()
+  expect([await page.locator('nav').count(), await page.evaluate('sessionStorage.length')]).toEqual([0, 0])
+  await expect.poll(() => ask(session)).toBe(401)
   await page.reload()
   await page.waitForSelector('#token')
-  expect(await page.locator('nav').count()).toBe(0)
-  expect(watched.complaints).toEqual([])
   await axe(page, 'sign-in')
   await picture(page, 'sign-in')
+  expect(watched.complaints).toEqual([])
   await page.keyboard.type('wrong-token')
   await page.keyboard.press('Enter')
-  await page.getByText('The server does not accept this token.').waitFor()
+  await page.getByText('Not a token of this server.').waitFor()
+  await axe(page, 'refused sign-in')
+})
+
+test('a session that the server does not know any more is a sign-in, and says why', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('ended')
+  const { page } = await open(browser, address, TOKENS.everything)
+  await page.evaluate(`sessionStorage.setItem('firmlake-session', 'no.session')`)
+  await page.reload()
+  await page.getByText('The session has ended. Sign in again.').waitFor()
+  expect(await page.evaluate('sessionStorage.length')).toBe(0)
+})
+
+test('by keyboard one browses: every state is a link, the focus stays, the back button goes back, the list is saved', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('browsed')
+  const lake = join(folder, 'browsed')
+  const countOf = async (where: string): Promise<string> => {
+    const [row] = await query({ lake, sql: `SELECT count(*) AS n FROM companies WHERE ${where}` })
+    return `${row?.n} companies`
+  }
+  const title = (shown: Page): Promise<string | null> => shown.locator('#list').textContent()
+  const { page, watched } = await open(browser, address, TOKENS.everything)
+  expect(await title(page)).toBe(await countOf('true'))
+  const press = async (key: string): Promise<void> => {
+    const link = page.locator(`[data-key="${key}"]`)
+    await link.focus()
+    await page.keyboard.press('Enter')
+    await page.waitForTimeout(30)
+    await settled(page)
+  }
+  await press('country SE')
+  expect(await page.evaluate('location.hash')).toBe('#/?country=SE')
+  expect(await title(page)).toBe(await countOf(`country_code = 'SE'`))
+  expect(await page.evaluate('document.activeElement.dataset.key')).toBe('country SE')
+  expect(await page.locator('[data-key="country SE"]').getAttribute('aria-current')).toBe('true')
+  await press('status Active')
+  const both = await countOf(`country_code = 'SE' AND operational_status_name = 'Active'`)
+  expect(await title(page)).toBe(both)
+  await press('sort name')
+  expect(await page.locator('[aria-sort]').getAttribute('aria-sort')).toBe('ascending')
+  const [first] = await query({
+    lake,
+    sql: `SELECT company_name FROM companies WHERE country_code = 'SE' AND operational_status_name = 'Active' ORDER BY 1 LIMIT 1`,
+  })
+  expect(await page.locator('.companies tbody th a').first().textContent()).toBe(first?.company_name)
+  await press('page')
+  expect(await page.evaluate('document.activeElement.id')).toBe('list')
+  expect(await page.evaluate('location.hash')).toContain('from=20')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ])
+  const csv = await readFile(await download.path(), 'utf8')
+  expect(csv).toMatch(/^internal_id,company_name,/)
+  expect(csv.trimEnd().split('\r\n').length - 1).toBe(Number.parseInt(both, 10))
+  await page.goBack()
+  await page.goBack()
+  await page.goBack()
+  await settled(page)
+  expect(await title(page)).toBe(await countOf(`country_code = 'SE'`))
+  await press('chip country SE')
+  expect(await title(page)).toBe(await countOf('true'))
+  await page.locator('#search').focus()
+  await page.keyboard.type('holding')
+  await page.keyboard.press('Enter')
+  await until(page, `location.hash === '#/?text=holding'`)
+  await settled(page)
+  expect(await title(page)).toBe(await countOf(`company_name ILIKE '%holding%'`))
+  expect(watched.complaints).toEqual([])
+  expect(outside(watched.requests, address)).toEqual([])
 })
 
 test('an empty lake has its pages too', async (context) => {
@@ -248,5 +344,9 @@ test('an empty lake has its pages too', async (context) => {
     if (hash === '' || hash === 'quality') await axe(page, `empty ${hash}`)
   }
   await picture(page, 'empty-quality')
+  await goTo(page, '#/')
+  expect(await page.locator('h1').textContent()).toBe('Nothing is loaded yet')
+  expect(await page.locator('.steps pre').first().textContent()).toMatch(/^firmlake convert /)
+  await picture(page, 'empty-home')
   expect(watched.complaints).toEqual([])
 })

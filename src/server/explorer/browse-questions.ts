@@ -51,7 +51,7 @@ type Put = (value: string) => string
 
 const binding = (values: string[]): Put => {
   return (value) => {
-    values.push(value)
+    values.push(value.toWellFormed())
     return `$${values.length}`
   }
 }
@@ -61,7 +61,7 @@ const oneOfValues = (column: string, values: readonly string[], put: Put): strin
 
 /** Companies whose name has every word, or whose number begins with the text. */
 const textCondition = (text: string, put: Put): string => {
-  const words = text.toWellFormed().trim().split(/\s+/).slice(0, MOST_WORDS)
+  const words = text.trim().split(/\s+/).slice(0, MOST_WORDS)
   const number = put(words.join(''))
   const holds = words.map((word) => `contains(${FOLDED_NAME}, lower(strip_accents(${put(word)}::VARCHAR)))`)
   return `(${holds.join(' AND ')} OR internal_id::VARCHAR = ${number}::VARCHAR OR starts_with(${plain('org_no')}, ${plain(`${number}::VARCHAR`)}))`
@@ -138,10 +138,11 @@ const sizesSql = (filter: Filter, unit: string | null): string => {
     return isSet(values) ? [oneOfValues(COLUMNS[facet][1], values, literal)] : []
   })
   const { text = '' } = filter
-  if (text.trim() !== '') conditions.push(textCondition(text, literal))
+  const companies =
+    text.trim() === '' ? 'companies' : `(FROM companies WHERE ${textCondition(text, literal)})`
   const where = conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
   return `SELECT ${sizeOf('l.value', 'l.currency', unit === null ? 'NULL' : literal(unit))} AS size, count(*) AS companies
-FROM companies AS c LEFT JOIN latest_figures AS l ON l.internal_id = c.internal_id AND l.line_item = 'NetSales'${where}
+FROM ${companies} AS c LEFT JOIN latest_figures AS l ON l.internal_id = c.internal_id AND l.line_item = 'NetSales'${where}
 GROUP BY ALL ORDER BY companies DESC, size`
 }
 

@@ -1,7 +1,8 @@
 /** The explorer's addresses: files without a token and without data, questions with one, all others as they were. */
 
 import { expect, test } from 'vitest'
-import { bearer, get, openFake, post, SWEDISH } from './open-fake.ts'
+import { memberOf } from '../../../src/support/json-form.ts'
+import { bearer, get, openFake, post, SWEDISH, SWEDISH_ENTRY, signIn } from './open-fake.ts'
 
 const FILES = ['/', '/explorer/app.js', '/explorer/app.css']
 
@@ -37,6 +38,55 @@ test('a question needs a token, and gets the body and the caller as they are', a
   expect(await answer.json()).toEqual({ snapshot: 12, columns: ['a'], rows: [[1]] })
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(asked).toEqual([['search', '{"text":"x"}', 'swedish']])
+})
+
+const sessionIn = async (response: Response): Promise<string> =>
+  String(memberOf(await response.json(), 'session'))
+
+test('a token is exchanged for a session, which asks in its name until somebody signs out', async () => {
+  const asked: string[] = []
+  const lines: string[] = []
+  const address = await openFake(
+    {
+      askExplorer: async (_name, _body, caller) => {
+        asked.push(caller.name)
+        return { kind: 'answer', snapshot: 12, columns: [], rows: [] }
+      },
+    },
+    { log: { write: (line) => lines.push(line) } },
+  )
+  const [url, question] = [`${address}/explorer/api/session`, `${address}/explorer/api/overview`]
+  expect((await post(url, {}, {})).status).toBe(401)
+  expect((await post(url, {}, bearer('no-token-of-this-server'))).status).toBe(401)
+  const begun = await post(url, {}, bearer(SWEDISH))
+  expect([begun.status, begun.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const session = await sessionIn(begun)
+  expect(session).not.toContain(SWEDISH)
+  expect((await post(question, {}, bearer(session))).status).toBe(200)
+  // It stands for its token in the explorer alone, and makes no other one.
+  expect((await post(url, {}, bearer(session))).status).toBe(401)
+  for (const path of ['/v2/companies', '/v2/relations'])
+    expect((await post(`${address}${path}`, {}, bearer(session))).status).toBe(401)
+  expect((await get(`${address}/v2/batches/batch-files`, bearer(session))).status).toBe(401)
+  const end = (text: string) => fetch(url, { method: 'DELETE', headers: bearer(text) })
+  expect((await end(session)).status).toBe(204)
+  expect((await post(question, {}, bearer(session))).status).toBe(401)
+  expect((await end(session)).status).toBe(401)
+  expect(asked).toEqual(['swedish'])
+  const log = lines.join('\n')
+  expect(log).not.toContain(session)
+  expect(log).toContain('"token":"swedish"')
+})
+
+test('requests of a session count as those of its token', async () => {
+  const swede = { ...SWEDISH_ENTRY, requestsPerSecond: 2 }
+  const address = await openFake(signIn([swede]))
+  const url = `${address}/explorer/api/session`
+  const session = await sessionIn(await post(url, {}, bearer(SWEDISH)))
+  const statuses: number[] = []
+  for (const token of [session, SWEDISH, session, SWEDISH])
+    statuses.push((await post(`${address}/explorer/api/overview`, {}, bearer(token))).status)
+  expect(statuses.slice(-2)).toEqual([429, 429])
 })
 
 test.each([

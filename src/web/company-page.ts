@@ -132,27 +132,35 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
     document.title = `${isThere ? String(row?.company_name ?? id) : `Company ${id}`} – firmlake`
     return [row === undefined ? missing(id) : headOf(row)]
   }).then(() => page.signal.aborted || head.querySelector('h1')?.focus({ preventScroll: true }))
+  let hasFigures = true
   const second = fillPlace(page, figures, ['figures', { id }], (answer) => {
-    if (answer.rows.length > 0) saving.append(downloads(answer, id, page))
+    hasFigures = answer.rows.length > 0
+    if (hasFigures) saving.append(downloads(answer, id, page))
     return showFigures(answer)
   })
   await first
   if (!isThere) figures.remove()
   if (!isThere || page.signal.aborted) return
+  await second
   const peers = cardPart('Peers', 'c7')
-  const changes = cardPart('Changes', 'c5')
+  const changes = cardPart('Changes', '')
   const findings = cardPart('Quality', '')
   const ownership = h('div')
-  page.main.append(
-    h('section', {}, h('div', { class: 'grid' }, peers.card, changes.card, findings.card)),
-    h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership),
-    saving,
-  )
-  await second
+  const beside = h('div', { class: hasFigures ? 'stack c5' : 'stack' }, changes.card, findings.card)
+  const around = h('section', {}, h('div', { class: 'grid' }, hasFigures ? peers.card : null, beside))
+  const owned = h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership)
+  // Of a company without figures the group says most, and it has no peers.
+  page.main.append(...(hasFigures ? [around, owned] : [owned, around]), saving)
+  const askOwnership = async (): Promise<void> => {
+    await fillPlace(page, ownership, ['ownership', { id }], showOwnership)
+    const ultimate = ownership.querySelector<HTMLElement>('[data-part="ultimate"]')
+    if (ultimate !== null) await fillPlace(page, ultimate, ['ultimate-owners', { id }], showUltimateOwners)
+  }
+  if (!hasFigures) await askOwnership()
   await fillPlace(page, changes.place, ['changes', { id }], showChanges)
-  await fillPlace(page, peers.place, ['peers', { id }], showPeers)
-  await fillPlace(page, ownership, ['ownership', { id }], showOwnership)
-  const ultimate = ownership.querySelector<HTMLElement>('[data-part="ultimate"]')
-  if (ultimate !== null) await fillPlace(page, ultimate, ['ultimate-owners', { id }], showUltimateOwners)
+  if (hasFigures) {
+    await fillPlace(page, peers.place, ['peers', { id }], showPeers)
+    await askOwnership()
+  }
   await fillPlace(page, findings.place, ['company-findings', { id }], showFindings)
 }

@@ -52,7 +52,7 @@ export const showPeers = (answer: ExplorerAnswer): readonly Node[] => {
     h(
       'p',
       { class: 'soft' },
-      `Industry ${String(rows[0]?.division)}, nearest by latest net sales in ${unit}; first in the same country`,
+      `Industry ${String(rows[0]?.division)}, nearest by latest net sales in ${unit}, in the same country first of all`,
     ),
     h(
       'table',
@@ -96,7 +96,8 @@ const beforeAndAfter = (before: Node | string, after: Node | string): readonly N
 
 const changeText = (row: AnswerRow): readonly (Node | string)[] => {
   const { kind, item, fiscal_year: year, old_value: before, new_value: after } = row
-  if (kind === 'first') return [`First seen, with ${counted(after, 'figure')}`]
+  if (kind === 'first')
+    return [`First seen, ${Number(after) === 0 ? 'without figures' : `with ${counted(after, 'figure')}`}`]
   if (kind === 'figures') return [`Fiscal year ${String(year)} came: ${counted(after, 'figure')}`]
   if (kind === 'gone') return [`Fiscal year ${String(year)} lost ${counted(before, 'figure')}`]
   if (kind === 'restated')
@@ -154,12 +155,17 @@ const findingRow = (row: AnswerRow): HTMLElement => {
     h(
       'th',
       { scope: 'row' },
-      h('span', { class: isError ? 'bad' : 'soft' }, isError ? '✖ error ' : 'ⓘ note '),
+      h('span', { class: isError ? 'bad' : 'soft' }, isError ? '✖ error: ' : 'note: '),
       RULES[String(row.rule)] ?? String(row.rule),
-      h('small', {}, h('a', { href: '#/quality' }, String(row.rule))),
+      h(
+        'small',
+        {},
+        untrusted(row.item, LONGEST_NAME),
+        row.fiscal_year === null ? '' : ` ${String(row.fiscal_year)}`,
+        ', rule ',
+        h('a', { href: '#/quality' }, String(row.rule)),
+      ),
     ),
-    h('td', {}, untrusted(row.item, LONGEST_NAME)),
-    h('td', { class: 'n' }, row.fiscal_year === null ? '–' : String(row.fiscal_year)),
     h('td', { class: 'n' }, orDash(row.value)),
     h('td', { class: 'n' }, orDash(row.expected)),
   )
@@ -169,20 +175,16 @@ export const showFindings = (answer: ExplorerAnswer): readonly Node[] => {
   const rows = answerRows(answer)
   if (rows.length === 0)
     return [h('p', {}, h('span', { class: 'good' }, '✔'), ' No rule on the data is broken.')]
-  const titles = ['What is probably wrong', 'Item', 'Year', 'Reported', 'Expected'].map((title, at) =>
-    h('th', { scope: 'col', class: at > 1 ? 'n' : undefined }, title),
+  const titles = ['What is probably wrong', 'Reported', 'Expected'].map((title, at) =>
+    h('th', { scope: 'col', class: at > 0 ? 'n' : undefined }, title),
   )
   return [
     h(
-      'div',
-      { class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Table: quality findings' },
-      h(
-        'table',
-        { class: 'findings' },
-        h('caption', { class: 'vh' }, 'Quality findings'),
-        h('thead', {}, h('tr', {}, ...titles)),
-        h('tbody', {}, ...rows.map(findingRow)),
-      ),
+      'table',
+      { class: 'findings' },
+      h('caption', { class: 'vh' }, 'Quality findings'),
+      h('thead', {}, h('tr', {}, ...titles)),
+      h('tbody', {}, ...rows.map(findingRow)),
     ),
   ]
 }

@@ -24,8 +24,9 @@ import {
   shownShare,
   statementsOf,
   yearlyGrowthOf,
+  yearsOf,
 } from './figures.ts'
-import { multipleChart } from './multiple-chart.ts'
+import { MOST_BARS, multipleChart } from './multiple-chart.ts'
 
 const numbers = numbersIn('en')
 
@@ -58,7 +59,8 @@ const multiple = (figures: readonly Figure[], { items, of }: Multiple): readonly
     share === undefined ? null : h('span', {}, `${shownShare(share)} ${of?.[1]}`),
   ].filter((one) => one !== null)
   const kind = latest.consolidation === KINDS[0] ? '' : `, ${latest.consolidation.toLowerCase()}`
-  const hasLine = others.length > 1 && own.length > 1
+  const years = yearsOf(own, MOST_BARS)
+  const hasOthers = years.length > 1 && others.some(({ year }) => years.includes(year))
   const card = h(
     'div',
     { class: 'card stat' },
@@ -69,8 +71,8 @@ const multiple = (figures: readonly Figure[], { items, of }: Multiple): readonly
       h('dd', {}, text, ' ', h('small', {}, unit)),
     ),
     h('p', {}, h('small', {}, ...facts)),
-    fromHtml(multipleChart(own, others, latest.name)),
-    hasLine
+    fromHtml(multipleChart(own, others, years, latest.name)),
+    hasOthers
       ? h(
           'p',
           { class: 'key' },
@@ -140,6 +142,9 @@ interface Look {
   readonly unit: string
 }
 
+/** So few are not drawn apart over the whole width. */
+const FEW_YEARS = 5
+
 const table = ({ years, lines }: Statement, title: string, { factor, unit }: Look): HTMLElement => {
   const hasAmounts = lines.some((line) => line.some(isAmount))
   const rows = lines.map((line) => {
@@ -154,7 +159,12 @@ const table = ({ years, lines }: Statement, title: string, { factor, unit }: Loo
   })
   return h(
     'div',
-    { class: 'stmt', tabindex: 0, role: 'region', 'aria-label': `${title}, scrolls sideways` },
+    {
+      class: years.length > FEW_YEARS ? 'stmt' : 'stmt few',
+      tabindex: 0,
+      role: 'region',
+      'aria-label': `${title}, scrolls sideways`,
+    },
     h(
       'table',
       {},
@@ -177,20 +187,24 @@ const table = ({ years, lines }: Statement, title: string, { factor, unit }: Loo
 const headline = ({ lines }: Statement, { factor }: Look): string => {
   const line = lines.find(([first]) => first !== undefined && HEADLINES.includes(first.lineItem))
   const latest = line && latestOf(line)
-  if (latest === undefined) return `${lines.length} lines`
+  if (latest === undefined) return `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`
   return `${latest.name.toLowerCase()} ${shownIn(latest.value, isAmount(latest) ? factor : 1)}`
 }
 
+const titleOf = ({ category, consolidation }: Statement, isOnlyKind: boolean): string => {
+  const plain = TITLES[category] ?? category
+  return isOnlyKind || consolidation === KINDS[0] ? plain : `${plain}, ${consolidation.toLowerCase()}`
+}
+
 /** The first one open, all others folded. */
-const statementCard = (statement: Statement, at: number, isOnlyKind: boolean, look: Look): HTMLElement => {
-  const plain = TITLES[statement.category] ?? statement.category
-  const kind = statement.consolidation.toLowerCase()
-  const title = isOnlyKind || statement.consolidation === KINDS[0] ? plain : `${plain}, ${kind}`
-  if (at === 0)
-    return h('div', { class: 'card' }, h('h3', {}, untrusted(title)), table(statement, title, look))
-  return h(
-    'div',
-    { class: 'card folded' },
+const statementCards = (statements: readonly Statement[], look: Look): readonly HTMLElement[] => {
+  const isOnlyKind = new Set(statements.map(({ consolidation }) => consolidation)).size === 1
+  const [first, ...others] = statements.map((statement) => ({
+    statement,
+    title: titleOf(statement, isOnlyKind),
+  }))
+  if (first === undefined) return []
+  const folds = others.map(({ statement, title }) =>
     h(
       'details',
       {},
@@ -198,6 +212,15 @@ const statementCard = (statement: Statement, at: number, isOnlyKind: boolean, lo
       table(statement, title, look),
     ),
   )
+  return [
+    h(
+      'div',
+      { class: 'card' },
+      h('h3', {}, untrusted(first.title)),
+      table(first.statement, first.title, look),
+    ),
+    ...(folds.length === 0 ? [] : [h('div', { class: 'card folded' }, ...folds)]),
+  ]
 }
 
 const leadOf = (figures: readonly Figure[], unit: string): HTMLElement => {
@@ -221,7 +244,6 @@ export const showFigures = (answer: ExplorerAnswer): readonly Node[] => {
   const currencies = [...new Set(figures.flatMap(({ currency }) => currency ?? []))].join(', ')
   const unit = [word, currencies].filter(Boolean).join(' ') || 'as reported'
   const statements = statementsOf(figures)
-  const isOnlyKind = new Set(statements.map(({ consolidation }) => consolidation)).size === 1
   const multiples = MULTIPLES.flatMap((one) => multiple(figures, one)).slice(0, MOST_MULTIPLES)
   return [
     h('h2', { class: 'vh' }, 'Key figures'),
@@ -231,11 +253,7 @@ export const showFigures = (answer: ExplorerAnswer): readonly Node[] => {
       { id: 'statements' },
       h('h2', {}, 'Statements'),
       leadOf(figures, unit),
-      h(
-        'div',
-        { class: 'grid' },
-        ...statements.map((one, at) => statementCard(one, at, isOnlyKind, { factor, unit })),
-      ),
+      h('div', { class: 'grid' }, ...statementCards(statements, { factor, unit })),
     ),
   ]
 }

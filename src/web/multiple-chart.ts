@@ -1,9 +1,9 @@
 /** One of a company's small multiples: bars over the years, and the figures of the other kind as a dashed line. Pure. */
 
 import { type Html, html } from '../report/html.ts'
-import { type Figure, shownNumber, yearsOf } from './figures.ts'
+import { type Figure, shownNumber } from './figures.ts'
 
-const MOST_BARS = 15
+export const MOST_BARS = 15
 const WIDTH = 270
 const HEIGHT = 92
 /** Room below for the first and the last year. */
@@ -24,11 +24,16 @@ const partsOf = (points: readonly (readonly [x: number, y: number] | undefined)[
 
 /**
  * @param figures of one line item and kind, in one currency
- * @param others the same of the other kind; drawn where they share the axis
+ * @param others the same of the other kind, in the same currency
+ * @param years that are drawn, one after the other
  * @param name what it is, for who does not see it
  */
-export const multipleChart = (figures: readonly Figure[], others: readonly Figure[], name: string): Html => {
-  const years = yearsOf(figures, MOST_BARS)
+export const multipleChart = (
+  figures: readonly Figure[],
+  others: readonly Figure[],
+  years: readonly number[],
+  name: string,
+): Html => {
   if (years.length < 2) return html``
   const shown = (all: readonly Figure[]): ReadonlyMap<number, number> =>
     new Map(all.filter(({ year }) => years.includes(year)).map(({ year, value }) => [year, value]))
@@ -53,9 +58,15 @@ export const multipleChart = (figures: readonly Figure[], others: readonly Figur
       return value === undefined ? undefined : [(at + 0.5) * step, y(value)]
     }),
   )
+  const dots = years.flatMap((year, at) => {
+    const value = other.get(year)
+    return value === undefined
+      ? []
+      : [
+          html`<circle class="dot" cx="${rounded((at + 0.5) * step)}" cy="${rounded(y(value))}" r="3"><title>${`${year}: ${shownNumber(value)}`}</title></circle>`,
+        ]
+  })
   const zero = rounded(y(0))
   const foot = HEIGHT + FOOT - 2
-  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT + FOOT}" role="img" aria-label="${`${name}, ${years[0]} to ${years.at(-1)}`}">${bars}${
-    line.includes('L') ? html`<path class="other" d="${line}"/>` : html``
-  }<line class="ax" x1="0" x2="${WIDTH}" y1="${zero}" y2="${zero}"/><text x="2" y="${foot}">${years[0] ?? ''}</text><text x="${WIDTH - 2}" y="${foot}" text-anchor="end">${years.at(-1) ?? ''}</text></svg>`
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT + FOOT}" role="img" aria-label="${`${name}, ${years[0]} to ${years.at(-1)}`}">${bars}${line === '' ? html`` : html`<path class="other" d="${line}"/>`}${dots}<line class="ax" x1="0" x2="${WIDTH}" y1="${zero}" y2="${zero}"/><text x="2" y="${foot}">${years[0] ?? ''}</text><text x="${WIDTH - 2}" y="${foot}" text-anchor="end">${years.at(-1) ?? ''}</text></svg>`
 }

@@ -9,7 +9,7 @@ export const MOST_NODES = 12
 
 export const NODE_WIDTH = 180
 export const NODE_HEIGHT = 32
-const COLUMN = 320
+const COLUMN = 304
 const ROW = 56
 const MARGIN = 12
 
@@ -91,6 +91,6 @@ export const layOut = (rows: readonly AnswerRow[]): Graph | undefined => {
     ...{ nodes, lines },
     width: 2 * MARGIN + Math.max(0, columns.length - 1) * COLUMN + NODE_WIDTH,
     // Below, room for lines that lead back.
-    height: 2 * MARGIN + tallest * ROW + (lines.some(({ from, to }) => to.x <= from.x) ? ROW : 0),
+    height: 2 * MARGIN + tallest * ROW + (lines.some(({ from, to }) => to.x <= from.x) ? ROW / 2 : 0),
   }
 }

@@ -151,12 +151,12 @@ const nodePicture = ({ kind, name, x, y, id, number }: GraphNode): SVGElement =>
     : svg('a', { href: `#/company/${id}` }, title, frame, text)
 }
 
-const linePicture = ({ from, to, isRange }: GraphLine): SVGElement => {
+const linePicture = ({ from, to, isRange }: GraphLine, lowest: number): SVGElement => {
   const [x1, y1] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2]
   const [x2, y2] = [to.x, to.y + NODE_HEIGHT / 2]
-  // A line back to the left is bent outwards, so that it does not run through the nodes between.
-  const bow = x2 > x1 ? (x2 - x1) / 2 : 70
-  const drop = x2 > x1 ? 0 : 56
+  // A line back to the left runs below all nodes: a curve reaches three quarters of the way to its guides.
+  const bow = x2 > x1 ? (x2 - x1) / 2 : 90
+  const drop = x2 > x1 ? 0 : ((lowest - Math.max(y1, y2)) * 4) / 3
   return svg('path', {
     class: isRange ? 'edge dash' : 'edge',
     d: `M${x1} ${y1} C${x1 + bow} ${y1 + drop} ${x2 - bow} ${y2 + drop} ${x2} ${y2}`,
@@ -188,7 +188,7 @@ const picture = ({ nodes, lines, width, height }: Graph): HTMLElement => {
           viewBox: `0 0 ${width} ${height}`,
           ...{ width, height, role: 'group', 'aria-label': summary },
         },
-        ...lines.map(linePicture),
+        ...lines.map((line) => linePicture(line, height - 6)),
         ...lines.map(lineLabel),
         ...nodes.map(nodePicture),
       ),
@@ -274,7 +274,7 @@ export const showOwnership = (answer: ExplorerAnswer): readonly Node[] => {
         ? null
         : treeCard(
             'Owners',
-            'direct ones; a row with an arrow shows who owns it',
+            hasFurther ? 'direct ones; a row with an arrow shows who owns it' : 'direct, as reported',
             owners,
             hasFurther ? 'c6' : '',
           ),

@@ -47,7 +47,7 @@ export interface TreeRow extends Entity, Stake {
   readonly children: readonly TreeRow[]
   /** Rows below. */
   readonly below: number
-  /** Rows that follow each other down to the lowest one, this one included. */
+  /** Levels down to the lowest row, this one included. */
   readonly levels: number
 }
 
@@ -80,7 +80,7 @@ export const treeOf = (rows: readonly AnswerRow[], near: 'owner' | 'owned'): rea
           ...{ ...entity, ...stakeOf(row), isCircle, children },
           isElsewhere: !isCircle && !isOpen && byNear.has(entity.number),
           below: children.reduce((sum, child) => sum + 1 + child.below, 0),
-          levels: 1 + Math.max(0, ...children.map(({ levels }) => levels)),
+          levels: isCircle ? 0 : 1 + Math.max(0, ...children.map(({ levels }) => levels)),
         }
       })
       .toSorted(inOrder)

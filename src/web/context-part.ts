@@ -52,7 +52,7 @@ export const showPeers = (answer: ExplorerAnswer): readonly Node[] => {
     h(
       'p',
       { class: 'soft' },
-      `Industry ${String(rows[0]?.division)}, nearest by latest net sales in ${unit}, in the same country first of all`,
+      `Industry ${String(rows[0]?.division)}, nearest by latest net sales in ${unit}, same country preferred`,
     ),
     h(
       'table',

@@ -2,6 +2,7 @@
 
 import {
   type Cell,
+  MOST_CHARACTERS,
   MOST_SHEET_ROWS,
   type SheetColumn,
   sheetText,
@@ -19,7 +20,7 @@ const cellOf = (value: unknown): Cell => {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean') return value
   const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('; ') : String(value)
-  return sheetText(shortened(text))
+  return sheetText(text.length > MOST_CHARACTERS ? shortened(text) : text)
 }
 
 const plain = (...titles: readonly string[]): readonly SheetColumn[] =>

@@ -1,8 +1,8 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
 import type { OnEngine } from '../jobs/steps/on-engine.ts'
+import { formatCount, formatCounted } from '../support/format.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
-import { formatCount, formatCounted } from './output/format.ts'
 import { note } from './output/print.ts'
 import type { ProgressLine } from './output/progress-line.ts'
 
@@ -15,7 +15,7 @@ const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
     const counted = formatCounted(units, 'unit')
     if (!known)
       line.log(attached ? `Attached to run ${run}: ${counted}` : `Run ${run} is handed over: ${counted}`)
-    else line.show(() => `${formatCount(done)}/${counted} done`)
+    else line.show(() => `${formatCount(done)}/${counted} done`, { amount: { done, total: units } })
     known = true
   }
 }

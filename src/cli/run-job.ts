@@ -5,6 +5,7 @@
 
 import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
+import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
@@ -18,10 +19,10 @@ import {
   type TargetFlags,
   type UnknownOptions,
 } from './options/run-options.ts'
-import { formatCount, formatCounted } from './output/format.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'
+import { amountOfThings } from './output/time-left.ts'
 import { watchRun } from './output/watch-run.ts'
 
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
@@ -38,6 +39,7 @@ const showTargets =
       const { snapshots, snapshotsTotal, table } = event.progress
       line.show(
         () => `Publishing  ${formatCount(snapshots)}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`,
+        { amount: amountOfThings(snapshots, snapshotsTotal, 'publishing') },
       )
     } else if (event.kind === 'published') {
       line.log(`Published snapshot ${event.summary.snapshot} as ${event.formats.join(', ')}`)
@@ -47,6 +49,7 @@ const showTargets =
         () =>
           `${loading ? 'Loading into' : 'Delivering to'} ${sink}  ${formatCount(runsDone)}/${formatCounted(runs, 'run')}  ` +
           formatCounted(rows, 'row'),
+        { amount: amountOfThings(runsDone, runs, sink) },
       )
     } else if (event.kind === 'delivered') {
       for (const { sink, runs, rows } of event.delivered)

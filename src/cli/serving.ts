@@ -1,7 +1,7 @@
 /** Shows how the making of a serving index proceeds, for `serve` and `batches make`. */
 
 import type { IndexProgress } from '../server/serving-index/build/build-request.ts'
-import { formatCount } from './output/format.ts'
+import { formatCount } from '../support/format.ts'
 import { note } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 

@@ -10,7 +10,7 @@ import { LISTINGS } from '../lake/tables/tables.ts'
 import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+import { excessText, type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 /** Everything that a search has came, nothing was left out. */
@@ -124,7 +124,8 @@ export const findGone = async (
   const { held, lacking, ids } = found
   if (lacking === 0) return undefined
   if (!withinLimit(limit, lacking, held)) {
-    const reason = `${lacking} of ${held} companies of the search were not listed, more than --max-gone allows`
+    const what = 'companies of the search were not listed'
+    const reason = `${excessText(limit, lacking, held, what)} of --max-gone`
     return { search, marked: 0, reason }
   }
   const pulls = await listOf(staged.lake, root, 'pulls')

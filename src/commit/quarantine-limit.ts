@@ -1,6 +1,7 @@
 /** How much a run may have of something bad: bad lines and still commit, companies that are gone and still say so. */
 
 import { ToolkitError } from '../core/errors.ts'
+import { formatCount, formatPercent } from '../support/format.ts'
 
 /** A number of lines, or of companies, or a share of all. */
 export type QuarantineLimit =
@@ -29,6 +30,18 @@ const limitReader =
 export const parseQuarantineLimit = limitReader('--max-quarantined')
 /** The same of `--max-gone`. @throws {ToolkitError} USAGE */
 export const parseMaxGone = limitReader('--max-gone')
+
+/**
+ * Found and allowed: `190 of 2,000 lines are bad (9.5 %), more than the 1 % of --max-quarantined`.
+ *
+ * @param what the bad ones in words, after their number
+ */
+export const excessText = (limit: QuarantineLimit, bad: number, all: number, what: string): string => {
+  const found = `${formatCount(bad)} of ${formatCount(all)} ${what}`
+  return limit.kind === 'count'
+    ? `${found}, more than the ${formatCount(limit.lines)}`
+    : `${found} (${formatPercent(bad / all)}), more than the ${formatPercent(limit.share)}`
+}
 
 /** Whether so many bad ones of all are still allowed. */
 export const withinLimit = (limit: QuarantineLimit, bad: number, all: number): boolean =>

@@ -9,7 +9,7 @@ import { commitPartitions } from '../commit/commit-run.ts'
 import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find-gone.ts'
 import type { GoneInRun } from '../commit/mark-gone.ts'
-import { type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
+import { excessText, type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
 import { listVersions } from '../commit/record-versions.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
@@ -98,11 +98,11 @@ const checkQuarantine = (
   const lines = counted.reduce((sum, { counts }) => sum + counts.lines, 0)
   const quarantined = counted.reduce((sum, { counts }) => sum + counts.quarantined, 0)
   if (withinLimit(limit, quarantined, lines)) return
+  const excess = `${excessText(limit, quarantined, lines, 'lines are bad')} of --max-quarantined`
   throw new ToolkitError(
     'QUARANTINE_LIMIT',
-    `Cannot commit run "${run}": ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; ` +
-      `see "firmlake quarantine list --lake ${lake} --run ${run}"`,
-    { run, quarantined, lines },
+    `Cannot commit run "${run}": ${excess}; ` + `see "firmlake quarantine list --lake ${lake} --run ${run}"`,
+    { run, quarantined, lines, excess },
   )
 }
 

@@ -37,7 +37,7 @@ describe('diff', () => {
     // On a busy machine it takes long enough to show how far it is.
     expect([code, stderr.replaceAll(/^Comparing .*\n/gm, '')]).toEqual([0, ''])
     const lines = stdout.split('\n')
-    expect(lines[0]).toMatch(/^From snapshot 2 \(.*Z\) to 3 \(.*Z\)$/)
+    expect(lines[0]).toMatch(/^From snapshot 2 \(.* UTC\) to 3 \(.* UTC\)$/)
     expect(lines.slice(1)).toEqual([
       'companies:    1 new, 0 changed, 0 gone',
       'relations:    0 new, 0 changed, 0 gone',

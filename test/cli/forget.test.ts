@@ -63,7 +63,7 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   expect(again.code).toBe(0)
   expect(again.stdout).toContain('Nothing to do: the lake holds nothing of 1 company and 1 person.')
   const status = await cliHere(['status', '--lake', lake])
-  expect(status.stdout).toMatch(/Snapshot 2 of \S+ has forgotten 1 company and 1 person/)
+  expect(status.stdout).toMatch(/Snapshot 2 of \S+ \S+ UTC has forgotten 1 company and 1 person/)
   const older = await cliHere(['query', 'FROM companies', '--lake', lake, '--snapshot', '1', '--json'])
   expect([older.code, errorCode(older)]).toEqual([1, 'SNAPSHOT_FORGOTTEN'])
   const to = join(lake, '..', 'report.html')

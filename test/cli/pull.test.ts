@@ -69,7 +69,7 @@ test('pull says how many companies left the service, or why none is marked', asy
   expect([kept.code, kept.stderr.match(/^warning: companies.*$/m)?.[0]]).toEqual([
     0,
     'warning: companies that left the service are not marked for search {"CountryCode":["SE"]}: ' +
-      '1 of 30 companies of the search were not listed, more than --max-gone allows',
+      '1 of 30 companies of the search were not listed (3.33 %), more than the 2 % of --max-gone',
   ])
   const marked = await one.run([...args, '--max-gone', '1'])
   expect(marked.stdout).toContain('No longer listed by the service: 1 company, kept in companies_all')

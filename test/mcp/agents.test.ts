@@ -272,7 +272,7 @@ test('checks has expectations, counts by rule and findings, of one rule where on
   const { expectations, rules, columns } = await expecting.data('checks')
   expect(expectations).toEqual([
     expect.objectContaining({ name: 'age_seconds', status: 'failed' }),
-    { name: 'companies', status: 'passed', value: 5, expected: 'at least 5' },
+    { name: 'companies', status: 'passed', value: 5, limit: 5, expected: 'at least 5' },
   ])
   expect(rules).toContainEqual({ rule: 'stakes', errors: 1, notes: 0 })
   expect(columns).toContain('severity')

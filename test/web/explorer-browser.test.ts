@@ -158,7 +158,7 @@ WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
     await page.setViewportSize({ width: 680, height: 960 })
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
-    expect([await page.locator('header').isVisible(), await fits(page)]).toEqual([false, true])
+    expect([await page.locator('nav').isVisible(), await fits(page)]).toEqual([false, true])
     await picture(page, 'sample-company-print')
   }
 })
@@ -316,7 +316,7 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
   ])
   const csv = await readFile(await download.path(), 'utf8')
   expect(csv).toMatch(/^internal_id,company_name,/)
-  expect(csv.trimEnd().split('\r\n').length - 1).toBe(Number.parseInt(both, 10))
+  expect(csv.match(/^\d+,/gm)?.length).toBe(Number.parseInt(both, 10))
   await page.goBack()
   await page.goBack()
   await page.goBack()

@@ -8,6 +8,7 @@ import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
 import { servingMemory } from '../../run/memory-shares.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
@@ -40,7 +41,6 @@ import {
   serviceOptions,
   withService,
 } from '../options/service-options.ts'
-import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'

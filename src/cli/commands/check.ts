@@ -6,7 +6,7 @@
 import { type Command, Option } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check/check.ts'
-import type { CheckResult } from '../../jobs/check/check-loads.ts'
+import { type CheckResult, foundText } from '../../jobs/check/check-loads.ts'
 import { withExamples } from '../help.ts'
 import {
   addExpectationOptions,
@@ -90,7 +90,7 @@ const printReport = async (lake: string, report: CheckReport, format: Options['f
         { title: 'found', right: true },
         { title: 'expected' },
       ],
-      checks.map(({ name, status, value, expected }) => [name, status, String(value ?? ''), expected]),
+      checks.map((one) => [one.name, one.status, foundText(one), one.expected]),
     ),
     outcomeOf(report),
     ...(report.findings.length === 0
@@ -107,8 +107,7 @@ const outcomeOf = ({ checks, failed }: CheckReport): string => {
 
 const xml = (text: string): string => text.replace(/[&<>"]/g, (one) => `&#${one.codePointAt(0)};`)
 
-const found = ({ value, expected }: CheckResult): string =>
-  `found ${value ?? 'nothing'}, expected ${expected}`
+const found = (one: CheckResult): string => `found ${foundText(one)}, expected ${one.expected}`
 
 /** A test suite with one case for each check. */
 const junitText = (checks: readonly CheckResult[]): string => {

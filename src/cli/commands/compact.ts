@@ -9,6 +9,7 @@ import type {
   CompactSummary,
 } from '../../jobs/compact/compact-work.ts'
 import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { jsonOption, lakeOption } from '../options/options.ts'
 import {
@@ -18,11 +19,11 @@ import {
   targetOptions,
   threadsOption,
 } from '../options/run-options.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatShare } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
+import type { Amount } from '../output/time-left.ts'
 import { type JobFlags, runJob } from '../run-job.ts'
 
 interface CompactCommandOptions extends JobFlags {
@@ -77,7 +78,7 @@ const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
 }
 
 const show = (line: ProgressLine, event: CompactEvent): void => {
-  if (event.kind === 'progress') line.show(() => progressText(event))
+  if (event.kind === 'progress') line.show(() => progressText(event), { amount: amountOf(event) })
   else if (event.kind === 'started') line.log(`Run ${event.run} begins`)
   else line.log(`Committing ${formatCounted(event.partitions, 'partition')}`)
 }
@@ -90,13 +91,16 @@ const PHASES: Readonly<Record<CompactProgress['phase'], string>> = {
   writing: 'Writing',
 }
 
+/** A table is worked on several times: what is known is how far each time is. */
+const amountOf = (progress: CompactProgress): Amount =>
+  progress.phase === 'checking'
+    ? { done: progress.bytes, total: progress.of, part: progress.phase }
+    : { done: progress.rows, total: progress.of, part: `${progress.phase} ${progress.table}` }
+
 const progressText = (progress: CompactProgress): string => {
-  if (progress.phase === 'checking') {
-    const { bytes, of } = progress
-    return `${PHASES.checking}  ${formatShare(bytes, of)}  ${formatBytes(bytes)}`
-  }
+  if (progress.phase === 'checking') return `${PHASES.checking}  ${formatBytes(progress.bytes)}`
   const { phase, table, rows, of } = progress
-  return `${PHASES[phase]} ${table}  ${formatShare(rows, of)}  ${formatCount(rows)}/${formatCounted(of, 'row')}`
+  return `${PHASES[phase]} ${table}  ${formatCount(rows)}/${formatCounted(of, 'row')}`
 }
 
 const tableLines = (tables: readonly CompactedTable[], estimated: boolean): string[] => {

@@ -7,6 +7,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
 import type { ConvertedTo, ConvertToOptions } from '../../jobs/convert/convert-to.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { exitCodeOfReports, withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
@@ -34,7 +35,6 @@ import {
   unknownOptions,
   workOptions,
 } from '../options/run-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { countLines, remarkLines, warnOfSources } from '../output/run-report.ts'
@@ -184,7 +184,7 @@ const runConvertTo = async (
   { json }: JsonOption,
 ): Promise<void> => {
   const { convertTo } = await import('../../jobs/convert/convert-to.ts')
-  const { exportedLines, exportProgressText } = await import('../output/export-report.ts')
+  const { amountOfExport, exportedLines, exportProgressText } = await import('../output/export-report.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0
   try {
@@ -196,7 +196,9 @@ const runConvertTo = async (
           onEvent: watchRun(line),
           onProgress: (progress) => {
             startMs ||= performance.now()
-            line.show(() => exportProgressText(progress, (performance.now() - startMs) / 1000))
+            line.show(() => exportProgressText(progress, (performance.now() - startMs) / 1000), {
+              amount: amountOfExport(progress),
+            })
           },
         }),
       'nothing is left, the same command starts again',

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -13,7 +14,6 @@ import {
   snapshotOption,
   wholeNumber,
 } from '../options/options.ts'
-import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -59,7 +59,11 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
   ] as const)
     readLakeAddress(address, name)
   const line = new ProgressLine({ terminalOnly: json === true })
-  const onProgress = (progress: CopyProgress): void => line.show(() => stateText(progress))
+  const startMs = performance.now()
+  const onProgress = (progress: CopyProgress): void =>
+    line.show(() => stateText(progress, (performance.now() - startMs) / 1000), {
+      amount: { done: progress.bytes, total: progress.bytesTotal },
+    })
   const { copy } = await import('../../jobs/copy/copy.ts')
   const summary = await interruptible(
     (signal) => copy({ lake, to, snapshot, snapshots, sameLake, onProgress, signal }),
@@ -71,8 +75,8 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
   await noteTaken(to)
 }
 
-const stateText = ({ files, filesTotal, bytes, bytesTotal }: CopyProgress): string =>
-  `Copying  ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+const stateText = ({ files, filesTotal, bytes }: CopyProgress, seconds: number): string =>
+  `Copying  ${formatBytes(bytes)}  ${formatRate(bytes, seconds)}  ${formatCount(files)}/${formatCounted(filesTotal, 'file')}`
 
 const forgottenLine = ({ forgotten = [] }: CopySummary): readonly string[] =>
   forgotten.length === 0

@@ -3,6 +3,7 @@
 import { type Command, Option } from 'commander'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
+import { formatCount, formatCounted, formatInstant } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -15,12 +16,12 @@ import {
   wholeNumber,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { MOST_TABLE_ROWS } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
+import type { Amount } from '../output/time-left.ts'
 
 const PARTS = ['companies', 'restatements'] as const
 type Part = (typeof PARTS)[number]
@@ -90,7 +91,8 @@ const runDiff = async (options: DiffOptions): Promise<void> => {
   const { lake, from, to, since, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
   const { openDiff } = await import('../../jobs/diff/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
-  const onProgress = (progress: DiffProgress): void => line.show(() => progressText(progress))
+  const onProgress = (progress: DiffProgress): void =>
+    line.show(() => progressText(progress), { amount: amountOf(progress) })
   await interruptible(async (signal) => {
     const diff = await openDiff({
       lake,
@@ -111,6 +113,11 @@ const runDiff = async (options: DiffOptions): Promise<void> => {
 const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress): string =>
   `Comparing ${table}  ${formatCount(tablesDone)}/${formatCounted(tables, 'table')}` +
   (parts > 1 ? `  part ${formatCount(part + 1)} of ${formatCount(parts)}` : '')
+
+const amountOf = ({ tablesDone, tables, part, parts }: DiffProgress): Amount => ({
+  done: tablesDone + part / Math.max(1, parts),
+  total: tables,
+})
 
 const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
   const { printResult } = await import('../output/print-result.ts')
@@ -165,7 +172,7 @@ export const diffSummaryLines = ({
       ? `; ${n(companies.currencyChanged)} of those changed in another currency`
       : ''
   return [
-    `From snapshot ${from.snapshot} (${from.time}) to ${to.snapshot} (${to.time})`,
+    `From snapshot ${from.snapshot} (${formatInstant(from.time)}) to ${to.snapshot} (${formatInstant(to.time)})`,
     `companies:    ${counts(companies)}${currencies}`,
     `relations:    ${counts(relations)}`,
     `restatements: ${n(changed)} changed, ${n(added)} added, ${n(withdrawn)} withdrawn, of ${n(restated)} companies`,

@@ -21,10 +21,10 @@ import {
 } from '../options/options.ts'
 import { exportProjectionOptions, type ProjectionFlags, projectionOf } from '../options/projection-options.ts'
 import { adoptOption, memoryOption, threadsOption, toOption } from '../options/run-options.ts'
-import { exportLines, exportProgressText } from '../output/export-report.ts'
+import { amountOfExport, exportLines, exportProgressText } from '../output/export-report.ts'
 import { note, printedStream, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { fetchText } from '../output/show-fetch.ts'
+import { showFetch } from '../output/show-fetch.ts'
 
 interface ExportCommandOptions extends LakeOption, JsonOption, SnapshotOption, ProjectionFlags, CsvFlags {
   readonly to: string
@@ -135,6 +135,7 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const seconds = (): number => (performance.now() - startMs) / 1000
+  const showFetched = showFetch(line)
   // A table that waits for its files reports its progress too.
   let fetching = false
   try {
@@ -157,11 +158,12 @@ const runExport = async (options: ExportCommandOptions): Promise<void> => {
           threads,
           signal,
           onProgress: (progress) => {
-            if (!fetching) line.show(() => exportProgressText(progress, seconds()))
+            if (!fetching)
+              line.show(() => exportProgressText(progress, seconds()), { amount: amountOfExport(progress) })
           },
           onFetch: (progress) => {
             fetching = progress.bytes < progress.bytesTotal
-            line.show(() => fetchText(progress))
+            showFetched(progress)
           },
         }),
       'no partial file is left',

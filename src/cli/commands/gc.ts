@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
+import { formatBytes, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
 import { withExamples } from '../help.ts'
@@ -15,10 +16,9 @@ import {
   wholeNumber,
   yesOption,
 } from '../options/options.ts'
-
-import { formatBytes, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
+import { amountOfThings } from '../output/time-left.ts'
 
 interface GcOptions extends LakeOption, JsonOption {
   readonly keep?: number
@@ -62,7 +62,9 @@ const runGc = async (options: GcOptions): Promise<void> => {
   const { gc } = await import('../../jobs/gc/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
-    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`)
+    line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`, {
+      amount: amountOfThings(snapshots, snapshotsTotal),
+    })
   const catalog = catalogFromEnvironment()
   let removing = false
   const onRemove = (): void => {

@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { NightPart } from '../../jobs/nightly/night-parts.ts'
 import type { NightEvent } from '../../jobs/nightly/nightly.ts'
+import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { withExamples } from '../help.ts'
 import { type JsonOption, jsonOption } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
-import { formatCounted, formatDuration } from '../output/format.ts'
 import { note, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
@@ -54,11 +54,11 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
       { title: 'reason' },
     ],
     parts.map(({ name, kind, state, snapshot, records, code, reason = '' }) => [
-      ...[name, kind, state, String(snapshot ?? ''), String(records ?? '')],
+      ...[name, kind, state, String(snapshot ?? ''), records === undefined ? '' : formatCount(records)],
       code === undefined ? reason : `${code}: ${reason}`,
     ]),
   ),
-  `The night is ${outcome ?? 'failed'} after ${seconds ?? 0} s${error ? `: ${error.code}: ${error.message}` : '.'}`,
+  `The night is ${outcome ?? 'failed'} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
 
 /** A line where a part begins and one where it has ended, for who watches and for the log. */

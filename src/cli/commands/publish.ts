@@ -9,17 +9,18 @@ import {
 } from '../../core/table-formats.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { noteComputed, noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
+import { amountOfThings } from '../output/time-left.ts'
 
 interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
@@ -107,7 +108,10 @@ const runPublish = async (
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const { publish } = await import('../../targets/publish.ts')
-  const onProgress = (progress: PublishProgress): void => line.show(() => stateText(progress))
+  const onProgress = (progress: PublishProgress): void =>
+    line.show(() => stateText(progress), {
+      amount: amountOfThings(progress.snapshots, progress.snapshotsTotal),
+    })
   try {
     const summary = await interruptible((signal) =>
       publish({

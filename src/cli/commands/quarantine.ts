@@ -9,6 +9,7 @@ import { REJECT_CODES } from '../../core/lines.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import type { ReplayReport } from '../../jobs/replay/replay.ts'
+import { formatCount } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import {
   type JsonOption,
@@ -29,7 +30,6 @@ import {
   type UnknownOptions,
   unknownOptions,
 } from '../options/run-options.ts'
-import { formatCount } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 import { watchRun } from '../output/watch-run.ts'

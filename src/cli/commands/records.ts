@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FetchProgress } from '../../storage/storage.ts'
 import { JSON_BYTES, membersAt } from '../../support/json-bytes.ts'
 import { withExamples } from '../help.ts'
 import {
@@ -20,7 +19,7 @@ import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteAccess, noteTaken } from '../output/lake-notes.ts'
 import { note, printBytes } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
-import { fetchText } from '../output/show-fetch.ts'
+import { showFetch } from '../output/show-fetch.ts'
 
 interface RecordsOptions extends LakeOption, SnapshotOption, CheckedFlag {
   readonly content?: Content
@@ -98,8 +97,13 @@ const runRecords = async (given: RecordsOptions): Promise<void> => {
   const found = new Set<bigint>()
   const { recordLines } = await import('../../jobs/records/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
-  const onFetch = (progress: FetchProgress): void => line.show(() => fetchText(progress))
-  for await (const lines of recordLines({ ...options, ids, memoryBytes, onFetch, onRead: noteAccess })) {
+  for await (const lines of recordLines({
+    ...options,
+    ids,
+    memoryBytes,
+    onFetch: showFetch(line),
+    onRead: noteAccess,
+  })) {
     line.clear()
     if (ids !== undefined) for (const id of idsIn(lines)) found.add(id)
     await printBytes(lines)

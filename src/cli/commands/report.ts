@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
+import { formatBytes } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -21,7 +22,6 @@ import {
   uncheckedOption,
 } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
-import { formatBytes } from '../output/format.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'

@@ -5,6 +5,7 @@ import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
 import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { PlanRunOptions, RunLoad } from '../../jobs/steps/run-steps.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
@@ -46,7 +47,6 @@ import {
   serviceOptions,
   withService,
 } from '../options/service-options.ts'
-import { formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 
 interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeProjectionFlags {

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
+import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
@@ -23,7 +24,6 @@ import {
 } from '../options/pull-options.ts'
 import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
 import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
-import { formatBytes, formatCount, formatCounted } from '../output/format.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { currencyLines, nothingFound, warnOfPull } from '../output/pull-report.ts'

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { Verification, VerifyProgress } from '../../manifest/verify/verify-lake.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import {
   type JsonOption,
@@ -13,7 +14,6 @@ import {
   type SnapshotOption,
   snapshotOption,
 } from '../options/options.ts'
-import { formatBytes, formatCounted, formatShare } from '../output/format.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
@@ -42,7 +42,11 @@ const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void>
   const line = new ProgressLine({ terminalOnly: json === true })
   const { verify } = await import('../../jobs/verify/verify.ts')
   try {
-    const onProgress = (progress: VerifyProgress): void => line.show(() => stateText(progress))
+    const startMs = performance.now()
+    const onProgress = (progress: VerifyProgress): void =>
+      line.show(() => stateText(progress, (performance.now() - startMs) / 1000), {
+        amount: { done: progress.bytes, total: progress.bytesTotal },
+      })
     const found = await verify({ lake, snapshot, onProgress })
     line.clear()
     await report(lake, found, json === true)
@@ -78,5 +82,5 @@ const report = async (lake: string, found: Verification, json: boolean): Promise
   }
 }
 
-const stateText = ({ files, filesTotal, bytes, bytesTotal }: VerifyProgress): string =>
-  `${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+const stateText = ({ files, filesTotal, bytes }: VerifyProgress, seconds: number): string =>
+  `${formatBytes(bytes)}  ${formatRate(bytes, seconds)}  ${formatCount(files)}/${formatCounted(filesTotal, 'file')}`

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises'
 import { EXIT } from '../../core/exit-codes.ts'
 import { isBucket } from '../../core/lake-address.ts'
 import { MANIFEST_FOLDER } from '../../lake/files/layout.ts'
-import { formatCounted } from './format.ts'
+import { formatCounted } from '../../support/format.ts'
 import { note } from './print.ts'
 import { printable } from './text-table.ts'
 

@@ -1,8 +1,9 @@
 /** An export on its way, and what it wrote, as text for people. */
 
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../../support/format.ts'
 import type { ExportProgress, ExportSummary } from '../../targets/export/export-tables.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
 import { textTable } from './text-table.ts'
+import type { Amount } from './time-left.ts'
 
 export const exportProgressText = (progress: ExportProgress, seconds: number): string => {
   const { table, tablesDone, tables, rows, bytes, loading } = progress
@@ -14,6 +15,10 @@ export const exportProgressText = (progress: ExportProgress, seconds: number): s
     ...(loading ? [] : [formatRate(bytes, seconds)]),
   ].join('  ')
 }
+
+/** While a database loads, nobody knows how far it is. */
+export const amountOfExport = ({ share, loading }: ExportProgress): Amount | undefined =>
+  share === undefined || loading ? undefined : { done: share, total: 1 }
 
 export const exportLines = ({ snapshot, tables, already }: ExportSummary, seconds: number): string[] => {
   if (already) return [`Snapshot ${snapshot}: the database has loaded it last; --overwrite loads it again.`]

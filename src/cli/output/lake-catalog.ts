@@ -2,7 +2,7 @@
 
 import type { ListedTable } from '../../lake/tables/tables.ts'
 import type { CatalogEntry } from '../../lake/views/catalog.ts'
-import { formatCounted } from './format.ts'
+import { formatCounted } from '../../support/format.ts'
 import { fitTable, textTable } from './text-table.ts'
 
 /** A lake's catalog, and what the manifest states of its tables. */

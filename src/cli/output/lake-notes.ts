@@ -7,7 +7,7 @@ import type { Commit } from '../../core/partition.ts'
 import type { AccessReport } from '../../lake/files/file-access.ts'
 import { projectionText } from '../../lake/projection/projection.ts'
 import { lackingProjections, newestProjection, type WithTaken } from '../../manifest/form/projections.ts'
-import { formatBytes, formatCounted } from './format.ts'
+import { formatBytes, formatCounted, formatInstant } from '../../support/format.ts'
 import { note } from './print.ts'
 
 /** `undefined` where nothing of a bucket was read. */
@@ -30,7 +30,7 @@ export const noteAccess = (report: AccessReport): void => {
 export const noteHistory = (begins: Commit | undefined): void => {
   if (begins !== undefined)
     note(
-      `A compaction left the current versions alone: history begins with snapshot ${begins.snapshot} of ${begins.time}; what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
+      `A compaction left the current versions alone: history begins with snapshot ${begins.snapshot} of ${formatInstant(begins.time)}; what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
     )
 }
 

@@ -2,8 +2,8 @@
 
 import { jsonText } from '../../lake/duckdb/json-text.ts'
 import type { QueryResult } from '../../lake/query/lake-query.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { neutralise, neutraliseJson } from '../../support/formula-text.ts'
-import { formatCount, formatCounted } from './format.ts'
 import { note, print, printLines } from './print.ts'
 import { fitTable, printable, type TextColumn, textTable } from './text-table.ts'
 

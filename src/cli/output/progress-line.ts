@@ -3,9 +3,11 @@
  * plain lines, seldom.
  */
 
+import { formatShare } from '../../support/format.ts'
 import { stoppingSignal } from '../interrupt.ts'
 import { CLEAR_LINE, isWritten, logsJson, writeLog } from './log.ts'
 import { cutToWidth, printable } from './text-table.ts'
+import { type Amount, barOf, TimeLeft, timeLeftText } from './time-left.ts'
 
 interface ProgressTarget {
   readonly isTTY?: boolean
@@ -16,6 +18,14 @@ interface ProgressTarget {
 /** Least time between two states shown, in milliseconds: a terminal is read, a log is kept. */
 const TERMINAL_EVERY_MS = 100
 const LOG_EVERY_MS = 5000
+
+/** The state of some work. */
+interface Shown {
+  /** How much is done; absent where nobody knows how much there is. */
+  readonly amount?: Amount | undefined
+  /** For a log of JSON lines. */
+  readonly facts?: object
+}
 
 interface ProgressLineOptions {
   readonly target?: ProgressTarget
@@ -32,6 +42,7 @@ export class ProgressLine {
   readonly #silent: boolean
   readonly #everyMs: number
   readonly #stopped: () => boolean
+  readonly #left = new TimeLeft()
   #shownMs: number
   #standing = false
 
@@ -54,21 +65,37 @@ export class ProgressLine {
     }
   }
 
-  /** The state now; shown only when the last one has stood long enough, so `text` is made only then. */
-  show(text: () => string, facts?: object): void {
+  /**
+   * The state now; shown only when the last one has stood long enough, so `text` is made only then. With an amount it has the share,
+   * the time left, and on a terminal a bar.
+   */
+  show(text: () => string, { amount, facts }: Shown = {}): void {
     const json = logsJson()
     const everyMs = json ? LOG_EVERY_MS : this.#everyMs
-    if (this.#nowMs() - this.#shownMs < everyMs || this.#stopped()) return
+    const nowMs = this.#nowMs()
+    if (nowMs - this.#shownMs < everyMs || this.#stopped()) return
     if ((this.#silent && !json) || !isWritten('')) return
-    this.#shownMs = this.#nowMs()
-    if (json || this.#target.isTTY !== true) {
-      this.log(text(), facts)
+    this.#shownMs = nowMs
+    const isLine = json || this.#target.isTTY !== true
+    const shown = amount === undefined ? text() : this.#withAmount(text(), amount, isLine)
+    if (isLine) {
+      this.log(shown, facts)
       return
     }
     // A terminal that does not know its width says 0.
     const width = this.#target.columns || 80
-    this.#target.write(CLEAR_LINE + cutToWidth(printable(text()), width - 1))
+    this.#target.write(CLEAR_LINE + cutToWidth(printable(shown), width - 1))
     this.#standing = true
+  }
+
+  #withAmount(text: string, amount: Amount, isLine: boolean): string {
+    const left = this.#left.after(this.#shownMs, amount)
+    const share = formatShare(amount.done, amount.total)
+    return [
+      isLine ? share : `${barOf(amount)} ${share.padStart(5)}`,
+      ...(left === undefined ? [] : [timeLeftText(left, amount.part)]),
+      text,
+    ].join('  ')
   }
 
   /** Takes the state away, before anything else is written. */

@@ -5,7 +5,7 @@ import type { PullEntry } from '../../core/partition.ts'
 import type { PulledWindow } from '../../jobs/pull/open-windows.ts'
 import type { PullReport } from '../../jobs/pull/pull.ts'
 import type { PullEvent, PullPlan } from '../../jobs/pull/pull-settings.ts'
-import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { textTable } from './text-table.ts'
@@ -24,14 +24,21 @@ export const watchPull = (line: ProgressLine): PullWatch => {
   const windows = new Map<string, { records: number; bytes: number; announced: number }>()
   let plan: PullPlan | undefined
   let [done, listed] = [0, 0]
-  const state = (): string => {
-    const sum = (field: 'records' | 'bytes'): number =>
-      [...windows.values()].reduce((all, window) => all + window[field], 0)
-    return [
-      `${formatCount(done)}/${formatCounted(plan?.windows.length ?? 0, 'window')}`,
-      `${formatCount(sum('records'))} of ${formatCount(plan?.planned ?? 0)} records pulled`,
-      formatBytes(sum('bytes')),
-    ].join('  ')
+  const startMs = performance.now()
+  const sum = (field: 'records' | 'bytes'): number =>
+    [...windows.values()].reduce((all, window) => all + window[field], 0)
+  const showState = (): void => {
+    const [records, planned] = [sum('records'), plan?.planned ?? 0]
+    line.show(
+      () =>
+        [
+          `${formatCount(records)} of ${formatCounted(planned, 'record')} pulled`,
+          formatBytes(sum('bytes')),
+          formatRate(sum('bytes'), (performance.now() - startMs) / 1000),
+          `${formatCount(done)}/${formatCounted(plan?.windows.length ?? 0, 'window')}`,
+        ].join('  '),
+      { amount: { done: records, total: planned } },
+    )
   }
   return {
     onEvent: (event) => {
@@ -45,7 +52,7 @@ export const watchPull = (line: ProgressLine): PullWatch => {
       } else {
         windows.set(event.window, event.checkpoint)
         if (event.kind === 'pulled') done += 1
-        line.show(state)
+        showState()
       }
     },
   }

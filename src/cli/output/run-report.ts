@@ -6,7 +6,7 @@ import { driftNames, type RunReport } from '../../jobs/common/run-report.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
 import type { Difference } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from './format.ts'
+import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../../support/format.ts'
 import { note } from './print.ts'
 import { textTable } from './text-table.ts'
 
@@ -146,14 +146,15 @@ export const warnOfSources = ({
 }: Pick<RunReport, 'excluded' | 'differences' | 'drift'>): void => {
   if (excluded.length > 0)
     note(
-      `warning: ${formatCounted(excluded.length, 'bad file')} skipped; the same command loads them once fixed`,
+      `warning: ${formatCounted(excluded.length, 'bad file')} skipped; the same command loads ${excluded.length === 1 ? 'it' : 'them'} once fixed`,
     )
   if (differences.length > 0)
     note(
       `warning: ${formatCounted(differences.length, 'source')} gave another number of records than was announced`,
     )
-  if (drift.length > 0)
+  const names = sumOf(drift, driftNames)
+  if (names > 0)
     note(
-      `warning: ${formatCounted(sumOf(drift, driftNames), 'name')} that the contract does not know, kept as they came`,
+      `warning: ${formatCounted(names, 'name')} that the contract does not know, kept as ${names === 1 ? 'it' : 'they'} came`,
     )
 }

@@ -4,7 +4,7 @@
  */
 
 import type { FetchProgress } from '../../storage/storage.ts'
-import { formatBytes, formatCounted, formatShare } from './format.ts'
+import { formatBytes, formatCounted } from '../../support/format.ts'
 import type { ProgressLine } from './progress-line.ts'
 
 /** Shows how far a fetch and check of files is, and says before a long check that it will be one. */
@@ -13,11 +13,12 @@ export const showFetch =
   (progress: FetchProgress): void => {
     const long = longCheckText(progress)
     if (long !== undefined && progress.files === 0) line.log(long)
-    line.show(() => fetchText(progress))
+    const { phase, bytes, bytesTotal } = progress
+    line.show(() => fetchText(progress), { amount: { done: bytes, total: bytesTotal, part: phase } })
   }
 
-export const fetchText = ({ phase, files, filesTotal, bytes, bytesTotal }: FetchProgress): string =>
-  `${phase === 'fetching' ? 'Fetching' : 'Checking'} ${files}/${formatCounted(filesTotal, 'file')}  ${formatShare(bytes, bytesTotal)}  ${formatBytes(bytes)}`
+const fetchText = ({ phase, files, filesTotal, bytes }: FetchProgress): string =>
+  `${phase === 'fetching' ? 'Fetching' : 'Checking'} ${files}/${formatCounted(filesTotal, 'file')}  ${formatBytes(bytes)}`
 
 /** A first read of more than this is announced before it begins. */
 const LONG_CHECK_BYTES = 10e9

@@ -6,7 +6,7 @@ import type { LakeStatus, PartitionStatus } from '../../jobs/status/lake-status.
 import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import type { LatestPull, SnapshotSummary } from '../../manifest/snapshots/summarise-snapshot.ts'
-import { formatBytes, formatCount, formatCounted } from './format.ts'
+import { formatBytes, formatCount, formatCounted, formatInstant } from '../../support/format.ts'
 import { computedLines, takenLines } from './lake-notes.ts'
 import { differenceLines, driftLines } from './run-report.ts'
 import { printable, textTable } from './text-table.ts'
@@ -58,7 +58,7 @@ const tableTable = ({ tables }: SnapshotSummary): string[] =>
 const forgottenLines = (receipts: readonly ForgetReceipt[]): string[] =>
   receipts.map(
     ({ snapshot, time, companies, persons, later }) =>
-      `Snapshot ${snapshot} of ${time} has forgotten ${formatCounted(companies, 'company', 'companies')} and ` +
+      `Snapshot ${snapshot} of ${formatInstant(time)} has forgotten ${formatCounted(companies, 'company', 'companies')} and ` +
       `${formatCounted(persons, 'person')}; a later load of the same is ${later}`,
   )
 
@@ -107,7 +107,7 @@ const pullTable = (pulls: readonly LatestPull[]): string[] =>
       formatCount(one.announced),
       formatCount(one.received),
       formatCount(one.pulls),
-      one.asOf.slice(0, 19),
+      formatInstant(one.asOf),
     ]),
   )
 
@@ -155,7 +155,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
   const { lake, summary, made, drift, forgotten = [], unfinished, partitions } = status
   const head = summary
     ? [
-        `Lake ${lake}, snapshot ${summary.snapshot} of ${summary.time}`,
+        `Lake ${lake}, snapshot ${summary.snapshot} of ${formatInstant(summary.time)}`,
         `run ${summary.run} (${made?.pipeline}, ${made?.tool}); in all ${formatCounted(summary.runs, 'run')}, ` +
           `${formatCounted(summary.partitions, 'partition')}${mergedText(summary)}, ${formatBytes(summary.bytes)}`,
         ...(status.id === null ? [] : [`id ${status.id}`]),

@@ -1,21 +1,23 @@
 /** Shows the events of a run as they come. */
 
 import type { Progress, RunEvent } from '../../run/work/progress.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration, formatRate, formatShare } from './format.ts'
+import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import type { ProgressLine } from './progress-line.ts'
+import type { Amount } from './time-left.ts'
 
 const stateText = (progress: Progress, seconds: number): string => {
   const { sourcesDone, sources, bytesRead, bytesTotal, decodedBytes, records, quarantined } = progress
-  const left = bytesTotal && bytesRead > 0 ? (seconds * (bytesTotal - bytesRead)) / bytesRead : undefined
   return [
-    `${formatCount(sourcesDone)}/${formatCounted(sources, 'source')}`,
-    bytesTotal === undefined ? formatBytes(bytesRead) : formatShare(bytesRead, bytesTotal),
-    ...(decodedBytes > 0 ? [formatRate(decodedBytes, seconds)] : []),
     formatCounted(records, 'record'),
+    ...(bytesTotal === undefined ? [formatBytes(bytesRead)] : []),
+    ...(decodedBytes > 0 ? [formatRate(decodedBytes, seconds)] : []),
+    `${formatCount(sourcesDone)}/${formatCounted(sources, 'source')}`,
     ...(quarantined > 0 ? [`${formatCount(quarantined)} quarantined`] : []),
-    ...(left === undefined ? [] : [`${formatDuration(Math.max(0, left))} left`]),
   ].join('  ')
 }
+
+const amountOf = ({ bytesRead, bytesTotal }: Progress): Amount | undefined =>
+  bytesTotal === undefined ? undefined : { done: bytesRead, total: bytesTotal }
 
 /** Shows one run; `nowMs` is a monotonic clock. */
 export const watchRun = (
@@ -33,7 +35,8 @@ export const watchRun = (
         return line.log(`Staged files of partition ${event.partition} are damaged: it is loaded again`)
       case 'progress':
         return line.show(() => stateText(event.progress, (nowMs() - startMs) / 1000), {
-          progress: event.progress,
+          amount: amountOf(event.progress),
+          facts: { progress: event.progress },
         })
       case 'notice':
         return line.log(`${event.source}: ${event.text}`)

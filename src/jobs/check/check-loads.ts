@@ -7,6 +7,7 @@ import type { Facts } from '../../lake/views/fact-columns.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { formatCount, formatPercent, formatSpan } from '../../support/format.ts'
 import { readRows } from '../common/read-rows.ts'
 
 /** The expectations; one that is absent is not checked. */
@@ -41,7 +42,17 @@ export interface CheckResult {
    * notes.
    */
   readonly value: number | null
+  /** The largest value that passes, for `companies` the least, in the unit of `value`; absent where nothing may be found. */
+  readonly limit?: number
+  /** The same in words. */
   readonly expected: string
+}
+
+/** The value found, in words: `26.5 h`, `9.5 %`, `1,234`. */
+export const foundText = ({ name, value }: Pick<CheckResult, 'name' | 'value'>): string => {
+  if (value === null) return 'nothing'
+  if (name === 'age_seconds') return formatSpan(value)
+  return name.startsWith('fall_') || name === 'quarantined_share' ? formatPercent(value) : formatCount(value)
 }
 
 export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
@@ -59,20 +70,30 @@ const runsOf = (loads: readonly { readonly run?: unknown }[]): readonly string[]
 const sumOf = (rows: readonly Readonly<Record<string, unknown>>[], name: string): number =>
   rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
 
-const result = (name: string, value: number | null, isGood: boolean, expected: string): CheckResult => ({
-  ...{ name, value, expected },
+const result = (
+  name: string,
+  value: number | null,
+  isGood: boolean,
+  expected: string,
+  limit?: number,
+): CheckResult => ({
+  ...{ name, value, ...(limit !== undefined && { limit }), expected },
   status: isGood ? 'passed' : 'failed',
 })
+
+const atMost = (name: string, value: number | null, limit: number, more = ''): CheckResult =>
+  result(
+    name,
+    value,
+    value !== null && value <= limit,
+    `at most ${foundText({ name, value: limit })}${more}`,
+    limit,
+  )
 
 const age = ({ sources }: LoadFacts, maxAgeMs: number, now: Date): CheckResult => {
   const newest = runsOf(sources).at(-1)
   const seconds = newest === undefined ? null : Math.round((now.getTime() - startedMs(newest)) / 1000)
-  return result(
-    'age_seconds',
-    seconds,
-    seconds !== null && seconds * 1000 <= maxAgeMs,
-    `at most ${maxAgeMs / 1000}`,
-  )
+  return atMost('age_seconds', seconds, maxAgeMs / 1000)
 }
 
 const searchOf = ({ service, search }: LoadFacts['pulls'][number]): string => `${service} ${search}`
@@ -102,7 +123,7 @@ const falls = ({ sources, pulls }: LoadFacts, maxFall: number): readonly CheckRe
         return had === 0 ? 0 : 1 - recordsOf(now) / had
       })
     const fall = found.length === 0 ? 0 : Math.max(...found)
-    return result(`fall_${content}`, fall, fall <= maxFall, `at most ${maxFall} of the whole load before`)
+    return atMost(`fall_${content}`, fall, maxFall, ' of the whole load before')
   })
 
 const quarantined = ({ sources }: LoadFacts, most: number): CheckResult => {
@@ -110,7 +131,7 @@ const quarantined = ({ sources }: LoadFacts, most: number): CheckResult => {
   const of = sources.filter(({ run }) => run === newest)
   const lines = sumOf(of, 'lines')
   const share = lines === 0 ? 0 : sumOf(of, 'quarantined') / lines
-  return result('quarantined_share', share, share <= most, `at most ${most}`)
+  return atMost('quarantined_share', share, most)
 }
 
 const gap = ({ pulls }: LoadFacts, most: number): CheckResult => {
@@ -121,7 +142,7 @@ const gap = ({ pulls }: LoadFacts, most: number): CheckResult => {
     ]),
   )
   const records = Math.max(0, ...newest.values())
-  return result('pull_gap', records, records <= most, `at most ${most}`)
+  return atMost('pull_gap', records, most)
 }
 
 const newDrift = ({ sources, drift, knowsName }: LoadFacts): CheckResult => {
@@ -157,7 +178,7 @@ export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date):
 
 /** @param value current companies */
 export const companiesResult = (value: number, minCompanies: number): CheckResult =>
-  result('companies', value, value >= minCompanies, `at least ${minCompanies}`)
+  result('companies', value, value >= minCompanies, `at least ${formatCount(minCompanies)}`, minCompanies)
 
 /** The number of companies, where one is expected. */
 export const checkCompanies = async (

@@ -121,10 +121,10 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
 /** The quarantine that the message of a run names is gone with its lake. */
 const sayWhereToLook = (error: unknown): never => {
   if (!(error instanceof ToolkitError) || error.code !== 'QUARANTINE_LIMIT') throw error
-  const { quarantined, lines } = error.context
+  const { quarantined, lines, excess } = error.context
   throw new ToolkitError(
     'QUARANTINE_LIMIT',
-    `Cannot convert: ${quarantined} of ${lines} lines are bad, more than --max-quarantined allows; convert them into a lake to see why`,
+    `Cannot convert: ${excess}; convert them into a lake to see why`,
     { quarantined: Number(quarantined), lines: Number(lines) },
     error,
   )

@@ -17,6 +17,7 @@ import {
 } from '../../core/optional-parts.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
+import { formatBytes, formatCounted } from '../../support/format.ts'
 import { isInRange, PACKAGE_FOLDER, VERSION } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
@@ -42,7 +43,7 @@ export const checkNode = (version = process.versions.node): MachineFinding => {
 }
 
 export const checkMemory = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Machine): MachineFinding => {
-  const says = `${Math.round(limitBytes / 1024 ** 2)} MiB of memory, ${cpus} processors`
+  const says = `${formatBytes(limitBytes)} of memory, ${formatCounted(cpus, 'processor')}`
   if (limitBytes >= LEAST_MEMORY) return { about: 'memory', state: 'well', says }
   return {
     about: 'memory',
@@ -53,7 +54,7 @@ export const checkMemory = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Mac
 }
 
 export const checkDisk = ({ folder, freeBytes, lacks }: Disk): MachineFinding => {
-  const says = `"${folder}": ${Math.round(freeBytes / 1024 ** 2)} MiB free`
+  const says = `"${folder}": ${formatBytes(freeBytes)} free`
   if (lacks.length > 0)
     return { about: 'disk', state: 'missing', says: `${says}, without ${lacks.join(', ')}` }
   return { about: 'disk', state: freeBytes < LEAST_DISK ? 'absent' : 'well', says }

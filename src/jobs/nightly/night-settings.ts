@@ -12,6 +12,7 @@ import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
 import type { Expectations } from '../check/check-loads.ts'
@@ -187,7 +188,11 @@ const compacted =
   ({ partitions: least = DEFAULT_PARTITIONS, target_bytes: targetBytes }: Section<'compact'>): Work =>
   async ({ night: { lake, targets, machine }, signal, onTarget }) => {
     const partitions = (await newestSnapshot(lake))?.partitions.length ?? 0
-    if (partitions < least) return { state: 'nothing', reason: `${partitions} of ${least} partitions` }
+    if (partitions < least)
+      return {
+        state: 'nothing',
+        reason: `${formatCount(partitions)} of ${formatCounted(least, 'partition')}`,
+      }
     const { compact } = await import('../compact/compact.ts')
     const { kind, snapshot } = await compact({ ...targets, ...machine, targetBytes, signal, onTarget })
     return { state: kind === 'nothing' ? 'nothing' : 'done', snapshot }
@@ -199,7 +204,7 @@ const collected =
     const { gc } = await import('../gc/gc.ts')
     const { catalog } = targets
     const { runs, snapshots, files } = await gc({ lake, keep, keepDays, catalog, signal })
-    const reason = `${snapshots.length} snapshots, ${files.length} files and ${runs.length} runs removed`
+    const reason = `${formatCounted(snapshots.length, 'snapshot')}, ${formatCounted(files.length, 'file')} and ${formatCounted(runs.length, 'run')} removed`
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
 

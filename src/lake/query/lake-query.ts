@@ -158,6 +158,11 @@ export class LakeQuery {
     )
   }
 
+  /** How far the statement that is running is, from 0 to 1; 0 while that is not known. */
+  progress(): number {
+    return this.#session.progress()
+  }
+
   /**
    * Writes the rows of one SELECT, at most `limit`, to a new file in the folder `outFolder`.
    * @throws {ToolkitError} as `run`; DISK_FULL, WRITE_FAILED

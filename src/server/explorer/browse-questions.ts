@@ -31,7 +31,10 @@ type Facet = (typeof FACETS)[number]
 const POWERS = [11, 10, 9, 8, 7, 6] as const
 const SIZES = [...POWERS.map(String), 'below', 'other', 'none'] as const
 
-/** @param figures row with net sales and currency */
+/** Columns that neither filter nor sort: read for the rows that are shown alone. */
+const DETAILS = ['org_no', 'city', 'fiscal_year', 'sales_by_year'] as const
+
+/** The class of size of a row, by the SQL of its net sales, of their currency, and of that in which sizes are. */
 const sizeOf = (sales: string, currency: string, unit: string): string =>
   `CASE WHEN ${sales} IS NULL THEN 'none' WHEN ${currency} IS DISTINCT FROM ${unit} THEN 'other'
     ${POWERS.map((power) => `WHEN ${sales} >= 1e${power} THEN '${power}'`).join(' ')} ELSE 'below' END`
@@ -73,15 +76,19 @@ const isSet = (values: readonly string[] | undefined): values is readonly string
 /**
  * The companies that a text leaves, with a column `by_…` for each facet that says whether its values let a company pass, and the
  * currency in which most of those with net sales report: sizes are of this one, nothing is converted.
+ *
+ * @param isCounted whether those are there too that one facet alone does not let pass
  */
-const matchedCompanies = (filter: Filter, put: Put): string => {
+const matchedCompanies = (filter: Filter, put: Put, isCounted: boolean): string => {
   const { text = '', size } = filter
   const passes = COLUMN_FACETS.map((facet) => {
     const values = filter[facet]
     return `${isSet(values) ? oneOfValues(COLUMNS[facet][0], values, put) : 'true'} AS by_${facet}`
   })
+  const texts = text.trim() === '' ? '' : ` WHERE ${textCondition(text, put)}`
+  const base = `SELECT * EXCLUDE (${DETAILS.join(', ')}), ${passes.join(', ')} FROM ${COMPANY_LIST}${texts}`
   return `WITH base AS (
-  SELECT *, ${passes.join(', ')} FROM ${COMPANY_LIST}${text.trim() === '' ? '' : ` WHERE ${textCondition(text, put)}`}
+  ${isCounted ? base : `FROM (${base}) WHERE ${passing('size')}`}
 ), unit AS (
   SELECT currency FROM base WHERE net_sales IS NOT NULL AND ${passing('size')} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1
 ), sized AS (
@@ -121,10 +128,12 @@ const browse = question(
     const first = order === 'sales' ? 'currency IS NOT DISTINCT FROM unit DESC, ' : ''
     const by = `${first}${ORDERS[order]} ${direction} NULLS LAST, company_name, internal_id`
     return run(
-      `${matchedCompanies(filter, binding(values))}
-SELECT * EXCLUDE (industry_code, size, ${FACETS.map((facet) => `by_${facet}`).join(', ')}), count(*) OVER () AS companies
-FROM matched WHERE ${passing()}
-ORDER BY ${by} LIMIT ${Math.min(most, MOST_ROWS)} OFFSET ${from}`,
+      `${matchedCompanies(filter, binding(values), false)}, page AS (
+  SELECT internal_id, unit, count(*) OVER () AS companies FROM matched WHERE ${passing()}
+  ORDER BY ${by} LIMIT ${Math.min(most, MOST_ROWS)} OFFSET ${from}
+)
+SELECT * EXCLUDE (industry_code, unit, companies), unit, companies
+FROM page JOIN ${COMPANY_LIST} USING (internal_id) ORDER BY ${by}`,
       values,
     )
   },
@@ -157,7 +166,7 @@ const facets = question(
   WHERE ${passing(facet)} GROUP BY 2 ORDER BY 4 DESC, 2 LIMIT ${MOST_VALUES})`
     })
     const answer = await run(
-      `${matchedCompanies(filter, binding(values))}
+      `${matchedCompanies(filter, binding(values), true)}
 SELECT 'all' AS facet, (SELECT currency FROM unit) AS value, NULL AS label, count(*) AS companies FROM matched WHERE ${passing()}
 UNION ALL SELECT 'size', size, NULL, count(*) FROM matched WHERE ${passing('size')} GROUP BY 2
 UNION ALL ${counted.join('\nUNION ALL ')}`,

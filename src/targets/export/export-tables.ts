@@ -58,6 +58,8 @@ export interface ExportProgress {
   /** Rows of finished tables (of a stream: rows so far), and bytes written so far. */
   readonly rows: number
   readonly bytes: number
+  /** How much of the rows is written, by the bytes that the tables have in the lake, 0 to 1; of a statement by how far DuckDB is. */
+  readonly share?: number
   /** Whether all rows are written and a database loads them now. */
   readonly loading?: boolean
 }
@@ -126,6 +128,8 @@ interface Exporting extends ExportOptions {
     readonly table: string
     readonly done: readonly ExportedTable[]
     readonly bytes: number
+    /** How much of this table's rows is written, 0 to 1. */
+    readonly share?: number
     readonly loading?: boolean
   }) => void
 }
@@ -162,7 +166,8 @@ const toFiles = async (
     let current = first.name
     // Rows of tables before it in the same file are counted when the file is whole.
     let before: readonly ExportedTable[] = done
-    const progress = (bytes: number): void => report({ table: current, done: before, bytes })
+    const progress = (bytes: number): void =>
+      report({ table: current, done: before, bytes, share: query.progress() })
     const open = async ({ name, sql }: Export): Promise<TableRows> => {
       signal?.throwIfAborted()
       if (name !== current) before = [...before, { table: current, rows: 0 }]
@@ -247,7 +252,7 @@ const toDatabase = async (
     const files: FileEntry[] = []
     for (const { name, sql } of exports) {
       signal?.throwIfAborted()
-      const onBytes = (bytes: number): void => report({ table: name, done, bytes })
+      const onBytes = (bytes: number): void => report({ table: name, done, bytes, share: query.progress() })
       onBytes(0)
       const receipt = await whileWriting(workshop, onBytes, async () =>
         run.write('export', name, await query.relation(await byRanges(query, sql))),
@@ -273,7 +278,11 @@ const toStream = async (
   const { stream: write } = await FILE_FORMATS[format].load()
   const rows = await write(stream, await query.relation(await byRanges(query, sql)), {
     ...{ neutralise, delimiter, bom, table, signal },
-    onProgress: (count, bytes) => onProgress?.({ table: name, tablesDone: 0, tables: 1, rows: count, bytes }),
+    onProgress: (count, bytes) =>
+      onProgress?.({
+        ...{ table: name, tablesDone: 0, tables: 1, rows: count, bytes },
+        share: query.progress(),
+      }),
   })
   return [{ table: name, rows }]
 }
@@ -344,17 +353,22 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   refuseCsvOptions(to, options)
   const asked = exportsOf(withTableOfFile(to, options))
-  const computed = await computedOfLake(await readRoot(options.lake, options.snapshot))
+  const root = await readRoot(options.lake, options.snapshot)
+  const computed = await computedOfLake(root)
   const { exports, take, declared } = await takenExports(asked, computed, options)
   const total = queryMemory(options.memoryBytes)
   const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
-  const report: Exporting['report'] = ({ table, done, bytes, loading = false }) =>
+  const bytesOf = new Map(root.totals.tables.map(({ table, bytes }) => [table, bytes]))
+  const weights = exports.map(({ table = '' }) => bytesOf.get(table) ?? 1)
+  const sum = (some: readonly number[]): number => some.reduce((all, one) => all + one, 0)
+  const report: Exporting['report'] = ({ table, done, bytes, share = 0, loading = false }) =>
     options.onProgress?.({
       table,
       tablesDone: done.length,
       tables: exports.length,
       rows: done.reduce((sum, { rows }) => sum + rows, 0),
       bytes,
+      share: (sum(weights.slice(0, done.length)) + share * (weights[done.length] ?? 0)) / sum(weights),
       loading,
     })
   const parts = { ...options, memoryBytes, exports, compiled: take, declared, computed, report }

@@ -138,7 +138,7 @@ test('more than --max-gone marks none and says so', async () => {
   const one = await openPullBench({ companies: all })
   await pull(one)
   one.fake.hold(without(all, 1, 2, 3))
-  const reason = '3 of 100 companies of the search were not listed, more than --max-gone allows'
+  const reason = '3 of 100 companies of the search were not listed (3 %), more than the 2 % of --max-gone'
   expect((await pull(one)).summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 0, reason }])
   expect((await sync(one)).summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 0, reason }])
   expect(await count(one)).toBe(100)

@@ -4,9 +4,12 @@ import {
   formatCount,
   formatCounted,
   formatDuration,
+  formatInstant,
+  formatPercent,
   formatRate,
   formatShare,
-} from '../../../src/cli/output/format.ts'
+  formatSpan,
+} from '../../src/support/format.ts'
 
 test.each([
   [0, '0 B'],
@@ -55,4 +58,32 @@ test.each([
   [9_007_199_254_740_991, '9,007,199,254,740,991'],
 ])('formatCount(%d) is %s', (count, text) => {
   expect(formatCount(count)).toBe(text)
+})
+
+test.each([
+  [0, '0 %'],
+  [0.095, '9.5 %'],
+  [0.975, '97.5 %'],
+  [0.000123, '0.0123 %'],
+  [1, '100 %'],
+])('formatPercent(%d) is %s', (share, text) => {
+  expect(formatPercent(share)).toBe(text)
+})
+
+test.each([
+  [4, '4 s'],
+  [5400, '90 min'],
+  [93_600, '26 h'],
+  [99_000, '27.5 h'],
+  [604_800, '7 d'],
+])('formatSpan(%d) is %s', (seconds, text) => {
+  expect(formatSpan(seconds)).toBe(text)
+})
+
+test('formatInstant leaves milliseconds out, and other texts as they are', () => {
+  expect(['2026-11-27T00:48:24.011Z', '2026-11-27T00:48:24Z', '2026-11-27'].map(formatInstant)).toEqual([
+    '2026-11-27 00:48:24 UTC',
+    '2026-11-27 00:48:24 UTC',
+    '2026-11-27',
+  ])
 })

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Numbers and times as people write them. */
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
@@ -39,3 +39,23 @@ export const formatDuration = (seconds: number): string => {
 /** `34 %`; 100 only when all is done. */
 export const formatShare = (part: number, whole: number): string =>
   `${whole > 0 ? Math.min(part < whole ? 99 : 100, Math.floor((100 * part) / whole)) : 0} %`
+
+/** `97.5 %`, `0.04 %`: three digits. @param share 0 to 1 */
+export const formatPercent = (share: number): string => `${Number((100 * share).toPrecision(3))} %`
+
+const SPANS = [
+  ['s', 1, 120],
+  ['min', 60, 120 * 60],
+  ['h', 3600, 72 * 3600],
+  ['d', 86_400, Infinity],
+] as const
+
+/** A time of which one unit says enough: `26 h`, `7 d`, `27.5 h`, `4 s`. */
+export const formatSpan = (seconds: number): string => {
+  const [unit, size] = SPANS.find(([, , until]) => seconds < until) ?? SPANS[3]
+  return `${Number((seconds / size).toFixed(1))} ${unit}`
+}
+
+/** `2026-11-27 00:48:24 UTC`, of an instant such as `2026-11-27T00:48:24.011Z`. */
+export const formatInstant = (instant: string): string =>
+  instant.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/, '$1 $2 UTC')

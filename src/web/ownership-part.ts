@@ -64,15 +64,13 @@ const treeRow = (row: TreeRow): HTMLElement => {
     ...(row.isElsewhere ? [pill('also above')] : []),
   ]
   if (row.children.length === 0) return h('li', {}, rowLine(row, row, marks, ''))
+  // A link may not stand in a summary, so the summary lies under the row, and the link above it.
+  const said = [`${shownNumber(row.below)} below `, untrusted(row.name, LONGEST_CELL)]
   return h(
     'li',
-    {},
-    h(
-      'details',
-      {},
-      h('summary', {}, rowLine(row, row, marks, shownNumber(row.below))),
-      branch(row.children),
-    ),
+    { class: 'opens' },
+    rowLine(row, row, marks, shownNumber(row.below)),
+    h('details', {}, h('summary', {}, h('span', { class: 'vh' }, ...said)), branch(row.children)),
   )
 }
 

@@ -142,7 +142,7 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
   if (!isThere) figures.remove()
   if (!isThere || page.signal.aborted) return
   await second
-  const peers = cardPart('Peers', 'c7')
+  const peers = cardPart('Peers', 'c7 own-height')
   const changes = cardPart('Changes', '')
   const findings = cardPart('Quality', '')
   const ownership = h('div')

@@ -102,7 +102,7 @@ export const yearlyGrowthOf = (
   const [first] = comparable(figures, latest)
     .filter(({ year }) => year >= latest.year - MOST_YEARS && year <= latest.year - LEAST_YEARS)
     .toSorted((a, b) => a.year - b.year)
-  if (first === undefined || first.value <= 0 || latest.value < 0) return undefined
+  if (first === undefined || first.value <= 0 || latest.value <= 0) return undefined
   return [(latest.value / first.value) ** (1 / (latest.year - first.year)) - 1, first.year]
 }
 

@@ -9,6 +9,7 @@ import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { publish } from '../../src/targets/publish.ts'
 import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
 import { missingDuckLake } from '../support/ducklake.ts'
+import { compareAgents } from './year-agents.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { checkFiles } from './year-files.ts'
 import { forgetSome } from './year-forget.ts'
@@ -37,6 +38,8 @@ export class YearLife {
   room = ''
   /** How often the catalog was compared with what a query gives. */
   catalogsRead = 0
+  /** How often an agent's answers were compared. */
+  askedByAgents = 0
   /** How often other readers have read what is published. */
   readByOthers = 0
 
@@ -57,7 +60,10 @@ export class YearLife {
     }
     if (night === quarter || night === half) await this.#compact(night)
     const ends = endsWeek(night, this.#nights)
-    if (ends) wrong.push(...(await this.#endWeek(night)), ...(await this.#readByOthers(night)))
+    if (ends) {
+      wrong.push(...(await this.#endWeek(night)), ...(await this.#readByOthers(night)))
+      wrong.push(...(await this.#askAsAgent(night)))
+    }
     return { wrong, changed: isDue || ends }
   }
 
@@ -97,6 +103,13 @@ export class YearLife {
     if (night % QUARTER !== QUARTER - 1 || otherReadersMissing() !== undefined) return []
     this.readByOthers += 1
     return await compareReaders(this.#lake, this.#expected)
+  }
+
+  /** Each quarter, and at the end of a short year. */
+  async #askAsAgent(night: number): Promise<readonly string[]> {
+    if (night % QUARTER !== QUARTER - 1 && night !== this.#nights - 1) return []
+    this.askedByAgents += 1
+    return await compareAgents(this.#lake, this.#expected)
   }
 
   /** An export without persons has none of their names and ids. */

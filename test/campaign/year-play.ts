@@ -136,6 +136,7 @@ export class PlayedYear implements AsyncDisposable {
     const figures = {
       ...{ committed, quiet: cases - committed, ...Object.fromEntries(this.#counts) },
       'read by other readers': otherReadersMissing() ?? this.#life.readByOthers,
+      'asked by agents': this.#life.askedByAgents,
       'catalogs read': missingDuckLake() ?? this.#life.catalogsRead,
       room: this.#life.room,
       'hash of the last rows': this.#hash,

@@ -91,11 +91,11 @@ const PHASES: Readonly<Record<CompactProgress['phase'], string>> = {
   writing: 'Writing',
 }
 
-/** A table is worked on several times: what is known is how far each time is. */
+/** A table is worked on several times, and sorted in leaps: how long it takes is not known. */
 const amountOf = (progress: CompactProgress): Amount =>
   progress.phase === 'checking'
     ? { done: progress.bytes, total: progress.of, part: progress.phase }
-    : { done: progress.rows, total: progress.of, part: `${progress.phase} ${progress.table}` }
+    : { done: progress.rows, total: progress.of, isUneven: true }
 
 const progressText = (progress: CompactProgress): string => {
   if (progress.phase === 'checking') return `${PHASES.checking}  ${formatBytes(progress.bytes)}`

@@ -89,7 +89,7 @@ export class ProgressLine {
   }
 
   #withAmount(text: string, amount: Amount, isLine: boolean): string {
-    const left = this.#left.after(this.#shownMs, amount)
+    const left = amount.isUneven ? undefined : this.#left.after(this.#shownMs, amount)
     const share = formatShare(amount.done, amount.total)
     return [
       isLine ? share : `${barOf(amount)} ${share.padStart(5)}`,

@@ -6,6 +6,8 @@ import { formatDuration } from '../../support/format.ts'
 export interface Amount {
   readonly done: number
   readonly total: number
+  /** Set where it grows by leaps: then it says nothing about the time. */
+  readonly isUneven?: true
   /** Name of the part of the work that this is about, where other parts follow. @default all of it */
   readonly part?: string
 }

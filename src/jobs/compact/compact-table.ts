@@ -12,7 +12,7 @@ import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
-import { sizesOf, type Work, watchStatement } from './compact-work.ts'
+import { sizesOf, type Work, watchSort } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
 import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
@@ -83,8 +83,8 @@ export const compactTable = async (
     const before = hasRest ? readTable(table, [{ path: rest, version: 0 }]) : undefined
     return readGroup(work, table, files, async (read) => {
       const ranges = await sortRanges(work, table, content.content, read)
-      return watchStatement(session, onShare, () =>
-        sortRows({ session, table, path, rows: select(read), texts: read.rows, before, ranges }),
+      return watchSort(session, ranges, onShare, (onRange) =>
+        sortRows({ session, table, path, rows: select(read), texts: read.rows, before, ranges, onRange }),
       )
     })
   }

@@ -170,3 +170,25 @@ export const watchStatement = async <T>(
     clearInterval(timer)
   }
 }
+
+/** The same of a sort in ranges. @param sort calls back after each range */
+export const watchSort = <T>(
+  session: Session,
+  { length }: readonly string[],
+  onShare: (share: number) => void,
+  sort: (onRange: () => void) => Promise<T>,
+): Promise<T> => {
+  let [sorted, most] = [0, 0]
+  const onRange = (): void => {
+    sorted += 1
+  }
+  return watchStatement(
+    session,
+    (share) => {
+      // DuckDB lowers it where a part of a statement turns out to be larger.
+      most = Math.max(most, Math.min(1, (sorted + share) / length))
+      onShare(most)
+    },
+    () => sort(onRange),
+  )
+}

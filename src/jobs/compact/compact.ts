@@ -137,6 +137,7 @@ const work = async (
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
   const sink = watchedSink(lease.run, await parquetLake({ lake }).open(lease.run))
   const [partitions, runFiles] = await withRewritingSession(options, spill, async (session) => {
+    await session.countProgress()
     const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []

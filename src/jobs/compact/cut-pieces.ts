@@ -16,7 +16,7 @@ import { currentRows } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
-import { type Work, watchStatement } from './compact-work.ts'
+import { type Work, watchSort } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
 import { sampleTable, sortRanges } from './sort-ranges.ts'
@@ -74,9 +74,9 @@ export const cutPieces = async (
     onShare(0)
     const sorted = await readGroup(work, table, group, async (read) => {
       const ranges = await sortRanges(work, table, content, read)
-      return watchStatement(session, onShare, () =>
+      return watchSort(session, ranges, onShare, (onRange) =>
         sortRows({
-          ...{ session, table, path, ranges },
+          ...{ session, table, path, ranges, onRange },
           ...{ rows: currentRows(table, read.versioned), texts: read.rows },
         }),
       )

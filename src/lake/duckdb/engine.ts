@@ -178,7 +178,17 @@ export class Session {
     }
   }
 
-  /** How far the statement that is running is, from 0 to 1; 0 while that is not known. */
+  /** Has DuckDB count how far statements are, which it else does for its own bar alone. */
+  async countProgress(): Promise<void> {
+    for (const one of [
+      'enable_progress_bar = true',
+      'enable_progress_bar_print = false',
+      'progress_bar_time = 0',
+    ])
+      await this.run(`SET ${one}`)
+  }
+
+  /** How far the statement that is running is, from 0 to 1, after `countProgress`; 0 while that is not known. */
   progress(): number {
     return Math.max(0, this.#connection.progress.percentage) / 100
   }

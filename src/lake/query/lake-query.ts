@@ -41,6 +41,8 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly aroundFetch?: AroundFetch | undefined
   /** When copies are compared with their hashes. @default the first time that this machine reads them */
   readonly check?: AccessOptions['check']
+  /** Whether `progress` says how far statements are. @default false */
+  readonly countsProgress?: boolean | undefined
   /** Facts of the manifest, for the views about the lake itself. @default they refuse to be read */
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables, as the lake declares them. @default none */
@@ -93,7 +95,7 @@ export class LakeQuery {
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
-    const { check = 'first-read', inPlace, facts, computed } = options
+    const { check = 'first-read', inPlace, facts, computed, countsProgress = false } = options
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -112,6 +114,7 @@ export class LakeQuery {
       if (patterns.length > 0) await session.run("SET disabled_optimizers = 'cte_inlining'")
       await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
       await session.run('SET enable_external_access = false')
+      if (countsProgress) await session.countProgress()
       await session.run('SET lock_configuration = true')
       return new LakeQuery({ engine, session, views, spill, access })
     } catch (error) {

@@ -52,6 +52,8 @@ interface SortRequest {
   readonly before?: string | undefined
   /** Conditions on the rows' owner: ranges, the lowest first, of which each owner is in one. @default one of all */
   readonly ranges?: readonly string[] | undefined
+  /** Hears when a range is sorted. */
+  readonly onRange?: (() => void) | undefined
   /** Absolute path of the database file to sort into; there must be none. */
   readonly path: string
 }
@@ -189,7 +191,7 @@ const partsOf = (segments: readonly Segment[], from: number, until: number): rea
 
 /** Makes the table of sorted rows. @returns the number behind the last row of each range */
 const fillSorted = async (
-  { session, table, rows, before, ranges = ['true'] }: SortRequest,
+  { session, table, rows, before, ranges = ['true'], onRange }: SortRequest,
   columns: string,
 ): Promise<readonly number[]> => {
   const order = compactOrder(table).map(ident).join(', ')
@@ -207,6 +209,7 @@ const fillSorted = async (
     await session.releaseMemory()
     const [counted] = await session.rows(`SELECT count(*) AS rows FROM ${SORTED}.sorted`)
     ends.push(Number(counted?.rows))
+    if (before === undefined || ends.length > 1) onRange?.()
   }
   return ends
 }

@@ -309,6 +309,7 @@ const withQuery = async <T>(
     outFolder,
     aroundFetch,
     check: 'every-read',
+    countsProgress: true,
   })
   const exportEnded = interruptOn(query, signal)
   try {

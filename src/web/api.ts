@@ -89,7 +89,7 @@ export const signIn = async (token: string): Promise<void> => {
   if (typeof answer === 'object' && answer !== null && 'session' in answer) keep(String(answer.session))
 }
 
-/** Ends the session, at the server too. @throws {AskFailure} where the server does not hear of it */
+/** Ends the session, at the server too. @throws {AskFailure} where the server cannot be reached */
 export const signOut = async (): Promise<void> => {
   const ended = session
   forgetSession()

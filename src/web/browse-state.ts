@@ -80,7 +80,7 @@ export const sortedBy = (state: BrowseState, order: Order): BrowseState => {
 }
 
 /** Parameters of the questions. */
-export const filterOf = ({ text, chosen }: BrowseState): object => ({
+export const browseFilter = ({ text, chosen }: BrowseState): object => ({
   ...(text !== '' && { text }),
   ...Object.fromEntries(chosen),
 })

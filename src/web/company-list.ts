@@ -3,7 +3,7 @@
 import { numbersIn, scaleOf } from '../report/numbers.ts'
 import { sparkline } from '../report/svg.ts'
 import { type AnswerRow, answerRows, ask, type ExplorerAnswer } from './api.ts'
-import { type BrowseState, filterOf, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
+import { type BrowseState, browseFilter, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import { saveCsv } from './download.ts'
 import { shownNumber } from './figures.ts'
@@ -73,9 +73,9 @@ const salesCell = (row: AnswerRow): HTMLElement => {
 
 const tableRow = (row: AnswerRow): HTMLElement => {
   const details = [row.industry, row.city].filter(Boolean).join(', ')
-  const sales = Array.isArray(row.sales_by_year)
-    ? row.sales_by_year.filter((one) => typeof one === 'number')
-    : []
+  const sales: readonly unknown[] = Array.isArray(row.sales_by_year) ? row.sales_by_year : []
+  // A line across a year without a figure would invent one: it begins after the newest gap.
+  const drawn = sales.slice(sales.lastIndexOf(null) + 1).map(Number)
   const [growth, margin] = [number(row.growth), number(row.ebit_margin)]
   return h(
     'tr',
@@ -87,7 +87,7 @@ const tableRow = (row: AnswerRow): HTMLElement => {
       details === '' ? null : h('small', {}, untrusted(details, LONGEST_DETAIL)),
     ),
     h('td', { class: 'hide' }, untrusted(row.country_code, 8)),
-    h('td', { class: 'hide' }, fromHtml(sparkline(sales))),
+    h('td', { class: 'hide' }, fromHtml(sparkline(drawn))),
     salesCell(row),
     h('td', { class: 'n' }, growth === undefined ? none() : change(growth)),
     h('td', { class: 'n hide' }, margin === undefined ? none() : percent(margin)),
@@ -102,7 +102,7 @@ const saveButton = (page: ShownPage, state: BrowseState, total: number): readonl
     const { order, direction } = state
     status.textContent = 'Loading …'
     try {
-      const parameters = { ...filterOf(state), order, direction, most: MOST_SAVED }
+      const parameters = { ...browseFilter(state), order, direction, most: MOST_SAVED }
       const answer = await ask('browse', parameters, page.signal)
       const left = answer.columns.indexOf('unit')
       const cut = <T>(row: readonly T[]): readonly T[] => row.slice(0, left)

@@ -16,7 +16,7 @@ const TITLES: Readonly<Record<Facet, string>> = {
 }
 
 /** Classes of net sales, the largest first. */
-export const SIZE_TITLES: Readonly<Record<string, string>> = {
+const SIZE_TITLES: Readonly<Record<string, string>> = {
   11: 'above 100 bn',
   10: '10 to 100 bn',
   9: '1 to 10 bn',
@@ -40,6 +40,10 @@ export const countryName = (code: string): string => {
   }
 }
 
+/** A status in words; the service spells it as one: `InactiveSleeping`. */
+export const statusName = (status: string): string =>
+  status.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
 /** One value of a facet, and how many companies it would show. */
 export interface FacetValue {
   readonly value: string
@@ -51,8 +55,7 @@ const titleOf = (facet: Facet, value: string, label: unknown): string => {
   if (value === '') return 'not stated'
   if (facet === 'country') return countryName(value)
   if (facet === 'size') return SIZE_TITLES[value] ?? value
-  // The service spells a status as one word.
-  if (facet === 'status') return value.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  if (facet === 'status') return statusName(value)
   return typeof label === 'string' && label !== '' ? label : value
 }
 
@@ -113,7 +116,7 @@ const facetBlock = (
   const isNeedless = values.every(({ value }) => value === '') || (facet === 'currency' && values.length < 3)
   if (isNeedless && !state.chosen.has(facet)) return null
   const first = facet === 'size' ? values.length : OPEN_VALUES
-  // What is chosen stands among the first.
+  // Chosen values stand among the first.
   const shown = values.filter(({ value }, at) => at < first || isChosen(state, facet, value))
   const folded = values.filter((one) => !shown.includes(one))
   const id = `facet-${facet}`
@@ -145,7 +148,7 @@ export const facetBlocks = (
   return FACETS.flatMap((facet) => facetBlock(answer, state, facet, (one) => open.has(one)) ?? [])
 }
 
-/** What the list is filtered by, each a link to the list without it. */
+/** The chosen values, each a link to the list without it. */
 export const filterChips = (answer: ExplorerAnswer, state: BrowseState): readonly Node[] => {
   const chip = (key: string, text: string, without: BrowseState): HTMLElement =>
     h(

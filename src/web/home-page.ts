@@ -1,13 +1,13 @@
 /** The first page: find a company by its name, or browse by facets; then how the companies and the lake are made up. */
 
 import { type AnswerRow, answerRows } from './api.ts'
-import { type BrowseState, filterOf, pageRows } from './browse-state.ts'
+import { type BrowseState, browseFilter, pageRows } from './browse-state.ts'
 import { companyList } from './company-list.ts'
 import { distribution } from './distribution.ts'
 import { h } from './dom.ts'
 import { facetBlocks, filterChips } from './facet-part.ts'
 import { shownNumber } from './figures.ts'
-import { fillPlace, heading, type ShownPage } from './page.ts'
+import { fillPlace, heading, replaceContent, type ShownPage } from './page.ts'
 
 /** Places of the page, which keep what they show until there is something newer. */
 interface Places {
@@ -140,7 +140,7 @@ export const showHome = async (
   const places = placesOf(page, search)
   const { lead, facets, chips, list, browse, tiles, loads } = places
   const { order, direction, from } = state
-  const filter = filterOf(state)
+  const filter = browseFilter(state)
   let isEmpty = false
   await fillPlace(page, lead, ['overview', {}], (answer) => {
     const row = answerRows(answer)[0] ?? {}
@@ -172,9 +172,9 @@ export const showHome = async (
       title?.focus({ preventScroll: true })
       title?.scrollIntoView()
     }
-    await fillPlace(page, facets, ['facets', filter], (answer) => {
-      chips.replaceChildren(...filterChips(answer, state))
-      places.made.replaceChildren(...distribution(answer, state))
+    await fillPlace(page, facets, ['facets', filter, `${order} ${direction}`], (answer) => {
+      replaceContent(chips, filterChips(answer, state))
+      replaceContent(places.made, distribution(answer, state))
       return facetBlocks(answer, state, facets)
     })
   }

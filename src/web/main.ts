@@ -8,13 +8,13 @@ import { h } from './dom.ts'
 import { showHome } from './home-page.ts'
 import type { ShownPage } from './page.ts'
 import { REPORT_PAGES, showReportPage } from './report-page.ts'
-import { searchBox } from './search-box.ts'
+import { type SearchBox, searchBox } from './search-box.ts'
 import { showSignIn } from './sign-in-page.ts'
 
 /** Ids of the sections that the token may see; `undefined` while nobody is signed in. */
 let open: ReadonlySet<string> | undefined
 let shown = new AbortController()
-let search: HTMLElement | undefined
+let search: SearchBox | undefined
 
 const askToSignIn = (said: string): void => {
   open = undefined
@@ -38,6 +38,7 @@ const show = async (): Promise<void> => {
   shown = new AbortController()
   const main = document.querySelector('main')
   if (main === null || open === undefined || search === undefined) return
+  search.leave()
   const page: ShownPage = { main, signal: shown.signal, onSignedOut: askToSignIn }
   const { parts, query } = addressParts()
   const [name = '', argument = ''] = parts
@@ -47,10 +48,10 @@ const show = async (): Promise<void> => {
   const reportPage = REPORT_PAGES.find(({ id }) => id === name)
   const company = name === 'company' && /^\d{1,19}$/.test(argument) ? argument : undefined
   if (reportPage === undefined && company === undefined)
-    return showHome(page, search, stateOf(query), open.has('durations'))
+    return showHome(page, search.box, stateOf(query), open.has('durations'))
   main.className = 'in'
   main.replaceChildren()
-  document.querySelector('header .mini')?.replaceChildren(search)
+  document.querySelector('header .mini')?.replaceChildren(search.box)
   if (reportPage !== undefined) return showReportPage(page, reportPage, open, argument || 'NetSales')
   if (company !== undefined) return showCompany(page, company)
 }

@@ -21,32 +21,41 @@ export const heading = (page: ShownPage, text: string | Node, title: string): vo
 
 type Show = (answer: ExplorerAnswer) => readonly Node[]
 
-/** The same thing as before has the focus again where it is there. */
-const replaceContent = (place: HTMLElement, nodes: readonly Node[]): void => {
+/** Replaces what a place shows. The same thing as before has the focus again; where it is gone, the heading of the list. */
+export const replaceContent = (place: HTMLElement, nodes: readonly Node[]): void => {
   const focused = document.activeElement
   const key = focused instanceof HTMLElement && place.contains(focused) ? focused.dataset.key : undefined
   place.replaceChildren(...nodes)
   if (key === undefined) return
   const next = [...place.querySelectorAll<HTMLElement>('[data-key]')].find((one) => one.dataset.key === key)
-  next?.focus({ preventScroll: true })
+  const found = next ?? document.querySelector<HTMLElement>('#list')
+  found?.focus({ preventScroll: true })
 }
 
+/** The newest answer of each place. */
+const answers = new WeakMap<HTMLElement, { readonly asked: string; readonly answer: ExplorerAnswer }>()
+
 /**
- * Asks, and shows the answer in a place that keeps its content until then; nothing is asked where the place shows it already.
+ * Asks, and shows the answer in a place that keeps its content until then; nothing is asked where the place has the answer already.
  * Never fails.
+ *
+ * @param look changes where the same answer is shown in another way @default always in the same one
  */
 export const fillPlace = async (
   page: ShownPage,
   place: HTMLElement,
-  [question, parameters]: readonly [question: string, parameters: object],
+  [question, parameters, look = '']: readonly [question: string, parameters: object, look?: string],
   show: Show,
 ): Promise<void> => {
-  const shown = JSON.stringify([question, parameters])
+  const asked = JSON.stringify([question, parameters])
+  const shown = `${asked} ${look}`
   if (place.dataset.shown === shown) return
   place.setAttribute('aria-busy', 'true')
   if (!place.hasChildNodes()) place.append(h('p', { class: 'soft' }, 'Loading …'))
   try {
-    const answer = await ask(question, parameters, page.signal)
+    const known = answers.get(place)
+    const answer = known?.asked === asked ? known.answer : await ask(question, parameters, page.signal)
+    answers.set(place, { asked, answer })
     replaceContent(place, show(answer))
     place.dataset.shown = shown
   } catch (error) {

@@ -3,6 +3,7 @@
 import { AskFailure, answerRows, ask } from './api.ts'
 import { linkOf } from './browse-state.ts'
 import { h, svg, untrusted } from './dom.ts'
+import { statusName } from './facet-part.ts'
 
 const PAUSE_MS = 150
 const LONGEST = 200
@@ -16,7 +17,13 @@ const magnifier = (): SVGElement =>
     svg('path', { d: 'M15.5 15.5 21 21' }),
   )
 
-export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement => {
+export interface SearchBox {
+  readonly box: HTMLElement
+  /** Empties it, for another page. */
+  readonly leave: () => void
+}
+
+export const searchBox = (onSignedOut: (reason: string) => void): SearchBox => {
   const input = h('input', {
     ...{ type: 'search', id: 'search', maxlength: LONGEST, autocomplete: 'off', spellcheck: 'false' },
     placeholder: 'Name, number or identifier',
@@ -43,7 +50,11 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
           'a',
           { href: `#/company/${String(row.internal_id)}` },
           untrusted(row.company_name, LONGEST_NAME),
-          h('small', {}, [row.org_no, row.country_code, row.status].filter(Boolean).join(', ')),
+          h(
+            'small',
+            {},
+            [row.org_no, row.country_code, statusName(String(row.status ?? ''))].filter(Boolean).join(', '),
+          ),
         ),
       )
       const all = h('a', { href: linkOf({ text }) }, 'List all that match')
@@ -92,9 +103,11 @@ export const searchBox = (onSignedOut: (reason: string) => void): HTMLElement =>
   list.addEventListener('click', (event) => {
     if (event.target instanceof Element && event.target.closest('a') !== null) leave()
   })
-  // Whoever goes on to something else has no use for it.
+  // Results close when the focus moves elsewhere.
   box.addEventListener('focusout', (event) => {
-    if (event.relatedTarget instanceof Node && !box.contains(event.relatedTarget)) clear()
+    const { relatedTarget } = event
+    const stays = relatedTarget instanceof Node ? box.contains(relatedTarget) : box.matches(':hover')
+    if (!stays) clear()
   })
-  return box
+  return { box, leave }
 }

@@ -22,7 +22,7 @@ export const showSignIn = (said: string, onSignedIn: () => Promise<void>): void 
     h(
       'p',
       { class: 'hint', id: 'token-hint' },
-      'It comes from whoever runs this server: an entry of the file of ',
+      'It comes from the operator of this server: an entry of the file of ',
       code('--tokens'),
       ', ',
       code('FIRMLAKE_SERVE_TOKEN'),

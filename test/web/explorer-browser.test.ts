@@ -192,6 +192,18 @@ test('hostile names are text, protected persons are absent for every token, and 
       const all = await page.content()
       for (const secret of SECRETS) expect(all).not.toContain(secret)
     }
+    await page.setViewportSize({ width: 360, height: 800 })
+    await goTo(page, '#/')
+    expect(await page.locator('.companies tbody th a').allTextContents()).toEqual(
+      expect.arrayContaining(['Alpha', IMAGE, BACKWARDS]),
+    )
+    expect(await page.locator('img, script:not([src]), [onerror]').count()).toBe(0)
+    expect(['home', await fits(page)]).toEqual(['home', true])
+    const home = await page.content()
+    for (const secret of SECRETS) expect(home).not.toContain(secret)
+    await axe(page, 'awkward home')
+    await picture(page, `awkward-home-${token}`)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await goTo(page, `#/company/${ALPHA}`)
     expect(await page.locator('.graph text.protected').allTextContents()).toEqual(['protected', 'protected'])
     expect(await page.locator('.graph .stake', { hasText: '↺' }).count()).toBe(3)
@@ -364,6 +376,10 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
     sql: `SELECT company_name FROM companies WHERE country_code = 'SE' AND operational_status_name = 'Active' ORDER BY 1 LIMIT 1`,
   })
   expect(await page.locator('.companies tbody th a').first().textContent()).toBe(first?.company_name)
+  // The facets keep the order that was chosen after them.
+  expect(await page.locator('[data-key="status Active"]').getAttribute('href')).toBe(
+    '#/?country=SE&order=name',
+  )
   await press('page')
   expect(await page.evaluate('document.activeElement.id')).toBe('list')
   expect(await page.evaluate('location.hash')).toContain('from=20')
@@ -380,6 +396,7 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
   await settled(page)
   expect(await title(page)).toBe(await countOf(`country_code = 'SE'`))
   await press('chip country SE')
+  expect(await page.evaluate('document.activeElement.id')).toBe('list')
   expect(await title(page)).toBe(await countOf('true'))
   await page.locator('#search').focus()
   await page.keyboard.type('holding')

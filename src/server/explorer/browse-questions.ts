@@ -155,7 +155,7 @@ FROM ${companies} AS c LEFT JOIN latest_figures AS l ON l.internal_id = c.intern
 GROUP BY ALL ORDER BY companies DESC, size`
 }
 
-/** Of each facet its values with the companies that all other facets let pass; of all together, how many there are. */
+/** Each facet's values with the companies that all other facets let pass; then the companies that all facets let pass. */
 const facets = question(
   FILTERED,
   async (run, filter) => {

@@ -149,7 +149,7 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
   const beside = h('div', { class: hasFigures ? 'stack c5' : 'stack' }, changes.card, findings.card)
   const around = h('section', {}, h('div', { class: 'grid' }, hasFigures ? peers.card : null, beside))
   const owned = h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership)
-  // Of a company without figures the group says most, and it has no peers.
+  // The group says most of a company without figures, which has no peers.
   page.main.append(...(hasFigures ? [around, owned] : [owned, around]), saving)
   const askOwnership = async (): Promise<void> => {
     await fillPlace(page, ownership, ['ownership', { id }], showOwnership)

@@ -1,4 +1,4 @@
-/** What a company's page shows beside its figures: its peers, what loads changed, and what is probably wrong. */
+/** Beside the figures of a company: its peers, what loads changed, and what is probably wrong. */
 
 import { numbersIn } from '../report/numbers.ts'
 import { stackedBar } from '../report/svg.ts'

@@ -46,7 +46,7 @@ FROM ranked WHERE rank <= ${MOST_PEERS} ORDER BY net_sales_eur DESC, rank`),
 const NOT_SHOWN = ['as_reported', 'extra', 'score', 'generated_at']
 
 /**
- * What each load that brought another version changed, the newest first: `first` and `figures` count what came in a year, `gone`
+ * Changes by each load that brought another version, the newest first: `first` and `figures` count what came in a year, `gone`
  * what is no more, `restated` has a figure before and after, `detail` a column of companies.
  */
 const changes = question(COMPANY, (run, { id }) =>

@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // From below it takes what reads and restores a lake, and nothing that brings data in.
   server: [...MIDDLE, 'manifest', 'restore', 'report'],
   // HTML and charts from rows; knows no lake.
-  report: [],
+  report: ['support'],
   // The explorer's page.
   web: ['contract', 'support', 'report'],
   // What the command line and a program's index both start, a folder for each job.

@@ -291,6 +291,18 @@ export const DEFINITION = {
         default: 'NetSales, EBITDA',
         option: '--line-item',
       }),
+      title: setting(plainText, 'the heading of the page', { default: 'Company data', option: '--title' }),
+      logo_text: setting(plainText, 'the name at the top of the page', {
+        default: 'firmlake',
+        option: '--logo-text',
+      }),
+      language: setting(plainText, 'language of the numbers: en, sv, de-CH', {
+        default: 'en',
+        option: '--language',
+      }),
+      explorer: setting(plainText, 'address of an explorer that names of companies link to', {
+        option: '--explorer',
+      }),
       needed,
     },
     ['report', 'nightly'],

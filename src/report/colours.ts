@@ -15,12 +15,3 @@ export const INKS = {
 
 /** Series of a chart, in their order. */
 export const SERIES = ['#2f7ed8', '#d1701f', '#7f63c9', '#7b8794', '#1f9a6d', '#c2477f', '#a08414', '#3f9bb0']
-
-/** Steps of a heat map, from few to many, each with the colour of the text on it. */
-export const HEAT = [
-  ['#dbe9f8', '#10161d'],
-  ['#aecdef', '#10161d'],
-  ['#78aee4', '#10161d'],
-  ['#2768b4', '#fefefe'],
-  ['#123f78', '#fefefe'],
-] as const

@@ -14,6 +14,9 @@ export interface Numbers {
   readonly percent: (share: number, digits?: number) => string
 }
 
+/** A number and its unit stand on one line. */
+export const NBSP = '\u00a0'
+
 const minus = (text: string): string => text.replaceAll('-', '−')
 
 /** @param language as of BCP 47, such as `en`, `sv` or `de-CH` */
@@ -28,7 +31,7 @@ export const numbersIn = (language: string): Numbers => {
     return minus(known.format(value))
   }
   const fixed = (value: number, digits: number): string => format(value, digits)
-  // What is shown as 0 has no sign.
+  // A value that is shown as 0 has no sign.
   const signed = (value: number, digits = 0): string => {
     const text = format(Math.abs(value), digits)
     if (text === format(0, digits)) return text
@@ -39,7 +42,7 @@ export const numbersIn = (language: string): Numbers => {
     whole: (value) => format(value, 0),
     fixed,
     signed,
-    percent: (share, digits = 1) => `${format(100 * share, digits, 0)} %`,
+    percent: (share, digits = 1) => `${format(100 * share, digits, 0)}${NBSP}%`,
   }
 }
 

@@ -3,7 +3,7 @@
 import { changes } from './pages/changes.ts'
 import { coverage } from './pages/coverage.ts'
 import { drift } from './pages/drift.ts'
-import { loads } from './pages/loads.ts'
+import { loads, type NightChoice } from './pages/loads.ts'
 import { overview } from './pages/overview.ts'
 import { quality } from './pages/quality.ts'
 import { quarantine } from './pages/quarantine.ts'
@@ -15,14 +15,16 @@ export interface PageChoice {
   readonly lineItems: readonly string[]
   /** Names of all rules on the data. */
   readonly rules: readonly string[]
+  /** Facts about nights that the lake's snapshot does not have. @default none: nor does the caller see the runs */
+  readonly nights?: NightChoice
 }
 
-export const pagesOf = ({ lineItems, rules }: PageChoice): readonly ReportPage[] => [
+export const pagesOf = ({ lineItems, rules, nights }: PageChoice): readonly ReportPage[] => [
   overview,
-  loads,
+  loads(nights),
   coverage(lineItems),
+  changes,
   drift,
   quarantine,
-  changes,
   quality(rules),
 ]

@@ -1,6 +1,7 @@
-/** A page of the report: a title, one statement, and how its rows are drawn. Knows no lake. */
+/** A page of the report: a title, statements, and how their rows are drawn. Knows no lake. */
 
-import type { Chart } from './charts.ts'
+import type { Html } from './html.ts'
+import type { Numbers } from './numbers.ts'
 import type { ReportRow } from './rows.ts'
 
 /** The answer to a section's statement. */
@@ -9,7 +10,14 @@ export interface SectionAnswer {
   readonly rows: readonly ReportRow[]
 }
 
-/** One statement with its chart and its table. */
+/** The reader's language of numbers, and where companies are found. */
+export interface Surroundings {
+  readonly numbers: Numbers
+  /** Address of a company's own page or row. */
+  readonly companyHref: (internalId: string) => string
+}
+
+/** One statement with its drawing and its table. */
 export interface Section {
   readonly id: string
   readonly title: string
@@ -19,14 +27,28 @@ export interface Section {
   readonly sql: string
   /** The rows that the statement ends with, where it has a LIMIT. */
   readonly most?: number
-  readonly chart?: (rows: readonly ReportRow[]) => Chart
+  /** Columns of twelve that its card takes. @default 12 */
+  readonly span?: 4 | 6 | 8
+  /** Whether it stands below the cards, folded. */
+  readonly isFolded?: boolean
+  /** @default the first rows as a table */
+  readonly draw?: (rows: readonly ReportRow[], around: Surroundings) => Html
   /** Text shown when there are no rows. */
   readonly none: string
 }
+
+/** Rows of a section by its id; none where it has no answer. */
+export type RowsOf = (section: string) => readonly ReportRow[]
 
 /** A page: a heading of its own in the navigation. */
 export interface ReportPage {
   readonly id: string
   readonly title: string
+  /** The answer before the evidence, in a sentence or two. */
+  readonly lead?: (rowsOf: RowsOf, numbers: Numbers) => Html
+  /** A number beside its name in the navigation, where it is above 0. */
+  readonly count?: (rowsOf: RowsOf) => number
+  /** Whether it shares a row with the next such page. */
+  readonly isHalf?: boolean
   readonly sections: readonly Section[]
 }

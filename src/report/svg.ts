@@ -11,7 +11,7 @@ export const sparkline = (values: readonly number[]): Html => {
   const height = most - least || 1
   const points = values.map((value, at) => {
     const x = 2 + (116 * at) / (values.length - 1)
-    // A line without a change lies in the middle.
+    // A line without a change is in the middle.
     const y = most === least ? 15 : 27 - (24 * (value - least)) / height
     return `${rounded(x)},${rounded(y)}`
   })
@@ -28,7 +28,7 @@ export interface BarPart {
 /** Where a bar is cut: a gap at a slant, near its end. */
 const BREAK = html`<path class="cut" d="M90 10L93 0H96L93 10Z"/>`
 
-/** What is there is seen, however small. */
+/** A part that is there is seen, however small. */
 const THINNEST = 0.8
 
 /** Parts beside each other. A bar beyond `most` is cut, with a break in it: the number beside it is the whole one. */

@@ -46,7 +46,6 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
   const rowsOf = (id: string): readonly string[] => (sections.get(id)?.rows ?? []).map((row) => row.join(' '))
   const kept = nights.slice(compacted === undefined ? 0 : compacted.night + 1)
   const expected: Readonly<Record<string, readonly string[]>> = {
-    nights: nightsOf(story),
     'restated-nights': kept
       .filter(({ restatements }) => restatements > 0)
       .map(({ day, restatements }) => `${day} ProfitAndLoss ${restatements}`),
@@ -59,6 +58,13 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
       ? []
       : [`the report says of ${id}: ${rowsOf(id).join(', ')}; expected ${rows.join(', ')}`],
   )
+  // Nights without companies are rows, too; of those that brought some the newest are there.
+  const brought = (sections.get('nights')?.rows ?? [])
+    .filter(([, companies]) => Number(companies) > 0)
+    .map((row) => row.slice(0, 6).join(' '))
+  const newest = nightsOf(story).slice(0, brought.length)
+  if (String(brought) !== String(newest) || (brought.length === 0 && nightsOf(story).length > 0))
+    wrong.push(`the report says of nights: ${brought.join(', ')}; expected ${newest.join(', ')}`)
   const [numbers = []] = sections.get('numbers')?.rows ?? []
   const restatements = kept.reduce((sum, night) => sum + night.restatements, 0)
   const counts = {
@@ -76,7 +82,7 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
   const [names, most, least] = [rowsOf('drift-names').length, namesSince(0), namesSince((forgot ?? -1) + 1)]
   if (names < least || names > most)
     wrong.push(`the report says ${names} of unknown names, expected ${least} to ${most}`)
-  const percents = (sections.get('largest-restatements')?.rows ?? []).map((row) => Math.abs(Number(row[8])))
+  const percents = (sections.get('largest-restatements')?.rows ?? []).map((row) => Math.abs(Number(row[9])))
   if (String(percents) !== String(percents.toSorted((a, b) => b - a)))
     wrong.push('the largest restatements are not first')
   return wrong

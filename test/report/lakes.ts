@@ -22,7 +22,7 @@ const company = (InternalId: number, CompanyName: string, sales: number, more: o
 
 const NAMES = [IMAGE, SCRIPT, BACKWARDS, LONG]
 
-/** Two loads of hostile names, unknown fields, bad lines, a restatement of each and a protected person. */
+/** Two loads of hostile names, unknown fields, bad lines, a restatement of each, a protected person, and a run that failed. */
 export const loadAwkwardLake = async (lake: string, folder: string): Promise<void> => {
   const lines = (factor: number): string =>
     [
@@ -39,6 +39,9 @@ export const loadAwkwardLake = async (lake: string, folder: string): Promise<voi
     await convert({ from: [file], lake, maxQuarantined: 100 })
   }
   await convert({ from: [fromRecords(IMAGE, relations)], lake })
+  const failing = join(folder, `3 <b>&'bold'.jsonl`)
+  await writeFile(failing, `${lines(3)}\n`)
+  await convert({ from: [failing], lake, maxQuarantined: 0 }).catch(() => undefined)
 }
 
 /** A lake whose one source has no record. */

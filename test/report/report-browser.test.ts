@@ -17,7 +17,9 @@ import { ABSENT, BACKWARDS, IMAGE, LONG, loadAwkwardLake, loadEmptyLake, SCRIPT 
 /** Screenshots to look at; not kept in the repository. */
 const PICTURES = fileURLToPath(new URL('../../test-artefacts/report/', import.meta.url))
 const PICTURE_HEIGHT = 9000
-const PAGES = ['overview', 'loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
+const PAGES = ['overview', 'loads', 'coverage', 'changes', 'drift', 'quarantine', 'quality']
+/** Screens of 900 px that the sample takes at most, by the width. */
+const SCREENS = { 1400: 4, 390: 8 } as const
 const LAKES = {
   sample: (lake: string) => loadSampleLake(lake),
   awkward: loadAwkwardLake,
@@ -51,23 +53,30 @@ const openPage = async (browser: Browser, address: string, colorScheme: 'light' 
   return { page, watched }
 }
 
-/** Each page stands alone when a link of the navigation is followed; a picture shows all of them. */
+/** Every link of the navigation leads to its page; a picture shows all of them. */
 const walkPages = async (page: Page, picture: string): Promise<void> => {
-  for (const id of PAGES) {
-    await page.evaluate(`location.hash = '${id}'`)
-    expect(await page.locator('main > section:visible').getAttribute('id')).toBe(id)
+  const links = page.locator('nav a')
+  expect(await links.count()).toBe(PAGES.length)
+  for (const [at, id] of PAGES.entries()) {
+    expect(await links.nth(at).getAttribute('href')).toBe(`#${id}`)
+    expect(await page.locator(`#${id}`).isVisible()).toBe(true)
   }
-  await page.evaluate(`location.hash = ''`)
-  expect(await page.locator('main > section:visible').count()).toBe(PAGES.length)
   const clip = { x: 0, y: 0, width: page.viewportSize()?.width ?? 0, height: PICTURE_HEIGHT }
   await page.screenshot({ path: join(PICTURES, `${picture}.png`), fullPage: true, clip })
 }
+
+/** Elements that reach beyond the screen, those left out that scroll in themselves or are for the ear alone. */
+const BEYOND = `[...document.querySelectorAll('body *')].filter((one) => {
+  const { right, left, width } = one.getBoundingClientRect()
+  return one.checkVisibility() && width > 1 && (right > innerWidth + 0.5 || left < -0.5) && !one.closest('.wide, nav, pre')
+}).map((one) => one.outerHTML.slice(0, 120))`
 
 const expectToFit = async (page: Page, widths: readonly number[]): Promise<void> => {
   await page.evaluate(SET_DETAILS(true))
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 })
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect([width, await page.evaluate(BEYOND)]).toEqual([width, []])
   }
 }
 
@@ -87,9 +96,14 @@ test('every page of a report is quiet, accessible and fits, light and dark', asy
     const address = pathToFileURL(fileOf(name)).href
     const light = await openPage(browser, address, 'light')
     expect(await light.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
-      'rgb(255, 255, 255)',
+      'rgb(251, 251, 249)',
     )
     await walkPages(light.page, `${name}-light-1600`)
+    for (const [width, screens] of name === 'sample' ? Object.entries(SCREENS) : []) {
+      await light.page.setViewportSize({ width: Number(width), height: 900 })
+      const height = await light.page.evaluate<number>('document.documentElement.scrollHeight')
+      expect(height / 900).toBeLessThan(screens)
+    }
     await expectToFit(light.page, [768, 360, 1600])
     expect([name, await findingsOf(light.page, name)]).toEqual([name, []])
     expect(light.watched).toEqual({ requests: [], complaints: [] })
@@ -97,7 +111,7 @@ test('every page of a report is quiet, accessible and fits, light and dark', asy
 
     const dark = await openPage(browser, address, 'dark')
     expect(await dark.page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
-      'rgb(20, 23, 27)',
+      'rgb(15, 18, 20)',
     )
     await dark.page.setViewportSize({ width: 360, height: 900 })
     await walkPages(dark.page, `${name}-dark-360`)
@@ -117,15 +131,30 @@ test('the keyboard alone opens a page, its numbers and its statement, and scroll
       await page.keyboard.press('Tab')
     expect(await focused()).toBe(text)
   }
-  await tabTo('Quarantine')
+  // The link of the verdict leads to what is folded up, and opens it.
+  await tabTo('Why it failed')
   await page.keyboard.press('Enter')
-  expect(await page.locator('main > section:visible').getAttribute('id')).toBe('quarantine')
-  await tabTo('Chart: Reasons over time')
-  for (const what of ['Numbers', 'SQL']) {
-    await tabTo(`${what} of “Reasons over time”`)
-    await page.keyboard.press('Enter')
-  }
-  expect(await page.locator('#quarantine details[open]').count()).toBe(2)
+  expect(await page.locator('#open-runs').isVisible()).toBe(true)
+  await tabTo('Table: Runs without a snapshot')
+  for (const title of ['Restated by line item', 'Reasons'])
+    for (const what of ['Numbers', 'SQL']) {
+      await tabTo(`${what} of “${title}”`)
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('Tab')
+      // A table that may be wider than the screen is scrolled by keyboard, a statement is read by it.
+      expect(await focused()).toMatch(what === 'SQL' ? /^(WITH|SELECT) / : `Table: ${title}`)
+    }
+  expect(await page.locator('#quarantine .card > .fold > details[open]').count()).toBe(2)
+})
+
+test('a name leads to the row of its company', async (context) => {
+  const browser = await openBrowser(context)
+  const { page } = await openPage(browser, pathToFileURL(fileOf('awkward')).href, 'dark')
+  const row = page.locator('#company-1')
+  expect(await row.isVisible()).toBe(false)
+  await page.locator('#changes .quiet a[href="#company-1"]').first().press('Enter')
+  await row.waitFor({ state: 'visible' })
+  expect(await row.locator('th').textContent()).toBe(IMAGE)
 })
 
 test('hostile names are text, protected persons and bad lines are absent, on a server and on paper too', async (context) => {
@@ -141,11 +170,11 @@ test('hostile names are text, protected persons and bad lines are absent, on a s
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const { page, watched } = await openPage(browser, `http://127.0.0.1:${port}/report.html`, 'light')
-  const names = await page.locator('#largest-restatements ~ .wide td:nth-child(2)').allTextContents()
+  const names = await page.locator('#changes .line th a').allTextContents()
   const cut = `${LONG.slice(0, 300)}… (4000 characters)`
   expect(names.sort()).toEqual([IMAGE, SCRIPT, BACKWARDS.replace('\u0007', '\u2407'), cut].sort())
-  expect(await page.locator('#drift td').allTextContents()).toContain(IMAGE)
-  expect(await page.title()).toMatch(/^Report of snapshot \d+$/)
+  expect(await page.locator('#drift td, #drift th').allTextContents()).toContain(IMAGE)
+  expect(await page.title()).toMatch(/^Company data: report of snapshot \d+$/)
   expect(await page.locator('img, script, [onerror]').count()).toBe(0)
   const all = await page.content()
   for (const text of ABSENT) expect(all).not.toContain(text)
@@ -154,7 +183,11 @@ test('hostile names are text, protected persons and bad lines are absent, on a s
 
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
   await page.setViewportSize({ width: 680, height: 960 })
-  expect(await page.locator('main > section:visible').count()).toBe(PAGES.length)
+  for (const id of PAGES) expect(await page.locator(`#${id}`).isVisible()).toBe(true)
+  expect(await page.locator('nav').isVisible()).toBe(false)
+  // On paper nothing is folded up.
+  for (const id of ['checks', 'durations', 'company-1'])
+    expect(await page.evaluate(`document.getElementById('${id}').checkVisibility()`)).toBe(true)
   expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)')
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
   await page.screenshot({ path: join(PICTURES, 'awkward-print.png'), fullPage: true })

@@ -24,7 +24,7 @@ test('a report of a lake in a bucket goes into a bucket, as a page that a browse
   const object = await client.send(new GetObjectCommand({ Bucket: 'lakes', Key: 'pages/report.html' }))
   expect(object.ContentType).toBe('text/html; charset=utf-8')
   const page = await object.Body?.transformToString()
-  expect(page).toContain('age_seconds')
+  expect(page).toContain('Age of the newest load')
   expect(page).toMatch(/<\/html>\n$/)
   client.destroy()
   await expect(report({ lake: LAKE, to: 's3://no-such-bucket/report.html' })).rejects.toMatchObject({

@@ -6,14 +6,15 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { report } from '../../src/jobs/report/report.ts'
-import { stackedBars } from '../../src/report/charts.ts'
-import { everyNight } from '../../src/report/rows.ts'
+import { drawNights } from '../../src/report/draw/nights.ts'
+import { numbersIn } from '../../src/report/numbers.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
+import { ShiftedClock } from '../campaign/shifted-clock.ts'
 import { cliHere, cliJson } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadEmptyLake } from './lakes.ts'
-import { every, plain, sectionsOf } from './read-report.ts'
+import { every, plain, sectionsOf, ungrouped } from './read-report.ts'
 
 const shownAs = (value: unknown): string =>
   value === null || value === undefined
@@ -28,27 +29,79 @@ const written = async (lake: string): Promise<string> => {
   return readFile(to, 'utf8')
 }
 
-test('every statement on the page gives in query what stands in its table and its chart', async () => {
+/** Numbers at the ends of bars. */
+const barsOf = (drawing: string): readonly number[] =>
+  every(drawing, /<\/svg><\/td><td class="n"><b>(.*?)<\/b>/g).map((text) => Number(ungrouped(text)))
+
+test('every statement on the page gives in query what stands in its table and its drawing', async () => {
   const lake = join(await temporaryFolder(), 'lake')
   await loadSampleLake(lake)
   const sections = sectionsOf(await written(lake))
-  expect(sections.length).toBe(17)
+  expect(sections.map(({ id }) => id)).toEqual([
+    ...['numbers', 'trend', 'nights', 'durations', 'snapshots', 'reporting', 'item-0', 'item-1', 'items'],
+    ...['missing-years', 'largest-restatements', 'restated-items', 'restated-nights', 'drift-names'],
+    ...['drift-nights', 'quarantine-codes', 'quarantine-nights', 'quarantine-sources', 'rules', 'findings'],
+    'companies',
+  ])
   for (const { id, sql, columns, rows } of sections) {
     const answer = await query({ lake, sql })
     expect([id, rows]).toEqual([id, answer.map((row) => Object.values(row).map(shownAs))])
     if (answer[0]) expect(columns.map((name) => name.replaceAll(' ', '_'))).toEqual(Object.keys(answer[0]))
   }
-  const numbers = sections.find(({ id }) => id === 'numbers')?.rows[0]
-  expect(numbers?.[1]).toBe('912')
-  const nights = sections.find(({ id }) => id === 'nights')?.rows ?? []
-  const sums = [1, 2, 3, 4, 5].map((at) => nights.reduce((sum, row) => sum + Number(row[at]), 0))
+  const section = (id: string) => sections.find((one) => one.id === id)
+  const rowsOf = (id: string): readonly (readonly string[])[] => section(id)?.rows ?? []
+  const drawingOf = (id: string): string => section(id)?.drawing ?? ''
+  expect(rowsOf('numbers')[0]?.[1]).toBe('912')
+  // As many as are current: none has left.
+  expect(rowsOf('trend')[0]?.slice(2, 5)).toEqual(rowsOf('numbers')[0]?.slice(1, 4))
+  const sums = [1, 2, 3, 4, 5].map((at) => rowsOf('nights').reduce((sum, row) => sum + Number(row[at]), 0))
   expect(sums).toEqual([959, 912, 11, 36, 0])
-  // A heat map shows each share as a number in its field.
-  const shares = sections.find(({ id }) => id === 'item-0')
-  const fields = every(shares?.chart ?? '', />(\d+%)<\/text>/g)
-  expect([...fields].sort()).toEqual(
-    (shares?.rows ?? []).map((row) => `${Math.round(Number(row[3]) * 100)}%`).sort(),
+  expect(barsOf(drawingOf('nights'))).toEqual(rowsOf('nights').map((row) => Number(row[1])))
+  for (const [id, column] of [
+    ['items', 3],
+    ['missing-years', 3],
+    ['restated-items', 2],
+    ['restated-nights', 2],
+  ] as const)
+    expect([id, barsOf(drawingOf(id))]).toEqual([
+      id,
+      rowsOf(id)
+        .slice(0, 10)
+        .map((row) => Number(row[column])),
+    ])
+  // Each field of a heat map is a number of the table.
+  for (const [id, shown] of [
+    ['reporting', (row: readonly string[]) => Number(row[2])],
+    ['item-0', (row: readonly string[]) => Math.round(100 * Number(row[4]))],
+  ] as const) {
+    const fields = every(drawingOf(id), /<td class="h\d">(.*?)<\/td>/g).map((text) => Number(ungrouped(text)))
+    expect([id, [...fields].sort()]).toEqual([id, rowsOf(id).map(shown).sort()])
+  }
+  // The largest country first, the newest year first, the earlier years together last.
+  const [first] = every(drawingOf('reporting'), /<tbody>\s*<tr>([\s\S]*?)<\/tr>/g)
+  expect(plain(first ?? '')).toMatch(/^SE Sweden/)
+  const heads = every(
+    every(drawingOf('reporting'), /<thead>([\s\S]*?)<\/thead>/g)[0] ?? '',
+    /<th scope="col">(.*?)<\/th>/g,
   )
+  expect(heads.map(plain)).toEqual([
+    'Country',
+    '2025',
+    '2024',
+    '2023',
+    '2022',
+    '2021',
+    '2020',
+    '2019',
+    '≤ 2018',
+  ])
+  // Companies have their names, which lead to their rows.
+  const [name = '', id = ''] = [
+    rowsOf('largest-restatements')[0]?.[1],
+    rowsOf('largest-restatements')[0]?.[0],
+  ]
+  expect(drawingOf('largest-restatements')).toContain(`<a href="#company-${id}"><bdi>${name}</bdi></a>`)
+  expect(drawingOf('companies')).toContain(`<tr id="company-${id}">`)
 })
 
 test('a lake without records, and one without companies, give a whole report', async () => {
@@ -60,7 +113,7 @@ test('a lake without records, and one without companies, give a whole report', a
   })
   for (const name of ['empty', 'relations']) {
     const page = await written(join(folder, name))
-    expect(sectionsOf(page).length).toBe(17)
+    expect(sectionsOf(page).length).toBe(20)
     expect(page).toMatch(/<\/html>\n$/)
   }
 })
@@ -89,69 +142,135 @@ test('the command writes the file in one go, says what it wrote, and names what 
   ])
   const page = await readFile(kept)
   expect(result).toMatchObject({ path: kept, bytes: page.length, snapshot: 1 })
-  expect(page.toString('utf8')).toContain('age_seconds')
-  expect(page.toString('utf8')).toMatch(/companies[\s\S]{0,200}at least 1/)
+  expect(page.toString('utf8')).toContain('Age of the newest load')
+  expect(page.toString('utf8')).toMatch(/Companies in all[\s\S]{0,200}at least 1/)
   expect(await readdir(folder)).toEqual(before)
 })
 
-test('the overview judges its cards by the checks, and a run that failed is shown with its reason as status does', async () => {
+test('what failed comes first, with links; a run that failed after the newest snapshot with its reason as status has it', async () => {
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
   const file = join(folder, 'a.jsonl')
   await writeFile(file, '{"InternalId": 1}\n{"broken"\n')
   await convert({ from: [file], lake, content: 'relations', maxQuarantined: 1 })
-  await convert({ from: [fromRecords('one', [{ InternalId: 1, Name: 'x' }])], lake })
+  const options = { lake, maxAgeMs: 3_600_000, maxQuarantined: 0.25, maxGap: 3 }
+  const pageOf = async (name: string): Promise<string> => {
+    const to = join(folder, `${name}.html`)
+    await report({ ...options, to, now: () => new Date(Date.now() + 90 * 60_000) })
+    return readFile(to, 'utf8')
+  }
+  const verdictOf = (page: string): readonly string[] => {
+    const [verdict = ''] = every(page, /<div class="verdict">([\s\S]*?)<\/ul><\/div>/g)
+    return every(verdict, /<(?:h2|p|li)>([\s\S]*?)<\/(?:h2|p|li)>/g).map(plain)
+  }
+  const before = await pageOf('before')
+  expect(verdictOf(before)).toEqual([
+    '✖ 2 of 11 checks failed',
+    '9 are good',
+    'The newest load is 90 min oldexpected: at most 60 min',
+    '50\u00a0% of the newest load’s lines are badexpected: at most 25\u00a0%',
+  ])
+  const links = every(before.split('class="verdict"')[1] ?? '', /<li><a href="#(.*?)">/g)
+  expect(links).toEqual(['loads', 'quarantine'])
+  for (const id of links) expect(before).toContain(`id="${id}"`)
+  const tiles = every(before, /<div><dt>(.*?)<\/div>/g).map(plain)
+  expect(tiles[5]).toBe('Quarantined lines11 by the newest load')
+
   const failed = await cliHere(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
   expect(failed.code).toBe(3)
-  const to = join(folder, 'report.html')
-  await report({
-    lake,
-    to,
-    maxAgeMs: 3_600_000,
-    maxQuarantined: 0,
-    now: () => new Date(Date.now() + 90 * 60_000),
-  })
-  const page = await readFile(to, 'utf8')
-  const cards = every(page, /<div><dt>(.*?)<\/div>/g).map(plain)
-  expect(cards[0]).toMatch(/^Newest load\d{4}-\d\d-\d\d\d\d:\d\d UTC, 1 hour before this report✖ failed$/)
-  // The newest load is sound; the night also had one that was not.
-  expect(cards[5]).toBe('quarantined in the newest night1! look at it')
-  expect(cards[6]).toBe('quarantined by all loads1')
-  const [runs = ''] = every(page, /<caption>Runs without a snapshot<\/caption>([\s\S]*?)<\/table>/g)
   const { unfinished: known } = await cliJson<{
     unfinished: { run: string; failure: { code: string; message: string } }[]
   }>(['status', '--lake', lake])
-  expect(known.length).toBe(1)
-  for (const { run, failure } of known)
-    expect(plain(runs)).toContain(`${run}gone${failure.code}: ${failure.message}`)
+  const [{ run, failure } = { run: '', failure: { code: '', message: '' } }, ...others] = known
+  expect(others).toEqual([])
+  const after = await pageOf('after')
+  const verdict = verdictOf(after)
+  expect(verdict[0]).toBe('✖ The newest run failed')
+  expect(verdict[1]).toMatch(/^\d+ [A-Z][a-z]{2} \d{4}, \d\d:\d\d UTC; 2 of 11 checks failed$/)
+  expect(verdict.slice(2, 5)).toEqual([
+    `Why it failed${failure.code}: ${failure.message}`,
+    'The lake is wholeeverything here is of snapshot 1; nothing was half written',
+    `To continuerun the same command again, or firmlake resume ${run}`,
+  ])
+  const [runs = ''] = every(after, /Runs without a snapshot<\/caption>([\s\S]*?)<\/table>/g)
+  expect(plain(runs)).toContain(`${run}gone${failure.code}: ${failure.message}`)
 })
 
-test('a night without a load stays empty between others', () => {
-  const rows = everyNight([
-    { night: '2026-02-27', lines: 2 },
-    { night: '2026-03-02', lines: 3 },
+test('title, name, language of numbers and an explorer are options; others are refused', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  await loadSampleLake(lake)
+  const to = join(folder, 'report.html')
+  await cliHere([
+    ...['report', '--lake', lake, '--to', to, '--title', 'Our <firms>', '--logo-text', 'A & B'],
+    ...['--language', 'sv', '--explorer', 'https://lake.example.com/x/#/loads'],
   ])
-  expect(rows).toEqual([
-    { night: '2026-02-27', lines: 2 },
-    { night: '2026-02-28' },
-    { night: '2026-03-01' },
-    { night: '2026-03-02', lines: 3 },
-  ])
-  expect(everyNight([])).toEqual([])
-  const far = [{ night: '2020-01-01' }, { night: '2026-01-01' }]
-  expect(everyNight(far)).toEqual(far)
+  const page = await readFile(to, 'utf8')
+  expect(page).toContain('<h1>Our &lt;firms&gt;</h1>')
+  expect(page).toContain('<title>Our &lt;firms&gt;: report of snapshot 2</title>')
+  expect(page).toContain('</svg>A &amp; B</a>')
+  expect(page).toMatch(/<dt>Figures<\/dt><dd>\d\d\u00a0\d{3}</)
+  expect(page).toMatch(/<a href="https:\/\/lake\.example\.com\/x\/#\/company\/\d+">/)
+  expect(page).not.toContain('#company-')
+  for (const wrong of [{ language: 'no_language' }, { explorer: 'javascript:alert(1)' }]) {
+    const [[name, value] = ['', '']] = Object.entries(wrong)
+    await expect(report({ lake, to, ...wrong })).rejects.toMatchObject({ code: 'USAGE' })
+    const refused = await cliHere(['report', '--lake', lake, '--to', to, `--${name}`, value])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--${name} "${value}"`)])
+  }
+  expect(await readFile(to, 'utf8')).toBe(page)
 })
 
-test('a bar that would hide all others is cut, and its number stands below it', () => {
-  const rows = [300, 4, 0, 6].map((added, at) => ({ night: `2026-03-0${at + 1}`, added, changed: 1 }))
-  const { option, summary } = stackedBars(rows, 'night', { added: 'new', changed: 'changed' })
-  expect(option).toMatchObject({
-    yAxis: { max: 7 },
-    xAxis: { data: ['2026-03-01 ↑ 301', '2026-03-02', '2026-03-03', '2026-03-04'] },
-    series: [{ data: [300, 4, 0, 6] }, { data: [1, 1, 1, 1] }],
-  })
-  expect(summary).toContain('the bar 2026-03-01 ↑ 301 is cut')
-  const even = stackedBars(rows.slice(1), 'night', { added: 'new' })
-  expect(even.option.yAxis).not.toHaveProperty('max')
-  expect(even.summary).not.toContain('cut')
+test('nights that failed and nights without a load are rows of their own', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  using clock = new ShiftedClock()
+  const load = async (day: number, text: string): Promise<void> => {
+    clock.moveTo(Date.UTC(2026, 2, day, 2))
+    const file = join(folder, `${day}.jsonl`)
+    await writeFile(file, text)
+    await convert({ from: [file], lake, content: 'companies', maxQuarantined: 0 }).catch(() => undefined)
+  }
+  const company = (id: number): string => `${JSON.stringify({ BasicDetails: { InternalId: id } })}\n`
+  await load(1, company(1) + company(2))
+  await load(3, '{"broken"\n')
+  await load(4, company(1))
+  clock.moveTo(Date.UTC(2026, 2, 6, 9))
+  const nights = sectionsOf(await written(lake)).find(({ id }) => id === 'nights')
+  expect(nights?.rows).toEqual([
+    ['2026-03-05', '0', '0', '0', '0', '0', '0', 'no load'],
+    ['2026-03-04', '1', '0', '0', '0', '1', '1', 'loaded'],
+    ['2026-03-03', '0', '0', '0', '0', '0', '0', 'failed'],
+    ['2026-03-02', '0', '0', '0', '0', '0', '0', 'no load'],
+    ['2026-03-01', '2', '2', '0', '0', '0', '1', 'loaded'],
+  ])
+  // A lake that nobody has loaded for long shows its nights all the same.
+  clock.moveTo(Date.UTC(2027, 2, 6))
+  const later = sectionsOf(await written(lake)).find(({ id }) => id === 'nights')
+  expect(later?.rows.length).toBe(18)
+  const earlier = await query({ lake, sql: later?.sql ?? '' })
+  expect(earlier.length).toBe(18)
+})
+
+const nightsOf = (companies: readonly number[]) =>
+  companies
+    .map((added, at) => ({
+      ...{ night: `2026-03-${String(at + 1).padStart(2, '0')}`, companies: added + 1, added, unchanged: 1 },
+      state: 'loaded',
+    }))
+    .toReversed()
+
+test('a night that would hide all others is cut, with a gap in its bar and its number above it', () => {
+  const numbers = numbersIn('en')
+  const many = drawNights(nightsOf([3000, 4, 0, 6, 5, 5, 5, 5]), false, numbers).text
+  expect(every(many, /<text class="v"[^>]*>(.*?)<\/text>/g)).toEqual(['3,001'])
+  expect(every(many, /(class="cut")/g).length).toBe(2)
+  expect(plain(many)).toContain('cut, with its number above')
+  const even = drawNights(nightsOf([3, 4, 0, 6, 5, 5, 5, 5]), true, numbers).text
+  expect(even).not.toContain('class="cut"')
+  expect(every(even, /<text class="tx-bad"[^>]*>(.*?)<\/text>/g)).toEqual(['▼'])
+  const few = drawNights(nightsOf([3000, 4]), false, numbers).text
+  expect(barsOf(few)).toEqual([5, 3001])
+  // Beside its number a bar is whole.
+  expect(few).not.toContain('class="cut"')
 })

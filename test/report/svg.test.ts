@@ -18,7 +18,11 @@ test('numbers are grouped as the language does, with a true minus', () => {
     '0',
     '0.0',
   ])
-  expect([en?.percent(0.697), en?.percent(0.1), en?.percent(-0.5)]).toEqual(['69.7 %', '10 %', '−50 %'])
+  expect([en?.percent(0.697), en?.percent(0.1), en?.percent(-0.5)]).toEqual([
+    '69.7\u00a0%',
+    '10\u00a0%',
+    '−50\u00a0%',
+  ])
   expect([scaleOf([12, -4_200_000]), scaleOf([999]), scaleOf([])]).toEqual([
     [1e6, 'm'],
     [1, ''],

@@ -240,11 +240,17 @@ const checked =
   }
 
 const reported =
-  ({ to, line_items: lineItems }: Section<'report'>, expected: Section<'check'>): Work =>
+  (
+    { to, line_items: lineItems, logo_text: logoText, title, language, explorer }: Section<'report'>,
+    expected: Section<'check'>,
+  ): Work =>
   async ({ night: { lake, machine }, signal }) => {
     const { report } = await import('../report/report.ts')
     const { memoryBytes, threads } = machine
-    const options = { ...expectationsOf(expected), lake, to, lineItems, memoryBytes, threads, signal }
+    const options = {
+      ...expectationsOf(expected),
+      ...{ lake, to, lineItems, title, logoText, language, explorer, memoryBytes, threads, signal },
+    }
     const { path, snapshot } = await report(options)
     return { state: 'done', path, snapshot }
   }

@@ -10,8 +10,13 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { RESTATEMENTS_ID } from '../../report/pages/changes.ts'
+import { namedCompanies } from '../../report/pages/companies.ts'
+import { FINDINGS_ID } from '../../report/pages/quality.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { OpenRun } from '../../report/render-loads.ts'
+import { renderReport } from '../../report/render-report.ts'
+import { TOP } from '../../report/render-section.ts'
 import type { ReportPage, SectionAnswer } from '../../report/section.ts'
 import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
@@ -27,6 +32,7 @@ import {
 } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
 import { openQuery, type QueryOptions } from '../query/query.ts'
+import { LANGUAGE, WEB_ADDRESS } from './report-look.ts'
 
 /** Options of `report`. */
 export interface ReportOptions
@@ -36,6 +42,14 @@ export interface ReportOptions
   readonly to: string
   /** Line items with a heat map of their own. @default NetSales, EBITDA */
   readonly lineItems?: readonly string[] | undefined
+  /** The heading of the page. @default Company data */
+  readonly title?: string | undefined
+  /** The name beside the mark, at the top. @default firmlake */
+  readonly logoText?: string | undefined
+  /** Language of the numbers, as of BCP 47, such as `sv` or `de-CH`. @default en */
+  readonly language?: string | undefined
+  /** Address of an explorer: names of companies link to their pages there. @default none; they link to a table of the report */
+  readonly explorer?: string | undefined
   /** @default the clock */
   readonly now?: (() => Date) | undefined
 }
@@ -67,18 +81,30 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
  * Views that several sections read, each of which would read all figures for them. One rule of quality_findings after the
  * other: in one statement all of them would need memory at the same time.
  */
-const sharedViews = (): readonly string[] => ['restatements', ...rules().map((rule) => `quality_${rule}`)]
+const sharedViews = (): readonly string[] => [
+  'restatements',
+  'load_changes',
+  ...rules().map((rule) => `quality_${rule}`),
+]
 
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (
   lake: LakeQuery,
   pages: readonly ReportPage[],
-): Promise<ReadonlyMap<string, SectionAnswer>> => {
+): Promise<Map<string, SectionAnswer>> => {
   for (const view of sharedViews()) await lake.workOut(view)
   const answers = new Map<string, SectionAnswer>()
   for (const { id, sql } of pages.flatMap(({ sections }) => sections))
     answers.set(id, await answerOf(lake, sql))
   return answers
+}
+
+/** The companies that the first rows of these sections name. */
+const namedIds = (answers: ReadonlyMap<string, SectionAnswer>): readonly string[] => {
+  const ids = [RESTATEMENTS_ID, FINDINGS_ID].flatMap((id) =>
+    (answers.get(id)?.rows ?? []).slice(0, TOP).map((row) => String(row.internal_id)),
+  )
+  return [...new Set(ids)].filter((id) => /^-?\d+$/.test(id))
 }
 
 const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
@@ -101,11 +127,23 @@ const OPTIONS: OptionTypes<ReportOptions> = {
   ...each(is.callback, 'now', 'aroundFetch'),
   signal: is.signal,
   lineItems: is.texts,
+  ...each(is.text, 'title', 'logoText'),
+  language: LANGUAGE,
+  explorer: WEB_ADDRESS,
 }
+
+/** When a run began, by its id, as a day: `2026-11-22`. */
+const dayOf = (run: string): string => run.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$1-$2-$3')
+
+/** An address without the end that names a place on its page. */
+const placeless = (address: string | undefined): string | undefined =>
+  address === undefined ? undefined : new URL(address).href.replace(/#.*$/, '')
+
+const DAY_MS = 86_400_000
 
 /**
  * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
- * with its statement and its numbers. The file loads nothing and holds no script.
+ * with its statement and its numbers; first what failed. The file loads nothing and holds no script.
  *
  * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
  *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
@@ -120,26 +158,55 @@ const OPTIONS: OptionTypes<ReportOptions> = {
 export const report = async (options: ReportOptions): Promise<WrittenReport> => {
   checkOptions('report', OPTIONS, options)
   const { lake, to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
+  const { title = 'Company data', logoText = 'firmlake', language = 'en' } = options
+  const explorer = placeless(options.explorer)
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readRoot(lake, options.snapshot)
   const facts = await loadFactsOf(lake, root)
-  const pages = pagesOf({ lineItems, rules: rules() })
+  const loadChecks = checkLoads(facts, options, now)
+  const runs = await openRuns(lake, now)
+  const pages = pagesOf({
+    lineItems,
+    rules: rules(),
+    nights: {
+      failed: [...new Set(runs.filter(({ state }) => state === 'gone').map(({ run }) => dayOf(run)))],
+      // A report of an earlier snapshot says nothing of the nights after it.
+      ...(options.snapshot === undefined && {
+        until: new Date(now.getTime() - DAY_MS).toISOString().slice(0, 10),
+      }),
+      isBelow: loadChecks.some(({ name, status }) => name === 'fall_companies' && status === 'failed'),
+    },
+  })
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
     const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages))
-    // Only here: what draws the charts is large.
-    const { renderReport } = await import('../../report/render-report.ts')
+    const ids = explorer === undefined ? namedIds(answers) : []
+    const named = ids.length === 0 ? undefined : namedCompanies(ids)
+    if (named !== undefined)
+      answers.set(named.id, await orInterrupted('The report', signal, () => answerOf(opened, named.sql)))
     const text = renderReport({
-      ...{ lake, snapshot: root.snapshot, tool: TOOL, now, pages, answers },
-      checks: [...checkLoads(facts, options, now), ...(await checkCompanies(opened, options))],
-      openRuns: await openRuns(lake, now),
+      ...{
+        lake,
+        snapshot: root.snapshot,
+        tool: TOOL,
+        now,
+        pages,
+        named,
+        answers,
+        title,
+        logoText,
+        language,
+        explorer,
+      },
+      checks: [...loadChecks, ...(await checkCompanies(opened, options))],
+      openRuns: runs,
       forgotten: root.forgotten ?? [],
     })
     const bytes = Buffer.from(text)
     await target.write(bytes)
-    const sections = pages.reduce((sum, page) => sum + page.sections.length, 0)
+    const sections = answers.size
     return {
       lake,
       snapshot: root.snapshot,

@@ -1,53 +1,107 @@
 /** Loads: what came in night by night, and how long it took. */
 
-import { stackedBars } from '../charts.ts'
-import { cellText, everyNight, type ReportRow } from '../rows.ts'
-import type { ReportPage } from '../section.ts'
+import { topBars } from '../draw/bars.ts'
+import { drawNights } from '../draw/nights.ts'
+import { type Html, html } from '../html.ts'
+import { NBSP, type Numbers } from '../numbers.ts'
+import { cellText } from '../rows.ts'
+import type { ReportPage, RowsOf } from '../section.ts'
+import { sqlText } from '../sql-text.ts'
+import { counted, instantWords } from '../words.ts'
 
 const NIGHTS = 92
 const LOADS = 100
+/** Nights without a load after the newest one; more say no more. */
+const MOST_ABSENT = 14
 
-/** The newest come first in the table, and stand at the right of a chart. */
-const inOrder = (rows: readonly ReportRow[]): readonly ReportRow[] => rows.toReversed()
+/** Facts about nights that a snapshot does not have. */
+export interface NightChoice {
+  /** Days (`2026-11-20`, UTC) on which a run failed. */
+  readonly failed?: readonly string[]
+  /** The last day (UTC) that is over: without a load it is one that had none. */
+  readonly until?: string
+  /** Whether the newest load of companies brought fewer than is expected. */
+  readonly isBelow?: boolean
+}
 
-export const loads: ReportPage = {
+/** Who sees some countries alone does not see the runs, and finds the nights that brought companies. */
+const nightsSql = (choice: NightChoice | undefined): string => {
+  const { failed = [], until } = choice ?? {}
+  const end = until === undefined ? '' : `, least(DATE ${sqlText(until)}, max(night) + ${MOST_ABSENT})`
+  return `WITH loaded AS (
+  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(*) AS loads FROM ${choice === undefined ? 'load_changes' : 'runs'} GROUP BY ALL
+), brought AS (
+  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies) AS companies, sum(added) AS added,
+    sum(restated) AS restated, sum(changed) AS changed, sum(unchanged) AS unchanged
+  FROM load_changes GROUP BY ALL
+), failed AS (
+  SELECT unnest([${failed.map(sqlText).join(', ')}]::DATE[]) AS night
+), nights AS (
+  SELECT unnest(generate_series(min(night), greatest(max(night)${end}), INTERVAL 1 DAY))::DATE AS night
+  FROM (SELECT night FROM loaded UNION SELECT night FROM failed)
+)
+SELECT night, coalesce(companies, 0)::BIGINT AS companies, coalesce(added, 0)::BIGINT AS added, coalesce(restated, 0)::BIGINT AS restated,
+  coalesce(changed, 0)::BIGINT AS changed, coalesce(unchanged, 0)::BIGINT AS unchanged, coalesce(loads, 0) AS loads,
+  CASE WHEN loads > 0 THEN 'loaded' WHEN night IN (FROM failed) THEN 'failed' ELSE 'no load' END AS state
+FROM nights LEFT JOIN loaded USING (night) LEFT JOIN brought USING (night)
+ORDER BY night DESC LIMIT ${NIGHTS}`
+}
+
+const lead = (rowsOf: RowsOf): Html => {
+  const nights = rowsOf('nights').slice(0, 30)
+  if (nights.length === 0) return html``
+  if (nights.length === 1) return html`All loads are of one night.`
+  const of = (state: string): number => nights.filter((row) => row.state === state).length
+  const [loaded, failed, none] = [of('loaded'), of('failed'), of('no load')]
+  const said = `${loaded} of the last ${counted(nights.length, 'night')} ended with a snapshot`
+  const others = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(none > 0 ? [`${none} had no load`] : []),
+  ].join(', ')
+  return html`${said}${others === '' ? '' : `; ${others}`}.`
+}
+
+const secondsText = (seconds: number, numbers: Numbers): string =>
+  `${numbers.fixed(seconds, seconds < 100 ? 1 : 0)}${NBSP}s`
+
+/** @param choice none where the runs are not to be seen */
+export const loads = (choice?: NightChoice): ReportPage => ({
   id: 'loads',
   title: 'Loads',
+  lead,
   sections: [
     {
       id: 'nights',
       title: 'Companies a night',
       about:
-        'By day of the commit (UTC): companies that no load had before; ones that came again with another figure (restated), with other data or further figures (changed), or as they were (unchanged). A night without a bar loaded none; a bar far above all others is cut, with its number below it.',
-      sql: `SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies)::BIGINT AS companies, sum(added)::BIGINT AS added,
-  sum(restated)::BIGINT AS restated, sum(changed)::BIGINT AS changed, sum(unchanged)::BIGINT AS unchanged
-FROM load_changes GROUP BY ALL ORDER BY night DESC LIMIT ${NIGHTS}`,
+        'By day of the commit (UTC): new, again with another figure (restated), with other data (changed), or as they were.',
+      sql: nightsSql(choice),
       most: NIGHTS,
-      chart: (rows) =>
-        stackedBars(everyNight(inOrder(rows)), 'night', {
-          added: 'new',
-          restated: 'restated',
-          changed: 'changed',
-          unchanged: 'unchanged',
-        }),
-      none: 'No companies were loaded.',
+      draw: (rows, { numbers }) => drawNights(rows, choice?.isBelow === true, numbers),
+      none: 'Nothing is loaded.',
     },
     {
       id: 'durations',
-      title: 'Duration',
-      about: 'Seconds from the start of a load to its commit, companies and relations alike.',
+      title: 'Duration of loads',
+      about:
+        'Seconds from the start of a load to its commit, companies and relations alike; the newest first.',
       sql: `SELECT run, snapshot, loaded_at, partitions, lines, records, quarantined, filtered,
   round(epoch(loaded_at) - epoch(try_strptime(left(run, 15), '%Y%m%dT%H%M%S')), 1) AS seconds
 FROM runs ORDER BY run DESC LIMIT ${LOADS}`,
       most: LOADS,
-      chart: (rows) =>
-        stackedBars(
-          inOrder(rows).map((row) => ({
-            ...row,
-            loaded_at: cellText(row.loaded_at).slice(0, 16).replace('T', ' '),
-          })),
-          'loaded_at',
-          { seconds: 'seconds' },
+      span: 6,
+      isFolded: true,
+      draw: (rows, { numbers }) =>
+        topBars(
+          rows,
+          {
+            name: (row) => html`${instantWords(cellText(row.loaded_at))}`,
+            small: (row) => `${numbers.exact(Number(row.records ?? 0))} records`,
+            value: 'seconds',
+            shown: (seconds) => secondsText(seconds, numbers),
+            caption: 'Seconds of the newest loads',
+          },
+          numbers,
         ),
       none: 'Nothing is loaded.',
     },
@@ -57,7 +111,9 @@ FROM runs ORDER BY run DESC LIMIT ${LOADS}`,
       about: 'The newest snapshots that are kept; a compaction is one of its own.',
       sql: `SELECT snapshot, pipeline, committed_at, run, tool FROM snapshots ORDER BY snapshot DESC LIMIT ${LOADS}`,
       most: LOADS,
+      span: 6,
+      isFolded: true,
       none: 'There is no snapshot.',
     },
   ],
-}
+})

@@ -1,0 +1,3 @@
+/** Texts in statements that a reader may run as they stand. */
+
+export const sqlText = (value: string): string => `'${value.replaceAll("'", "''")}'`

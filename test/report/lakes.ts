@@ -22,7 +22,7 @@ const company = (InternalId: number, CompanyName: string, sales: number, more: o
 
 const NAMES = [IMAGE, SCRIPT, BACKWARDS, LONG]
 
-/** Two loads of hostile names, unknown fields, bad lines, a restatement of each, a protected person, and a run that failed. */
+/** Two loads of hostile names, unknown fields, bad lines, a restatement of each, a protected person, stakes above 100 %, and a run that failed. */
 export const loadAwkwardLake = async (lake: string, folder: string): Promise<void> => {
   const lines = (factor: number): string =>
     [
@@ -32,7 +32,14 @@ export const loadAwkwardLake = async (lake: string, folder: string): Promise<voi
       ...ABSENT.map((text) => `{"broken": ${text}`),
     ].join('\n')
   const person = { Name: SECRET, IsCompany: false, IsProtected: true, InternalId: 99 }
-  const relations = [{ InternalId: 1, Name: IMAGE, Parents: [person] }]
+  const owner = (InternalId: number): object => {
+    const stake = { OwnershipStake: 80 }
+    return { InternalId, Name: IMAGE, IsCompany: true, Ownerships: [stake] }
+  }
+  const relations = [
+    { InternalId: 1, Name: IMAGE, Parents: [person] },
+    { InternalId: 2, Name: SCRIPT, Parents: [owner(50), owner(51)] },
+  ]
   for (const load of [1, 2]) {
     const file = join(folder, `${load} <b>&'bold'.jsonl`)
     await writeFile(file, `${lines(load)}\n`)

@@ -98,19 +98,25 @@ export const signOut = async (): Promise<void> => {
   if (!ok && status !== 401) throw failureOf(status)
 }
 
+const answered = async (question: string, parameters: object, signal: AbortSignal): Promise<Response> => {
+  const response = await send(`explorer/api/${question}`, 'POST', session, {
+    body: JSON.stringify(parameters),
+    signal,
+  })
+  if (response.ok) return response
+  throw failureOf(response.status)
+}
+
 /** @throws {AskFailure} */
 export const ask = async (
   question: string,
   parameters: object,
   signal: AbortSignal,
-): Promise<ExplorerAnswer> => {
-  const response = await send(`explorer/api/${question}`, 'POST', session, {
-    body: JSON.stringify(parameters),
-    signal,
-  })
-  if (response.ok) return (await response.json()) as ExplorerAnswer
-  throw failureOf(response.status)
-}
+): Promise<ExplorerAnswer> => (await (await answered(question, parameters, signal)).json()) as ExplorerAnswer
+
+/** A file that the server makes. @throws {AskFailure} */
+export const askFile = async (question: string, parameters: object, signal: AbortSignal): Promise<Blob> =>
+  (await answered(question, parameters, signal)).blob()
 
 export const answerRows = ({ columns, rows }: ExplorerAnswer): readonly AnswerRow[] =>
   rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])))

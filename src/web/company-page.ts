@@ -1,161 +1,166 @@
-/** A company: what it is, its figures as small multiples and by year, and its owners and holdings. */
+/** A company: how large it is, growing or not, profitable; its statements; then what surrounds it, each in a part of its own. */
 
-import { chartFigure } from '../report/chart-figure.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
-import { fromHtml, h, untrusted, wide } from './dom.ts'
-import { csvButton } from './download.ts'
-import { type Figure, figureOf, figuresOfFirst, KINDS, MULTIPLES, shownNumber, yearsOf } from './figures.ts'
-import { multipleChart, unitOf } from './multiple-chart.ts'
-import { showOwnership } from './ownership-part.ts'
-import { heading, part, type ShownPage } from './page.ts'
+import { showChanges, showFindings, showPeers } from './context-part.ts'
+import { h, untrusted } from './dom.ts'
+import { csvButton, workbookButton } from './download.ts'
+import { countryName } from './facet-part.ts'
+import { shownDay } from './figures.ts'
+import { showFigures } from './figures-part.ts'
+import { showOwnership, showUltimateOwners } from './ownership-part.ts'
+import { fillPlace, type ShownPage } from './page.ts'
 
-const FACTS = {
-  internal_id: 'Identifier',
-  org_no: 'Organisation number',
-  country_code: 'Country',
-  status: 'Status',
-  legal_form: 'Legal form',
-  company_type: 'Type',
-  listing_type: 'Listing',
-  registration_date: 'Registered',
-  city: 'City',
-  industries: 'Industries',
-  ultimate_parent: 'Ultimate parent',
-  currency: 'Currency',
-  last_fiscal_year_end: 'Last fiscal year end',
-  financials_updated_at: 'Figures updated',
-} as const
+/** A whole text of thousands of characters stands in the table of all facts. */
+const LONGEST_FACT = 100
+const LONGEST_DESCRIPTION = 700
 
-const factText = (name: string, value: unknown): string => {
-  if (Array.isArray(value)) return value.map(String).join(', ')
-  return /_(end|at)$/.test(name) ? String(value).slice(0, 10) : String(value)
-}
+const has = (value: unknown): boolean =>
+  value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)
 
-const facts = (row: AnswerRow): HTMLElement =>
-  h(
-    'dl',
-    { class: 'facts' },
-    ...Object.entries(FACTS).flatMap(([name, title]) => {
-      const value = row[name]
-      const isMissing = value === null || value === undefined || (Array.isArray(value) && value.length === 0)
-      return isMissing
-        ? []
-        : [h('div', {}, h('dt', {}, title), h('dd', {}, untrusted(factText(name, value))))]
-    }),
-  )
+const texts = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter(has).map(String)
 
-const multiple = (figures: readonly Figure[], years: readonly number[], at: number): HTMLElement => {
-  const { title, items } = MULTIPLES[at] ?? MULTIPLES[0]
-  const own = figuresOfFirst(figures, items)
-  const [first] = own
-  if (first === undefined)
-    return h('section', {}, h('h3', {}, title), h('p', { class: 'soft' }, 'Not reported.'))
-  const unit = unitOf(own)
-  const kinds = KINDS.filter((kind) => own.some(({ consolidation }) => consolidation === kind))
+/** A web page as a link, where it is an address of the web and nothing else. */
+const webPage = (value: unknown): HTMLElement => {
+  const text = String(value).trim()
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
+  const parsed = URL.parse(address)
+  const isPlain = parsed !== null && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(parsed.hostname) && !/\s/.test(text)
+  if (!isPlain) return untrusted(text, LONGEST_FACT)
   return h(
-    'section',
-    {},
-    h('h3', {}, title),
-    h(
-      'p',
-      { class: 'soft' },
-      [first.lineItem, unit, kinds.join(' and ').toLowerCase()].filter(Boolean).join('; '),
-    ),
-    fromHtml(chartFigure(multipleChart(own, years), title, `multiple-${at}`)),
+    'a',
+    { href: parsed.href, rel: 'noreferrer noopener' },
+    untrusted(text.replace(/^https?:\/\/(www\.)?/i, '').replace(/\/$/, ''), LONGEST_FACT),
   )
 }
 
-const earlierText = ({ earlier, currency }: Figure): string =>
-  earlier
-    .map((one) => `${shownNumber(one.value)}${one.currency === currency ? '' : ` ${one.currency}`}`)
-    .join(', ')
-
-const valueCell = (figure: Figure | undefined): HTMLElement =>
-  figure === undefined
-    ? h('td', { class: 'n' }, h('span', { class: 'soft' }, '–'))
-    : h(
-        'td',
-        { class: 'n' },
-        shownNumber(figure.value),
-        figure.earlier.length > 0 ? h('small', {}, `restated, was ${earlierText(figure)}`) : null,
-      )
-
-/** The lines of one category as one kind of statement; a year without a figure is a dash. */
-const statement = (figures: readonly Figure[], title: string): HTMLElement => {
-  const years = yearsOf(figures).toReversed()
-  const lines = [...Map.groupBy(figures, ({ lineItem }) => lineItem)].map(([item, own]) => {
-    const byYear = new Map(own.map((figure) => [figure.year, figure]))
-    return h(
-      'tr',
-      {},
-      h('th', { scope: 'row' }, untrusted(item)),
-      ...years.map((year) => valueCell(byYear.get(year))),
-    )
-  })
-  return h(
-    'details',
-    {},
-    h('summary', {}, title),
-    wide(
-      `Table: ${title}`,
-      h(
-        'table',
-        {},
-        h('caption', {}, title),
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'col' }, 'line item'),
-            ...years.map((year) => h('th', { scope: 'col' }, year)),
-          ),
-        ),
-        h('tbody', {}, ...lines),
-      ),
-    ),
-  )
+const statusTag = (value: unknown): HTMLElement | null => {
+  if (!has(value)) return null
+  const isActive = value === 'Active'
+  return h('span', { class: isActive ? 'tag good' : 'tag soft' }, isActive ? '✔ ' : '', untrusted(value, 40))
 }
 
-const statements = (figures: readonly Figure[]): readonly HTMLElement[] =>
-  [
-    ...Map.groupBy(figures, ({ category, consolidation }) => `${category}, ${consolidation.toLowerCase()}`),
-  ].map(([title, own]) => {
-    const currencies = [...new Set(own.flatMap(({ currency }) => currency ?? []))].join(', ')
-    return statement(own, currencies === '' ? title : `${title}, ${currencies}`)
-  })
+const place = (row: AnswerRow): string => {
+  const country = has(row.country_code) ? countryName(String(row.country_code)) : ''
+  return [row.city, country].filter(has).join(', ')
+}
 
-const figureParts = (answer: ExplorerAnswer): readonly Node[] => {
-  const figures = answerRows(answer).map(figureOf)
-  if (figures.length === 0) return [h('p', { class: 'soft' }, 'No figures are reported.')]
-  const years = yearsOf(figures)
-  const tables = statements(figures)
-  const [first] = tables
-  first?.setAttribute('open', '')
+const shortFacts = (row: AnswerRow): readonly (Node | string)[] => {
+  const industry = texts(row.industries)[0]?.replace(/^[\d.]+ /, '')
   return [
-    h('div', { class: 'multiples' }, ...MULTIPLES.map((_, at) => multiple(figures, years, at))),
-    h('h2', {}, 'Statements by year'),
-    ...tables,
-    csvButton(answer, 'Figures'),
+    ...(industry === undefined ? [] : [untrusted(industry, LONGEST_FACT)]),
+    ...(place(row) === '' ? [] : [untrusted(place(row), LONGEST_FACT)]),
+    ...(has(row.listing_type) ? [untrusted(row.listing_type, 40)] : []),
+    ...(has(row.registration_date) ? [`registered ${shownDay(row.registration_date)}`] : []),
+    ...(has(row.org_no) ? [h('span', {}, 'Org. no. ', untrusted(row.org_no, 40))] : []),
+    `Identifier ${String(row.internal_id)}`,
+    ...(has(row.url) ? [webPage(row.url)] : []),
+    ...(has(row.financials_updated_at) ? [`figures of ${shownDay(row.financials_updated_at)}`] : []),
   ]
 }
 
-export const showCompany = async (page: ShownPage, id: number): Promise<void> => {
-  let isThere = false
-  await part(page, 'company', { id }, (answer) => {
-    const [row] = answerRows(answer)
-    if (row === undefined) {
-      heading(page, `Company ${id}`, `Company ${id}`)
-      return [h('p', {}, 'There is no such company, or this token may not see it.')]
-    }
-    isThere = true
-    heading(page, untrusted(row.company_name), String(row.company_name ?? id))
-    return [facts(row)]
+/** Facts of the fold, by their columns; several columns are one text. */
+const ALL_FACTS: readonly (readonly [title: string, columns: readonly string[]])[] = [
+  ['Address', ['street', 'zipcode', 'city', 'county', 'country_code']],
+  ['Industries', ['industries']],
+  ['Legal form', ['legal_form']],
+  ['Type', ['company_type']],
+  ['Previous names', ['previous_names']],
+  ['Ultimate parent', ['ultimate_parent']],
+  ['Currency of the figures', ['currency']],
+  ['Last fiscal year end', ['last_fiscal_year_end']],
+]
+
+const allFacts = (row: AnswerRow): HTMLElement | null => {
+  const shown = ALL_FACTS.flatMap(([title, columns]) => {
+    const values = columns.flatMap((name) => texts(row[name]))
+    if (values.length === 0) return []
+    const isDay = columns[0]?.endsWith('_end') === true
+    const value = untrusted((isDay ? values.map(shownDay) : values).join(', '))
+    return [h('div', {}, h('dt', {}, title), h('dd', {}, value))]
   })
-  if (!isThere) return
-  page.main.append(h('h2', {}, 'Figures'))
-  await part(page, 'figures', { id }, figureParts)
-  page.main.append(h('h2', {}, 'Owners and holdings'))
-  await part(page, 'ownership', { id }, showOwnership)
+  return shown.length === 0
+    ? null
+    : h('details', {}, h('summary', {}, 'Address and more'), h('dl', { class: 'all-facts' }, ...shown))
+}
+
+const headOf = (row: AnswerRow): HTMLElement => {
+  const title = h('h1', { tabindex: -1 }, untrusted(row.company_name))
+  return h(
+    'div',
+    { class: 'head' },
+    h('div', { class: 'row' }, title, statusTag(row.status)),
+    h('ul', { class: 'facts' }, ...shortFacts(row).map((one) => h('li', {}, one))),
+    has(row.description) ? h('p', { class: 'lead' }, untrusted(row.description, LONGEST_DESCRIPTION)) : null,
+    allFacts(row),
+  )
+}
+
+const missing = (id: string): HTMLElement =>
+  h(
+    'div',
+    { class: 'head' },
+    h('h1', { tabindex: -1 }, `Company ${id}`),
+    h('p', {}, 'There is no such company, or this token may not see it.'),
+  )
+
+/** A part with a heading, which its answer fills later. */
+const cardPart = (
+  title: string,
+  width: string,
+): { readonly card: HTMLElement; readonly place: HTMLElement } => {
+  const inner = h('div')
+  return { card: h('div', { class: `card ${width}`.trim() }, h('h2', {}, title), inner), place: inner }
+}
+
+const downloads = (answer: ExplorerAnswer, id: string, page: ShownPage): HTMLElement =>
+  h(
+    'section',
+    { class: 'row' },
+    h('h2', {}, 'Take it with you'),
+    h('p', { class: 'lead' }, `All years and all line items, exact, of snapshot ${answer.snapshot}.`),
+    h('p', { class: 'buttons' }, workbookButton(id, page), csvButton(answer, `Figures of ${id}`)),
+  )
+
+export const showCompany = async (page: ShownPage, id: string): Promise<void> => {
+  const [head, figures, saving] = [h('div'), h('div'), h('div')]
+  page.main.append(head, figures)
+  let isThere = false
+  const first = fillPlace(page, head, ['company', { id }], (answer) => {
+    const [row] = answerRows(answer)
+    isThere = row !== undefined
+    document.title = `${isThere ? String(row?.company_name ?? id) : `Company ${id}`} – firmlake`
+    return [row === undefined ? missing(id) : headOf(row)]
+  }).then(() => page.signal.aborted || head.querySelector('h1')?.focus({ preventScroll: true }))
+  let hasFigures = true
+  const second = fillPlace(page, figures, ['figures', { id }], (answer) => {
+    hasFigures = answer.rows.length > 0
+    if (hasFigures) saving.append(downloads(answer, id, page))
+    return showFigures(answer)
+  })
+  await first
+  if (!isThere) figures.remove()
+  if (!isThere || page.signal.aborted) return
+  await second
+  const peers = cardPart('Peers', 'c7 own-height')
+  const changes = cardPart('Changes', '')
+  const findings = cardPart('Quality', '')
+  const ownership = h('div')
+  const beside = h('div', { class: hasFigures ? 'beside c5' : 'beside' }, changes.card, findings.card)
+  const around = h('section', {}, h('div', { class: 'grid' }, hasFigures ? peers.card : null, beside))
+  const owned = h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership)
+  // The group says most of a company without figures, which has no peers.
+  page.main.append(...(hasFigures ? [around, owned] : [owned, around]), saving)
+  const askOwnership = async (): Promise<void> => {
+    await fillPlace(page, ownership, ['ownership', { id }], showOwnership)
+    const ultimate = ownership.querySelector<HTMLElement>('[data-part="ultimate"]')
+    if (ultimate !== null) await fillPlace(page, ultimate, ['ultimate-owners', { id }], showUltimateOwners)
+  }
+  if (!hasFigures) await askOwnership()
+  await fillPlace(page, changes.place, ['changes', { id }], showChanges)
+  if (hasFigures) {
+    await fillPlace(page, peers.place, ['peers', { id }], showPeers)
+    await askOwnership()
+  }
+  await fillPlace(page, findings.place, ['company-findings', { id }], showFindings)
 }

@@ -32,7 +32,7 @@ const SIZE_ORDER = ['11', '10', '9', '8', '7', '6', 'below', 'other', 'none']
 
 const regions = new Intl.DisplayNames('en', { type: 'region' })
 
-const countryName = (code: string): string => {
+export const countryName = (code: string): string => {
   try {
     return regions.of(code) ?? code
   } catch {

@@ -46,7 +46,7 @@ const show = async (): Promise<void> => {
     if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
   const reportPage = REPORT_PAGES.find(({ id }) => id === name)
-  const company = name === 'company' && /^\d{1,15}$/.test(argument) ? Number(argument) : undefined
+  const company = name === 'company' && /^\d{1,19}$/.test(argument) ? argument : undefined
   if (reportPage === undefined && company === undefined)
     return showHome(page, search.box, stateOf(query), open.has('durations'))
   main.className = 'in'

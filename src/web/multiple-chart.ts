@@ -1,95 +1,72 @@
-/** One of a company's small multiples, as options of ECharts. Lines differ in dash and mark, not in colour alone. Pure. */
+/** One of a company's small multiples: bars over the years, and the figures of the other kind as a dashed line. Pure. */
 
-import type { Chart } from '../report/charts.ts'
-import { INKS, SERIES } from '../report/colours.ts'
-import { type Figure, KINDS, scaleFor, shownNumber } from './figures.ts'
+import { type Html, html } from '../report/html.ts'
+import { type Figure, shownNumber } from './figures.ts'
 
-const [INK] = INKS.ink
-const [SOFT] = INKS.soft
-const [LINE] = INKS.line
+export const MOST_BARS = 15
+const WIDTH = 270
+const HEIGHT = 92
+/** Room below for the first and the last year. */
+const FOOT = 22
+const GAP = 4
 
-const STYLES = [
-  { color: SERIES[0], symbol: 'circle', dash: 'solid' },
-  { color: SERIES[1], symbol: 'triangle', dash: 'dashed' },
-] as const
+const rounded = (value: number): number => Math.round(10 * value) / 10
 
-/** The unit of the values: `million EUR`. */
-export const unitOf = (figures: readonly Figure[]): string => {
-  const [, word] = scaleFor(figures.map(({ value }) => value))
-  return [word, [...new Set(figures.flatMap(({ currency }) => currency ?? []))].join(', ')]
-    .filter((one) => one !== '')
-    .join(' ')
+/** Parts of a line: a year without a figure is a gap in it. */
+const partsOf = (points: readonly (readonly [x: number, y: number] | undefined)[]): string => {
+  const words = points.map((point, at) =>
+    point === undefined
+      ? ''
+      : `${points[at - 1] === undefined ? 'M' : 'L'}${rounded(point[0])},${rounded(point[1])}`,
+  )
+  return words.filter(Boolean).join('')
 }
 
-/** Earlier values in the currency of the figure; others could not be compared in a drawing. */
-const earlierPoints = (figures: readonly Figure[], years: readonly number[], factor: number) =>
-  figures.flatMap(({ year, currency, earlier }) =>
-    earlier
-      .filter((one) => one.currency === currency && years.includes(year))
-      .map(({ value }) => [String(year), value / factor]),
-  )
-
-/** @param figures of one line item */
-export const multipleChart = (figures: readonly Figure[], years: readonly number[]): Chart => {
-  const [factor] = scaleFor(figures.map(({ value }) => value))
-  const kinds = KINDS.filter((kind) => figures.some(({ consolidation }) => consolidation === kind))
-  const lines = kinds.map((kind) => {
-    const { color, symbol, dash } = STYLES[KINDS.indexOf(kind)] ?? STYLES[0]
-    const values = new Map(
-      figures.filter(({ consolidation }) => consolidation === kind).map(({ year, value }) => [year, value]),
-    )
-    return {
-      ...{
-        type: 'line',
-        name: kind,
-        silent: true,
-        connectNulls: false,
-        symbol,
-        symbolSize: 7,
-        showAllSymbol: true,
-      },
-      lineStyle: { color, width: 2, type: dash },
-      itemStyle: { color },
-      data: years.map((year) => {
-        const value = values.get(year)
-        return value === undefined ? null : value / factor
-      }),
-    }
+/**
+ * @param figures of one line item and kind, in one currency
+ * @param others the same of the other kind, in the same currency
+ * @param years that are drawn, one after the other
+ * @param name what it is, for who does not see it
+ */
+export const multipleChart = (
+  figures: readonly Figure[],
+  others: readonly Figure[],
+  years: readonly number[],
+  name: string,
+): Html => {
+  if (years.length < 2) return html``
+  const shown = (all: readonly Figure[]): ReadonlyMap<number, number> =>
+    new Map(all.filter(({ year }) => years.includes(year)).map(({ year, value }) => [year, value]))
+  const [own, other] = [shown(figures), shown(others)]
+  const values = [0, ...own.values(), ...other.values()]
+  const [least, most] = [Math.min(...values), Math.max(...values)]
+  const y = (value: number): number => ((most - value) * HEIGHT) / (most - least || 1) + 2
+  const step = WIDTH / years.length
+  const width = Math.min(step - GAP, 40)
+  const bars = years.map((year, at) => {
+    const value = own.get(year)
+    if (value === undefined) return html``
+    const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
+    const tone = at === years.length - 1 ? 'f1' : 'f1l'
+    // A figure that is 0, or nearly, is there.
+    const height = Math.max(1, bottom - top)
+    return html`<rect class="${tone}" x="${rounded(at * step + (step - width) / 2)}" y="${rounded(top)}" width="${rounded(width)}" height="${rounded(height)}" rx="1.5"><title>${`${year}: ${shownNumber(value)}`}</title></rect>`
   })
-  const earlier = earlierPoints(figures, years, factor)
-  const scatter = {
-    ...{
-      type: 'scatter',
-      name: 'earlier value',
-      silent: true,
-      symbol: 'diamond',
-      symbolSize: 11,
-      data: earlier,
-    },
-    itemStyle: { color: 'transparent', borderColor: SERIES[5], borderWidth: 2 },
-  }
-  const latest = figures.reduce<Figure | undefined>(
-    (a, b) => (a === undefined || b.year >= a.year ? b : a),
-    undefined,
+  const line = partsOf(
+    years.map((year, at) => {
+      const value = other.get(year)
+      return value === undefined ? undefined : [(at + 0.5) * step, y(value)]
+    }),
   )
-  return {
-    ...{ width: 420, height: 220 },
-    summary: `${years[0]} to ${years.at(-1)}, ${kinds.join(' and ').toLowerCase()}, ${earlier.length} earlier values; ${latest?.year}: ${shownNumber(latest?.value ?? 0)}`,
-    option: {
-      animation: false,
-      textStyle: { color: INK, fontFamily: 'sans-serif', fontSize: 12 },
-      grid: { left: 64, right: 16, top: 36, bottom: 28, outerBoundsMode: 'none' },
-      legend: { top: 4, left: 0, itemGap: 12, textStyle: { color: INK, fontSize: 12 }, selectedMode: false },
-      xAxis: {
-        ...{ type: 'category', data: years.map(String), axisLine: { lineStyle: { color: LINE } } },
-        axisTick: { show: false },
-        axisLabel: { color: SOFT, fontSize: 12, hideOverlap: true },
-      },
-      yAxis: {
-        ...{ type: 'value', splitNumber: 4, minInterval: 1, splitLine: { lineStyle: { color: LINE } } },
-        axisLabel: { color: SOFT, fontSize: 12 },
-      },
-      series: earlier.length > 0 ? [...lines, scatter] : lines,
-    },
-  }
+  const dots = years.flatMap((year, at) => {
+    const value = other.get(year)
+    return value === undefined
+      ? []
+      : [
+          html`<circle class="dot" cx="${rounded((at + 0.5) * step)}" cy="${rounded(y(value))}" r="3"><title>${`${year}: ${shownNumber(value)}`}</title></circle>`,
+        ]
+  })
+  const zero = rounded(y(0))
+  const foot = HEIGHT + FOOT - 2
+  return html`<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT + FOOT}" role="img" aria-label="${`${name}, ${years[0]} to ${years.at(-1)}`}">${bars}${line === '' ? html`` : html`<path class="other" d="${line}"/>`}${dots}<line class="ax" x1="0" x2="${WIDTH}" y1="${zero}" y2="${zero}"/><text x="2" y="${foot}">${years[0] ?? ''}</text><text x="${WIDTH - 2}" y="${foot}" text-anchor="end">${years.at(-1) ?? ''}</text></svg>`
 }

@@ -1,24 +1,19 @@
-/** Where the nodes and lines of an ownership graph stand: owners at the left, what they own at the right, a column a level. Pure. */
+/** Where the nodes and lines of a picture of a small group stand: owners at the left, what they own at the right, a column a level. Pure. */
 
 import type { AnswerRow } from './api.ts'
 import { shownStake } from './figures.ts'
+import { type Entity, entityOf, stakeOf } from './ownership-tree.ts'
 
-/** More are no picture any more: they stand in the table alone. */
-export const MOST_NODES = 200
+/** More are no picture: they stand in the tree and the table. */
+export const MOST_NODES = 12
 
-export const NODE_WIDTH = 190
-export const NODE_HEIGHT = 28
-const COLUMN = 330
-const ROW = 40
+export const NODE_WIDTH = 180
+export const NODE_HEIGHT = 32
+const COLUMN = 304
+const ROW = 56
 const MARGIN = 12
-const THICKEST = 8
 
-export interface GraphNode {
-  readonly number: number
-  readonly kind: string
-  readonly name: string
-  /** Id of a company that has a page. */
-  readonly id: string | null
+export interface GraphNode extends Entity {
   readonly x: number
   readonly y: number
 }
@@ -26,7 +21,7 @@ export interface GraphNode {
 export interface GraphLine {
   readonly from: GraphNode
   readonly to: GraphNode
-  readonly width: number
+  /** Whether the stake is a range or not stated. */
   readonly isRange: boolean
   readonly isCycle: boolean
   /** Whether it leads to an owner; else to what is owned. The label stands at that end. */
@@ -39,34 +34,16 @@ export interface Graph {
   readonly lines: readonly GraphLine[]
   readonly width: number
   readonly height: number
-  /** Nodes that stand in the table alone. */
-  readonly left: number
 }
 
-interface Entity {
-  readonly number: number
-  readonly kind: string
-  readonly name: string
-  readonly id: string | null
+interface Placed extends Entity {
   readonly level: number
 }
 
-const entityOf = (row: AnswerRow, side: 'owner' | 'owned', level: number): Entity => {
-  const kind = String(row[`${side}_kind`])
-  const [name, id] = [row[`${side}_name`], row[`${side}_id`]]
-  return {
-    number: Number(row[side]),
-    kind,
-    name: kind === 'protected' ? 'protected' : String(name ?? '(no name)'),
-    id: id === null || id === undefined ? null : String(id),
-    level,
-  }
-}
-
 /** Entities in the order in which they are met, each at the level where it is met first; the company itself is number 0. */
-const entitiesOf = (rows: readonly AnswerRow[]): ReadonlyMap<number, Entity> => {
-  const found = new Map<number, Entity>()
-  const add = (entity: Entity): void => {
+const entitiesOf = (rows: readonly AnswerRow[]): readonly Placed[] => {
+  const found = new Map<number, Placed>()
+  const add = (entity: Placed): void => {
     if (!found.has(entity.number)) found.set(entity.number, entity)
   }
   const nearFirst = rows.toSorted((a, b) => Number(a.level) - Number(b.level))
@@ -74,16 +51,17 @@ const entitiesOf = (rows: readonly AnswerRow[]): ReadonlyMap<number, Entity> => 
     const sign = row.direction === 'up' ? -1 : 1
     const level = Number(row.level) * sign
     const [near, far] = sign < 0 ? (['owned', 'owner'] as const) : (['owner', 'owned'] as const)
-    add(entityOf(row, near, level - sign))
-    add(entityOf(row, far, level))
+    add({ ...entityOf(row, near), level: level - sign })
+    add({ ...entityOf(row, far), level })
   }
-  return found
+  return [...found.values()]
 }
 
-export const layOut = (rows: readonly AnswerRow[]): Graph => {
-  const entities = [...entitiesOf(rows).values()]
-  const shown = entities.slice(0, MOST_NODES)
-  const columns = [...Map.groupBy(shown, ({ level }) => level)].sort(([a], [b]) => a - b)
+/** @returns `undefined` where there are too many for a picture */
+export const layOut = (rows: readonly AnswerRow[]): Graph | undefined => {
+  const entities = entitiesOf(rows)
+  if (entities.length > MOST_NODES) return undefined
+  const columns = [...Map.groupBy(entities, ({ level }) => level)].sort(([a], [b]) => a - b)
   const tallest = Math.max(1, ...columns.map(([, all]) => all.length))
   const nodes = columns.flatMap(([, all], column) =>
     all.map(
@@ -99,21 +77,20 @@ export const layOut = (rows: readonly AnswerRow[]): Graph => {
   const lines = rows.flatMap((row): GraphLine[] => {
     const [from, to] = [byNumber.get(Number(row.owner)), byNumber.get(Number(row.owned))]
     if (from === undefined || to === undefined) return []
-    const [least, greatest] = [Number(row.min_stake), Number(row.max_stake)]
-    const isStated = row.is_stated === true
+    const { least, greatest, isStated } = stakeOf(row)
     const isCycle = row.is_cycle === true
     return [
       {
         ...{ from, to, isCycle, isUp: row.direction === 'up' },
-        width: isStated ? 1 + ((THICKEST - 1) * greatest) / 100 : 1,
         isRange: !isStated || least !== greatest,
         label: `${isCycle ? '↺ ' : ''}${shownStake(least, greatest, isStated)}`,
       },
     ]
   })
   return {
-    ...{ nodes, lines, left: entities.length - shown.length },
+    ...{ nodes, lines },
     width: 2 * MARGIN + Math.max(0, columns.length - 1) * COLUMN + NODE_WIDTH,
-    height: 2 * MARGIN + tallest * ROW,
+    // Below, room for lines that lead back.
+    height: 2 * MARGIN + tallest * ROW + (lines.some(({ from, to }) => to.x <= from.x) ? ROW / 2 : 0),
   }
 }

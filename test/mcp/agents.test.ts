@@ -200,7 +200,7 @@ test('restatements has those of a company with the values before, and the larges
   expect(restatements).toEqual([
     [
       ...['Consolidated', 'ProfitAndLoss', 'NetSales', 2021, 12_000, 'EUR'],
-      [{ value: 10_000, currency: 'EUR', until_snapshot: 2 }],
+      [{ value: 10_000, currency: 'EUR', until_snapshot: 2, until: expect.stringMatching(/^\d{4}-/) }],
     ],
   ])
   expect((await agents.data('restatements', { id: BETA })).restatements).toEqual([])

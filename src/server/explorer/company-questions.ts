@@ -1,7 +1,7 @@
 /** Questions about companies: search as one types, and what a company's page shows. */
 
-import { count, objectOf, textLike } from '../../support/json-form.ts'
-import { type Question, question } from './question.ts'
+import { objectOf, textLike } from '../../support/json-form.ts'
+import { companyId, type Question, question } from './question.ts'
 
 /** Companies that a search shows. */
 const MOST_FOUND = 20
@@ -30,45 +30,52 @@ LIMIT ${MOST_FOUND}`,
   )
 })
 
-const COMPANY = objectOf({ id: count })
+const COMPANY = objectOf({ id: companyId })
 
 /** The part of a company's page above its figures. */
 const company = question(COMPANY, (run, { id }) =>
   run(`SELECT internal_id, company_name, org_no, country_code, operational_status_name AS status, legal_form_name AS legal_form,
-  company_type_name AS company_type, listing_type, registration_date, address_city AS city,
+  company_type_name AS company_type, listing_type, registration_date,
+  address_street AS street, address_zipcode AS zipcode, address_city AS city, address_county AS county, coalesce(url, enhanced_url) AS url,
   list_transform(industry_codes, lambda one: concat_ws(' ', one.code, one.text)) AS industries,
+  coalesce(business_description_eng, business_description_original, website_summary) AS description, previous_names,
   ultimate_parent_company_name AS ultimate_parent, current_currency_code AS currency, last_fiscal_year_end, financials_updated_at
 FROM companies WHERE internal_id = ${id}`),
 )
 
 /**
- * All reported figures, headcounts among them, each with its earlier values, the first load first. By the rule of the view
- * `restatements`, which has to look at all companies: here the rows of one are read once.
+ * All reported figures in the order of a statement, headcounts last, each with its earlier values, the first load first. By the
+ * rule of the view `restatements`, which has to look at all companies: here the rows of one are read once.
  */
 const figures = question(COMPANY, (run, { id }) =>
   run(`WITH reported AS MATERIALIZED (
-  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot
+  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot, loaded_at
   FROM financials_history WHERE internal_id = ${id}
 ), versions AS (
   SELECT version, lag(version) OVER (ORDER BY version) AS before FROM companies_history WHERE internal_id = ${id}
 ), restated AS (
   SELECT n.consolidation, n.category, n.line_item, n.fiscal_year,
-    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot} ORDER BY n.version) AS earlier
+    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot, 'until': n.loaded_at} ORDER BY n.version) AS earlier
   FROM versions AS v JOIN reported AS n ON n.version = v.version
   JOIN reported AS o ON o.version = v.before
     AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
   WHERE n.value <> o.value OR n.currency IS DISTINCT FROM o.currency
   GROUP BY ALL
+), shown AS (
+  SELECT c.consolidation, c.category, c.line_item, coalesce(n.name, c.line_item) AS name, c.fiscal_year, c.value, c.currency,
+    i.unit, r.earlier, n.position
+  FROM reported AS c
+  LEFT JOIN restated AS r ON r.consolidation = c.consolidation AND r.category = c.category
+    AND r.line_item = c.line_item AND r.fiscal_year = c.fiscal_year
+  LEFT JOIN line_items AS i ON i.category = c.category AND i.line_item = c.line_item
+  LEFT JOIN line_item_names AS n ON n.category = c.category AND n.line_item = c.line_item
+  WHERE c.is_current
+  UNION ALL
+  SELECT consolidation, 'Employees', 'Employees', 'Employees', fiscal_year, employees, NULL, 'count', NULL, NULL
+  FROM employees WHERE internal_id = ${id}
 )
-SELECT c.consolidation, c.category, c.line_item, c.fiscal_year, c.value, c.currency, i.unit, r.earlier
-FROM reported AS c
-LEFT JOIN restated AS r ON r.consolidation = c.consolidation AND r.category = c.category
-  AND r.line_item = c.line_item AND r.fiscal_year = c.fiscal_year
-LEFT JOIN line_items AS i ON i.category = c.category AND i.line_item = c.line_item
-WHERE c.is_current
-UNION ALL
-SELECT consolidation, 'Employees', 'Employees', fiscal_year, employees, NULL, 'count', NULL FROM employees WHERE internal_id = ${id}
-ORDER BY 1, 2, 3, 4`),
+SELECT * EXCLUDE (position) FROM shown
+ORDER BY consolidation, category = 'Employees', position NULLS LAST, category, line_item, fiscal_year`),
 )
 
 export const COMPANY_QUESTIONS: Readonly<Record<string, Question>> = { search, company, figures }

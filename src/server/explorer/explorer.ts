@@ -10,6 +10,7 @@ import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
 import { type RecentValues, remembered } from '../search/shared/recent-values.ts'
 import { BROWSE_QUESTIONS } from './browse-questions.ts'
+import { CONTEXT_QUESTIONS } from './company-context.ts'
 import { LIST_READS, listStatements } from './company-list.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
 import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lake-turns.ts'
@@ -19,7 +20,13 @@ import type { AnswerTable, Question, QuestionAnswer, RunStatement } from './ques
 import { REPORT_QUESTIONS } from './report-questions.ts'
 
 const QUESTIONS = new Map<string, Question>(
-  Object.entries({ ...BROWSE_QUESTIONS, ...COMPANY_QUESTIONS, ...OWNERSHIP_QUESTIONS, ...REPORT_QUESTIONS }),
+  Object.entries({
+    ...BROWSE_QUESTIONS,
+    ...COMPANY_QUESTIONS,
+    ...CONTEXT_QUESTIONS,
+    ...OWNERSHIP_QUESTIONS,
+    ...REPORT_QUESTIONS,
+  }),
 )
 
 export type ExplorerReply =

@@ -3,8 +3,8 @@
  * in the order in which they are met; protected ones have neither name nor identifier.
  */
 
-import { count, objectOf } from '../../support/json-form.ts'
-import { type Question, question, type RunStatement, rowObjects } from './question.ts'
+import { objectOf } from '../../support/json-form.ts'
+import { companyId, type Question, question, type RunStatement, rowObjects } from './question.ts'
 
 const MOST_LEVELS = 10
 const MOST_HOLDINGS = 1000
@@ -18,7 +18,7 @@ interface Holding {
 }
 
 /** Holdings of all that is met upwards and downwards, each once. Who is met again in a circle keeps the nearest level. */
-const holdingsAround = (id: number): string => `WITH RECURSIVE
+const holdingsAround = (id: number | string): string => `WITH RECURSIVE
 edges AS (SELECT owner_id, owned_id FROM owners_stated WHERE kind = 'Direct' GROUP BY ALL),
 up AS (
   SELECT ${id}::BIGINT AS id, 0 AS level
@@ -56,8 +56,10 @@ const ownersByOwned = (holdings: readonly Holding[]): ReadonlyMap<string, readon
     ]),
   )
 
-/** An entity as it is shown: `kind` is company, person or protected; `id` only of companies that have a page. */
-type Shown = readonly [kind: string, name: unknown, id: unknown]
+/** An entity as it is shown: `kind` is company, person or protected; `id` only of companies that have a page, a country of companies. */
+type Shown = readonly [kind: string, name: unknown, id: unknown, country: unknown]
+
+const PROTECTED: Shown = ['protected', null, null, null]
 
 const shownEntities = async (run: RunStatement, ids: readonly string[]): Promise<readonly Shown[]> => {
   const table = await run(`WITH asked AS (SELECT unnest([${ids.join(', ')}]::BIGINT[]) AS id),
@@ -67,24 +69,27 @@ known AS (
   FROM relation_entities WHERE NOT is_history AND entity_id IN (SELECT id FROM asked) GROUP BY entity_id
 )
 SELECT a.id, k.is_protected, coalesce(k.is_company, true) OR c.internal_id IS NOT NULL AS is_company,
-  coalesce(c.company_name, r.name, k.name) AS name, c.internal_id AS page
+  coalesce(c.company_name, r.name, k.name) AS name, c.internal_id AS page, coalesce(c.country_code, r.country_code) AS country
 FROM asked AS a LEFT JOIN known AS k ON k.id = a.id LEFT JOIN companies AS c ON c.internal_id = a.id
 LEFT JOIN relations AS r ON r.internal_id = a.id`)
   const shown = new Map(
     rowObjects(table).map((row): [string, Shown] => [
       String(row.id),
       row.is_protected === true
-        ? ['protected', null, null]
-        : [row.is_company === true ? 'company' : 'person', row.name, row.page],
+        ? PROTECTED
+        : row.is_company === true
+          ? ['company', row.name, row.page, row.country]
+          : ['person', row.name, row.page, null],
     ]),
   )
   // An id that is not shown is masked, and so tells nothing.
-  return ids.map((id) => shown.get(id) ?? ['protected', null, null])
+  return ids.map((id) => shown.get(id) ?? PROTECTED)
 }
 
-const ENTITY_COLUMNS = ['', '_kind', '_name', '_id'] as const
+const ENTITY_COLUMNS = ['', '_kind', '_name', '_id', '_country'] as const
+const COMPANY = objectOf({ id: companyId })
 
-const ownership = question(objectOf({ id: count }), async (run, { id }) => {
+const ownership = question(COMPANY, async (run, { id }) => {
   const { rows } = await run(holdingsAround(id))
   const holdings = rows.slice(0, MOST_HOLDINGS).map(
     ([direction, level, owner, owned, ...stake]): Holding => ({
@@ -119,4 +124,32 @@ const ownership = question(objectOf({ id: count }), async (run, { id }) => {
   }
 })
 
-export const OWNERSHIP_QUESTIONS: Readonly<Record<string, Question>> = { ownership }
+const MOST_ULTIMATE = 50
+
+/** Who stands at the top, with the stakes by all paths together: the rows of `ultimate_owners`. */
+const ultimateOwners = question(COMPANY, async (run, { id }) => {
+  const { rows } = await run(
+    `FROM ultimate_owners(${id}) ORDER BY max_stake DESC, min_stake DESC, owner_id LIMIT ${MOST_ULTIMATE + 1}`,
+  )
+  const most = rows.slice(0, MOST_ULTIMATE)
+  const shown = await shownEntities(
+    run,
+    most.map(([owner]) => String(owner)),
+  )
+  return {
+    columns: [
+      ...ENTITY_COLUMNS.slice(1).map((name) => `owner${name}`),
+      'min_stake',
+      'max_stake',
+      'paths',
+      'level',
+    ],
+    rows: most.map(([_owner, ...sums], at) => [...(shown[at] ?? PROTECTED), ...sums]),
+    ...(rows.length > MOST_ULTIMATE && { isCut: true as const }),
+  }
+})
+
+export const OWNERSHIP_QUESTIONS: Readonly<Record<string, Question>> = {
+  ownership,
+  'ultimate-owners': ultimateOwners,
+}

@@ -1,6 +1,6 @@
 /** A named question of the explorer: a form for its parameters, and statements of our own. Nobody sends SQL. */
 
-import type { Form } from '../../support/json-form.ts'
+import { type Form, form } from '../../support/json-form.ts'
 
 /** A table: rows as lists, in the order of the columns. */
 export interface AnswerTable {
@@ -39,6 +39,17 @@ export const question = <Parameters>(
   isKept,
   needsList,
 })
+
+const MOST_ID = 2n ** 63n - 1n
+
+/** Id of a company: a whole number, or its digits as a text, because JSON's numbers are not exact beyond 2^53. */
+export const companyId: Form<number | string> = form(
+  (value): value is number | string =>
+    typeof value === 'string'
+      ? /^\d{1,19}$/.test(value) && BigInt(value) <= MOST_ID
+      : Number.isSafeInteger(value) && Number(value) >= 0,
+  'the id of a company',
+)
 
 /** Rows by the names of the columns. */
 export const rowObjects = ({ columns, rows }: AnswerTable): readonly Readonly<Record<string, unknown>>[] =>

@@ -1,6 +1,8 @@
 /** The explorer: its page and its files, which hold no data, and its questions, which need a token as the interface does. */
 
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { companyWorkbook } from '../explorer/company-workbook.ts'
+import type { ExplorerReply } from '../explorer/explorer.ts'
 import type { WebFile } from '../explorer/web-files.ts'
 import { bearerToken } from './authenticate.ts'
 import { callerOf } from './listing-routes.ts'
@@ -35,6 +37,18 @@ const sendFile = (
   return known === etag ? reply.code(304).send() : reply.type(type).send(body)
 }
 
+const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '')
+
+const sendUnanswered = (
+  reply: FastifyReply,
+  found: Exclude<ExplorerReply, { kind: 'answer' }>,
+): FastifyReply => {
+  if (found.kind === 'refused') return sendRefusal(reply, found.messages)
+  return sendProblem(reply, { unknown: 404, forbidden: 403, off: 501 }[found.kind])
+}
+
 export const addExplorerRoutes = (
   app: FastifyInstance,
   { webFile, askExplorer, sessions }: Pick<ServerParts, 'webFile' | 'askExplorer' | 'sessions'>,
@@ -61,16 +75,21 @@ export const addExplorerRoutes = (
       return sendEmpty(reply, 204)
     },
   })
+  app.post('/explorer/api/workbook', {
+    config: { needsToken: 'token or session' },
+    handler: async (request, reply) => {
+      const found = await companyWorkbook(askExplorer, bodyOf(request), callerOf(request), goneSignal(reply))
+      return found.kind === 'workbook'
+        ? reply.type(XLSX_TYPE).send(found.bytes)
+        : sendUnanswered(reply, found)
+    },
+  })
   app.post<{ Params: { question: string } }>('/explorer/api/:question', {
     config: { needsToken: 'token or session' },
     handler: async (request, reply) => {
-      const { body, params } = request
-      const text = typeof body === 'string' ? body : ''
-      const found = await askExplorer(params.question, text, callerOf(request), goneSignal(reply))
-      if (found.kind === 'refused') return sendRefusal(reply, found.messages)
-      if (found.kind === 'unknown') return sendProblem(reply, 404)
-      if (found.kind === 'forbidden') return sendProblem(reply, 403)
-      if (found.kind === 'off') return sendProblem(reply, 501)
+      const { question } = request.params
+      const found = await askExplorer(question, bodyOf(request), callerOf(request), goneSignal(reply))
+      if (found.kind !== 'answer') return sendUnanswered(reply, found)
       const { kind: _, ...answer } = found
       return sendJson(reply, JSON.stringify(answer))
     },

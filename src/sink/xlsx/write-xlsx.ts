@@ -7,19 +7,20 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { RowColumn, TableRows } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
-import type { FileFormat, WrittenFile } from '../file-format.ts'
-import { instant, jsonValue } from '../json-lines.ts'
 import {
   type Cell,
+  MOST_CHARACTERS,
   MOST_SHEET_COLUMNS,
   MOST_SHEET_ROWS,
   type SheetColumn,
+  sheetText,
+  shortened,
   Workbook,
   WorkbookTooLarge,
-} from './workbook.ts'
+} from '../../support/workbook.ts'
+import type { FileFormat, WrittenFile } from '../file-format.ts'
+import { instant, jsonValue } from '../json-lines.ts'
 
-/** The most characters (UTF-16) of a cell. */
-export const MOST_CHARACTERS = 32_767
 /** Digits that a spreadsheet keeps of a number. */
 const MOST_DIGITS = 15
 
@@ -82,29 +83,12 @@ const ofTime = (text: string): Cell => {
   return time.getTime() >= FIRST_DAY && time.getTime() < AFTER_LAST_DAY ? time : text
 }
 
-/** Text that a reader of sheets takes for a character's code (`_x000D_`), and characters that XML does not have. */
-const CODE_LIKE = /_(?=x[0-9A-Fa-f]{4}_)/g
-const NO_XML = /[\ufffe\uffff]/g
-
-/** A text as a reader of the sheet reads it back. */
-export const sheetText = (text: string): string =>
-  text
-    .replace(CODE_LIKE, '_x005F_')
-    .replace(NO_XML, (sign) => `_x${sign.charCodeAt(0).toString(16).toUpperCase()}_`)
-
 /** A value of a `cellColumn` of that type, as the engine gives it. */
 export const toCell = (value: unknown, type: string): Cell => {
   if (value === null || value === undefined || typeof value === 'boolean') return value ?? null
   if (DIGITS.test(type)) return ofDigits(String(value))
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
   return type in TIMES ? ofTime(String(value)) : String(value)
-}
-
-/** The beginning of a text that a cell has room for, with `…` at its end. */
-export const shortened = (text: string): string => {
-  const cut = text.slice(0, MOST_CHARACTERS - 1)
-  // Half of a pair is no character.
-  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
 
 export interface WriteXlsxOptions {

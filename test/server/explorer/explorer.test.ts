@@ -77,7 +77,20 @@ test('figures of a company come with gaps as gaps, and with the values before, b
   expect(restated[0]).toMatchObject({ internal_id: ALPHA, fiscal_year: 2021, old_value: 10_000, snapshot: 2 })
   expect(
     rows.filter((row) => row.earlier !== null).map((row) => [row.line_item, row.fiscal_year, row.earlier]),
-  ).toEqual([['NetSales', 2021, [{ value: 10_000, currency: 'EUR', until_snapshot: 2 }]]])
+  ).toEqual([
+    [
+      'NetSales',
+      2021,
+      [
+        {
+          value: 10_000,
+          currency: 'EUR',
+          until_snapshot: 2,
+          until: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        },
+      ],
+    ],
+  ])
 })
 
 test('owners and holdings are walked in both directions, circles are marked, protected persons have no name', async () => {
@@ -195,6 +208,8 @@ test('the sections of the report say what query says', async () => {
 test.for([
   ['company', { id: '1; DROP' }, 'id'],
   ['company', {}, 'id'],
+  ['figures', { id: '9223372036854775808' }, 'id'],
+  ['ownership', { id: '1e3' }, 'id'],
   ['search', { text: '' }, 'text'],
   ['search', { text: 'x'.repeat(201) }, 'text'],
   ['section', { id: 'none' }, 'the name of a section'],

@@ -20,6 +20,25 @@ export interface SheetColumn {
 export const MOST_SHEET_ROWS = 1_048_576
 export const MOST_SHEET_COLUMNS = 16_384
 
+/** The most characters (UTF-16) of a cell. */
+export const MOST_CHARACTERS = 32_767
+/** Text that a reader of sheets takes for a character's code (`_x000D_`), and characters that XML does not have. */
+const CODE_LIKE = /_(?=x[0-9A-Fa-f]{4}_)/g
+const NO_XML = /[\ufffe\uffff]/g
+
+/** A text as a reader of the sheet reads it back. */
+export const sheetText = (text: string): string =>
+  text
+    .replace(CODE_LIKE, '_x005F_')
+    .replace(NO_XML, (sign) => `_x${sign.charCodeAt(0).toString(16).toUpperCase()}_`)
+
+/** The beginning of a text that a cell has room for, with `…` at its end. */
+export const shortened = (text: string): string => {
+  const cut = text.slice(0, MOST_CHARACTERS - 1)
+  // Half of a pair is no character.
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
+}
+
 /** Says that a part of a workbook, or all of it, has more than 4 GiB. */
 export class WorkbookTooLarge extends Error {
   override readonly name = 'WorkbookTooLarge'

@@ -22,7 +22,6 @@ const BUNDLED = [
   '@modelcontextprotocol/server',
   'avsc',
   'commander',
-  'echarts',
   'fastify',
   'p-limit',
   'prom-client',

@@ -169,7 +169,6 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'src/storage/s3/',
   '@aws-sdk/lib-storage': 'src/storage/s3/',
   avsc: 'src/publish/iceberg/',
-  echarts: 'src/report/render-svg.ts',
   'apache-arrow': 'src/sink/arrow/',
   pg: 'src/sink/postgres/',
   'pg-copy-streams': 'src/sink/postgres/',

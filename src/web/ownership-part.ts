@@ -1,6 +1,6 @@
 /** Owners and holdings of a company: two trees, a picture of a small group, and all as a table. */
 
-import { labelOf } from '../report/charts.ts'
+import { cellText } from '../report/rows.ts'
 import { stackedBar } from '../report/svg.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
 import { fromHtml, h, svg, untrusted, wide } from './dom.ts'
@@ -17,6 +17,19 @@ import {
 import { type Entity, rowsOfTree, type Stake, stakeOf, type TreeRow, treeOf } from './ownership-tree.ts'
 
 /** A whole name of thousands of characters stands on the company's own page. */
+const LONGEST_LABEL = 28
+
+/** A label that fits, its begin and its end; without characters that turn the direction of what stands beside it. */
+const labelOf = (value: unknown): string => {
+  const text = cellText(value)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd')
+  const characters = [...text]
+  return characters.length > LONGEST_LABEL
+    ? `${characters.slice(0, LONGEST_LABEL / 2 - 1).join('')}…${characters.slice(-LONGEST_LABEL / 2).join('')}`
+    : text || '–'
+}
+
 const LONGEST_CELL = 120
 /** Rows of one level that are open; the others are folded. */
 const OPEN_ROWS = 30

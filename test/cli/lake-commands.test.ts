@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FORMAT } from '../../src/manifest/form/root-form.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cliHere, cliJsonHere, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
 
@@ -99,7 +100,7 @@ describe('status', () => {
 test('manifest prints the JSON of a snapshot as it stands', async () => {
   const { code, stdout } = await cliHere(['manifest', '--lake', lake, '--snapshot', '1'])
   expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ format: 5, snapshot: 1, parent: null })
+  expect(JSON.parse(stdout)).toMatchObject({ format: FORMAT, snapshot: 1, parent: null })
 })
 
 describe('verify', () => {

@@ -18,23 +18,19 @@ const shown = <T>(items: readonly T[], text: (item: T) => string): string[] => [
   ...(items.length > MOST_SHOWN ? [`  … and ${formatCount(items.length - MOST_SHOWN)} more`] : []),
 ]
 
-const restLine = (drift: readonly Drift[]): string[] => {
-  const rest = drift.filter(({ kind }, at) => at >= MOST_SHOWN || kind === 'more')
-  return rest.length === 0 ? [] : [`  … and ${formatCount(sumOf(rest, driftNames))} more`]
+export const driftLines = (drift: readonly Drift[]): string[] => {
+  if (drift.length === 0) return []
+  const named = drift.filter(({ kind }) => kind !== 'more').slice(0, MOST_SHOWN)
+  const rest = sumOf(drift, driftNames) - sumOf(named, driftNames)
+  return [
+    '',
+    'Not in the contract, kept:',
+    ...named.map(({ kind, name, records }) => `  ${kind} ${name}: ${formatCounted(records, 'record')}`),
+    ...(rest > 0
+      ? [named.length > 0 ? `  … and ${formatCount(rest)} more` : `  ${formatCounted(rest, 'name')}`]
+      : []),
+  ]
 }
-
-export const driftLines = (drift: readonly Drift[]): string[] =>
-  drift.length === 0
-    ? []
-    : [
-        '',
-        'Not in the contract, kept:',
-        ...drift
-          .slice(0, MOST_SHOWN)
-          .filter(({ kind }) => kind !== 'more')
-          .map(({ kind, name, records }) => `  ${kind} ${name}: ${formatCounted(records, 'record')}`),
-        ...restLine(drift),
-      ]
 
 export const differenceLines = (differences: readonly Difference[]): string[] =>
   differences.length === 0

@@ -169,7 +169,8 @@ const facets = question(
       `${matchedCompanies(filter, binding(values), true)}
 SELECT 'all' AS facet, (SELECT currency FROM unit) AS value, NULL AS label, count(*) AS companies FROM matched WHERE ${passing()}
 UNION ALL SELECT 'size', size, NULL, count(*) FROM matched WHERE ${passing('size')} GROUP BY 2
-UNION ALL ${counted.join('\nUNION ALL ')}`,
+UNION ALL ${counted.join('\nUNION ALL ')}
+ORDER BY facet, companies DESC, value`,
       values,
     )
     const unit = answer.rows.find(([facet]) => facet === 'all')?.[1]

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { installLine } from '../../../src/core/optional-parts.ts'
 import { doctor } from '../../../src/jobs/doctor/doctor.ts'
 import { snapshotPath } from '../../../src/lake/files/layout.ts'
+import { FORMAT } from '../../../src/manifest/form/root-form.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { smallLake } from '../../publish/sample-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -29,11 +30,11 @@ test('doctor says the format of a lake, and of what is no lake why', async () =>
   const { well, findings } = await doctor({ lake })
   expect(well).toBe(true)
   expect(findings.find(({ about }) => about === 'lake')).toEqual({
-    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 5' },
+    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 6' },
   })
   const path = join(lake, snapshotPath(1))
   const [body = ''] = (await readFile(path, 'utf8'))
-    .replace('"format": 5', '"format": 4')
+    .replace(`"format": ${FORMAT}`, '"format": 4')
     .split('  "sha256": "')
   await writeFile(path, `${body}  "sha256": "${sha256Of(body)}"\n}\n`)
   const unreleased = await doctor({ lake })

@@ -146,7 +146,7 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
   const changes = cardPart('Changes', '')
   const findings = cardPart('Quality', '')
   const ownership = h('div')
-  const beside = h('div', { class: hasFigures ? 'beside c5' : 'beside' }, changes.card, findings.card)
+  const beside = h('section', { class: hasFigures ? 'beside c5' : 'beside' }, changes.card, findings.card)
   const around = h('section', {}, h('div', { class: 'grid' }, hasFigures ? peers.card : null, beside))
   const owned = h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership)
   // The group says most of a company without figures, which has no peers.

@@ -110,10 +110,12 @@ const runReport = async (options: Options): Promise<void> => {
         ...expectationsOf(options),
         ...{ to, lineItems, title, logoText, language, explorer, snapshot, memoryBytes, threads, signal },
         check: unchecked ? 'never' : 'first-read',
-        aroundFetch: (fetch) => fetch({ signal, onProgress: showFetch(line) }).finally(() => line.clear()),
+        onProgress: ({ part, partsDone, parts }) =>
+          line.show(() => part, { amount: { done: partsDone, total: parts, isUneven: true } }),
+        aroundFetch: (fetch) => fetch({ signal, onProgress: showFetch(line) }),
       }),
     'no report is written',
-  )
+  ).finally(() => line.clear())
   if (json) return print(`${JSON.stringify(written)}\n`)
   await printLines([
     `Wrote the report of snapshot ${written.snapshot} to ${written.path} (${formatBytes(written.bytes)}).`,

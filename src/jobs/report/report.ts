@@ -50,8 +50,18 @@ export interface ReportOptions
   readonly language?: string | undefined
   /** Address of an explorer: names of companies link to their pages there. @default none; they link to a table of the report */
   readonly explorer?: string | undefined
+  /** The part that begins now. */
+  readonly onProgress?: ((progress: ReportProgress) => void) | undefined
   /** @default the clock */
   readonly now?: (() => Date) | undefined
+}
+
+/** How far a report is; its parts take different times. */
+export interface ReportProgress {
+  /** What is asked for. */
+  readonly part: string
+  readonly partsDone: number
+  readonly parts: number
 }
 
 /** The report that was written. */
@@ -91,11 +101,20 @@ const sharedViews = (): readonly string[] => [
 const answersOf = async (
   lake: LakeQuery,
   pages: readonly ReportPage[],
+  onProgress: ReportOptions['onProgress'],
 ): Promise<Map<string, SectionAnswer>> => {
-  for (const view of sharedViews()) await lake.workOut(view)
+  const views = sharedViews()
+  const sections = pages.flatMap((page) => page.sections)
+  const parts = views.length + sections.length
+  for (const [at, view] of views.entries()) {
+    onProgress?.({ part: view, partsDone: at, parts })
+    await lake.workOut(view)
+  }
   const answers = new Map<string, SectionAnswer>()
-  for (const { id, sql } of pages.flatMap(({ sections }) => sections))
+  for (const [at, { id, title, sql }] of sections.entries()) {
+    onProgress?.({ part: title, partsDone: views.length + at, parts })
     answers.set(id, await answerOf(lake, sql))
+  }
   return answers
 }
 
@@ -124,7 +143,7 @@ const OPTIONS: OptionTypes<ReportOptions> = {
   check: is.oneOf('first-read', 'every-read', 'never'),
   memoryBytes: is.amount,
   ...each(is.count, 'snapshot', 'threads'),
-  ...each(is.callback, 'now', 'aroundFetch'),
+  ...each(is.callback, 'now', 'aroundFetch', 'onProgress'),
   signal: is.signal,
   lineItems: is.texts,
   ...each(is.text, 'title', 'logoText'),
@@ -181,7 +200,7 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
-    const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages))
+    const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages, options.onProgress))
     const ids = explorer === undefined ? namedIds(answers) : []
     const named = ids.length === 0 ? undefined : namedCompanies(ids)
     if (named !== undefined)

@@ -302,7 +302,7 @@ export const showOwnership = (answer: ExplorerAnswer): readonly Node[] => {
         ? null
         : treeCard(
             'Holdings',
-            'the largest groups first; a row with an arrow opens, the last column counts what lies below',
+            'the largest groups first; a row with an arrow opens; a number at the end counts what lies below',
             holdings,
             '',
           ),

@@ -58,7 +58,7 @@ export interface ReportOptions
 
 /** How far a report is; its parts take different times. */
 export interface ReportProgress {
-  /** What is asked for. */
+  /** Title of the section, or name of the view, that is asked for now. */
   readonly part: string
   readonly partsDone: number
   readonly parts: number

@@ -310,7 +310,17 @@ export const showOwnership = (answer: ExplorerAnswer): readonly Node[] => {
       h(
         'div',
         { class: 'card folded' },
-        h('details', {}, h('summary', {}, h('b', {}, 'As a table'), X), table(rows)),
+        h(
+          'details',
+          {},
+          h(
+            'summary',
+            {},
+            h('b', {}, 'As a table'),
+            ` · ${rows.length} ${rows.length === 1 ? 'row' : 'rows'}`,
+          ),
+          table(rows),
+        ),
         csvButton(answer, 'Holdings'),
       ),
     ),

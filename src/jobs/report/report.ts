@@ -200,7 +200,9 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
   const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
-    const answers = await orInterrupted('The report', signal, () => answersOf(opened, pages, options.onProgress))
+    const answers = await orInterrupted('The report', signal, () =>
+      answersOf(opened, pages, options.onProgress),
+    )
     const ids = explorer === undefined ? namedIds(answers) : []
     const named = ids.length === 0 ? undefined : namedCompanies(ids)
     if (named !== undefined)

@@ -37,7 +37,11 @@ const SCHEMA = `CREATE SCHEMA IF NOT EXISTS ${HIDDEN_SCHEMA}`
 const snapshotsIn = (lake: string): string => {
   const columns = Object.entries(FACTS.snapshots).map(([name, type]) => `${name}: ${literal(type)}`)
   const rows = `SELECT * FROM read_json(pattern, ${NO_FOLDER_COLUMNS}, format = 'unstructured', columns = {${columns.join(', ')}})`
-  return factMacro('snapshots', rows, `pattern := ${literal(`${patternOf(lake)}/${MANIFEST_FOLDER}/[0-9]*.json`)}`)
+  return factMacro(
+    'snapshots',
+    rows,
+    `pattern := ${literal(`${patternOf(lake)}/${MANIFEST_FOLDER}/[0-9]*.json`)}`,
+  )
 }
 
 /** The listing with the partitions of a table's content only; all of it for a table without a content. */

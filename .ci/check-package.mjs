@@ -22,6 +22,7 @@ const ALLOWED = [
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/analysis\/\w+\.sql$/,
   /^dist\/web\/(index\.html|app\.css|app\.js)$/,
+  /^dist\/report\/sheet\.css$/,
   /^data\/sample(-second)?\/(control\.json|(companies|relations)-\d{4}\.jsonl\.br)$/,
   /^docs\/([\w-]+\/)?[\w-]+\.md$/,
   /^docs\/(llms\.txt|reference\/dbt-sources\.yml)$/,

@@ -165,7 +165,7 @@ test('statusLines show what was pulled and where announced and received differ',
   await commitPull(lake, ['a'], { announced: 1234 })
   const lines = statusLines(await readStatus(lake), false)
   expect(lines.find((line) => line.includes('{"CountryCode":["SE"]} EUR'))).toMatch(
-    /^companies .* … to 2026-11-20 +1,234 +3 +1 +2026-11-21T09:45:00/,
+    /^companies .* … to 2026-11-20 +1,234 +3 +1 +2026-11-21 09:45:00 UTC/,
   )
   expect(lines).toContain('  pull companies: 1,234 announced, 3 received')
 })

@@ -38,9 +38,12 @@ export const parseMaxGone = limitReader('--max-gone')
  */
 export const excessText = (limit: QuarantineLimit, bad: number, all: number, what: string): string => {
   const found = `${formatCount(bad)} of ${formatCount(all)} ${what}`
-  return limit.kind === 'count'
-    ? `${found}, more than the ${formatCount(limit.lines)}`
-    : `${found} (${formatPercent(bad / all)}), more than the ${formatPercent(limit.share)}`
+  if (limit.kind === 'count') return `${found}, more than the ${formatCount(limit.lines)}`
+  // As many digits as it takes to see that the one is more than the other.
+  const [share, allowed] = [3, 6, 15]
+    .map((digits) => [formatPercent(bad / all, digits), formatPercent(limit.share, digits)] as const)
+    .find(([one, other]) => one !== other) ?? ['', formatPercent(limit.share)]
+  return `${found} (${share}), more than the ${allowed}`
 }
 
 /** Whether so many bad ones of all are still allowed. */

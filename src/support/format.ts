@@ -40,8 +40,9 @@ export const formatDuration = (seconds: number): string => {
 export const formatShare = (part: number, whole: number): string =>
   `${whole > 0 ? Math.min(part < whole ? 99 : 100, Math.floor((100 * part) / whole)) : 0} %`
 
-/** `97.5 %`, `0.04 %`: three digits. @param share 0 to 1 */
-export const formatPercent = (share: number): string => `${Number((100 * share).toPrecision(3))} %`
+/** `97.5 %`, `0.04 %`. @param share 0 to 1 @param digits that count */
+export const formatPercent = (share: number, digits = 3): string =>
+  `${Number((100 * share).toPrecision(digits))} %`
 
 const SPANS = [
   ['s', 1, 120],

@@ -42,7 +42,8 @@ export const numbersIn = (language: string): Numbers => {
     whole: (value) => format(value, 0),
     fixed,
     signed,
-    percent: (share, digits = 1) => `${format(100 * share, digits, 0)}${NBSP}%`,
+    // A limit of 0.05 % is not one of 0.1 %.
+    percent: (share, digits = Math.abs(share) < 0.01 ? 3 : 1) => `${format(100 * share, digits, 0)}${NBSP}%`,
   }
 }
 

@@ -18,6 +18,7 @@ test('numbers are grouped as the language does, with a true minus', () => {
     '0',
     '0.0',
   ])
+  expect(en?.percent(0.0005)).toBe('0.05\u00a0%')
   expect([en?.percent(0.697), en?.percent(0.1), en?.percent(-0.5)]).toEqual([
     '69.7\u00a0%',
     '10\u00a0%',

@@ -81,6 +81,10 @@ export const DEFINITION = {
     default: 'true',
     variable: 'FIRMLAKE_DUCKLAKE',
   }),
+  duckdb: setting(trueOrFalse, 'keep `lake.duckdb` of a lake in a folder in step with the lake', {
+    default: 'true',
+    variable: 'FIRMLAKE_DUCKDB',
+  }),
   service: table('The service, for every command that calls it.', {
     url: setting(plainText, 'address', { option: '--url', variable: 'FIRMLAKE_URL' }),
     token_env: setting(variable, 'variable that holds the token', {

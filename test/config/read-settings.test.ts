@@ -27,7 +27,7 @@ test('the example is read: paths from its folder, times in milliseconds, shares,
   expect(settings.pull?.[0]?.search).toEqual({ CountryCode: ['SE', 'NO'] })
   expect(settings.files?.[0]?.from).toEqual(['/data/firms/batches/*.br'])
   expect(settings.check).toMatchObject({ max_age: 26 * 3_600_000, max_fall: 0.1, new_drift: false })
-  expect(found.find(({ key }) => key === 'service.url')).toMatchObject({ line: 7, section: 'service' })
+  expect(found.find(({ key }) => key === 'service.url')).toMatchObject({ line: 8, section: 'service' })
 })
 
 test('the example has every section that there is', async () => {

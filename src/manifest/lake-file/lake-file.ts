@@ -68,6 +68,8 @@ const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('fi
 /** One of the files, as it is made of a lake's newest snapshot. */
 interface FileKind {
   readonly file: PlacedFile
+  /** Its key of firmlake.toml, which sets a variable. */
+  readonly key: 'duckdb' | 'ducklake'
   /** Why the lake has no such file; `undefined` where it is to have one. */
   readonly whyNot: (lake: string, root: SnapshotRoot, options: LakeFileOptions) => Promise<string | undefined>
   /** The snapshots that it shows. */
@@ -97,6 +99,7 @@ interface LakeFileOptions {
 
 const viewsKind: FileKind = {
   file: VIEWS,
+  key: 'duckdb',
   whyNot: async (lake, root, { mostFiles = MOST_FILES }) => {
     if (!isInFolder(lake)) return 'the lake is in a bucket; "firmlake views" prints its views'
     const files = filesOf(root)
@@ -119,14 +122,12 @@ const viewsKind: FileKind = {
 const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
   Math.max((await listManifest(lake)).oldest, forgottenBefore(root))
 
-/** Whether a person wants no catalog: firmlake.toml sets this variable. */
-const isLeftOut = (): boolean => process.env.FIRMLAKE_DUCKLAKE === 'false'
-
 const STATISTICS_AGAIN = `"${CATALOG_FILE}" was missing or not what was written: it was made anew, and the statistics of all files were read again`
 
 const catalogKind: FileKind = {
   file: CATALOG,
-  whyNot: async () => (isLeftOut() ? '"ducklake = false" leaves it out' : undefined),
+  key: 'ducklake',
+  whyNot: async () => undefined,
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
   make: async (make, lake, root, { anew = false, mostInlined }) => {
     const before = anew ? undefined : await readPlaced(lake, CATALOG)
@@ -140,6 +141,10 @@ const catalogKind: FileKind = {
 }
 
 const KINDS = [viewsKind, catalogKind]
+
+/** Whether a person wants no such file. */
+const isLeftOut = ({ key }: Pick<FileKind, 'key'>): boolean =>
+  process.env[`FIRMLAKE_${key.toUpperCase()}`] === 'false'
 
 type Views = ReturnType<typeof keptViews>
 
@@ -188,7 +193,9 @@ const writeFile = async (
 ): Promise<FileOutcome> => {
   for (let attempt = 1; ; attempt += 1) {
     const root = await readRoot(lake)
-    const reason = await kind.whyNot(lake, root, options)
+    const reason = isLeftOut(kind)
+      ? `"${kind.key} = false" leaves it out`
+      : await kind.whyNot(lake, root, options)
     if (reason !== undefined) {
       // A file that shows an older snapshot would be taken for the lake.
       await removePlaced(lake, file)
@@ -252,8 +259,8 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
 
 /** The files that a lake is to have by where it stands; one that is left out would soon be of an older snapshot. */
 const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
-  if (isLeftOut()) await removePlaced(lake, CATALOG)
-  return KINDS.filter((kind) => (kind === viewsKind ? isInFolder(lake) : !isLeftOut()))
+  for (const { file } of KINDS.filter(isLeftOut)) await removePlaced(lake, file)
+  return KINDS.filter((kind) => !isLeftOut(kind) && (kind === catalogKind || isInFolder(lake)))
 }
 
 /**

@@ -24,6 +24,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 afterEach(() => {
   delete process.env.FIRMLAKE_DUCKLAKE
+  delete process.env.FIRMLAKE_DUCKDB
 })
 
 const company = (InternalId: number, sales: number): object => ({
@@ -229,15 +230,24 @@ test('a commit stands where lake.ducklake cannot be written, and says so', async
   expect(noViews).toMatch(/^Cannot write "lake.ducklake" of/)
 })
 
-test('a lake whose catalog is left out has none, and has it again afterwards', async () => {
+test.each([
+  ['FIRMLAKE_DUCKLAKE', 'lake.ducklake', 'lake.duckdb'],
+  ['FIRMLAKE_DUCKDB', 'lake.duckdb', 'lake.ducklake'],
+])('with %s=false a commit leaves no %s, and the next one makes it again', async (variable, left, kept) => {
   const lake = await restatedLake()
-  process.env.FIRMLAKE_DUCKLAKE = 'false'
+  const files = async (): Promise<readonly string[]> =>
+    (await readdir(lake)).filter((name) => name.startsWith('lake.')).sort()
+  process.env[variable] = 'false'
   expect(await load(lake, company(3, 3))).not.toHaveProperty('noViews')
-  expect((await readdir(lake)).filter((name) => name.startsWith('lake.'))).toEqual([
-    'lake.duckdb',
-    'lake.duckdb.sha256',
-  ])
-  delete process.env.FIRMLAKE_DUCKLAKE
+  expect(await files()).toEqual([kept, `${kept}.sha256`])
+  await expect(writeLakeFiles(lake)).resolves.toMatchObject({
+    [left === 'lake.duckdb' ? 'views' : 'catalog']: {
+      kind: 'skipped',
+      reason: `"${left.slice('lake.'.length)} = false" leaves it out`,
+    },
+  })
+  delete process.env[variable]
   await load(lake, company(4, 4))
+  expect(await files()).toHaveLength(4)
   expect(await snapshots(lake)).toEqual([1, 2, 3, 4])
 })

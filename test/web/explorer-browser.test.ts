@@ -46,16 +46,20 @@ afterAll(async () => {
 
 const LAKES = {
   sample: async (lake: string) => void (await loadSampleLake(lake)),
-  figures: async (lake: string) => void (await loadSampleLake(lake)),
   awkward: loadExplorerLake,
-  keyboard: loadExplorerLake,
-  ended: loadExplorerLake,
-  browsed: async (lake: string) => void (await loadSampleLake(lake)),
   empty: (lake: string) => loadEmptyLake(lake, folder),
 } as const
 
+const addresses = new Map<keyof typeof LAKES, string>()
+
 /** Serves a lake, which is made the first time. @returns its address */
 const served = async (name: keyof typeof LAKES): Promise<string> => {
+  const address = addresses.get(name) ?? (await serveAnew(name))
+  addresses.set(name, address)
+  return address
+}
+
+const serveAnew = async (name: keyof typeof LAKES): Promise<string> => {
   const lake = join(folder, name)
   await LAKES[name](lake)
   const tokens = join(folder, 'tokens.json')
@@ -240,8 +244,8 @@ test('hostile names are text, protected persons are absent for every token, and 
 
 test('numbers of the charts are those of the tables and of query, and are saved as they are', async (context) => {
   const browser = await openBrowser(context)
-  const address = await served('figures')
-  const lake = join(folder, 'figures')
+  const address = await served('sample')
+  const lake = join(folder, 'sample')
   const sales = `line_item = 'NetSales' AND consolidation = 'Consolidated'`
   const [company] = await query({
     lake,
@@ -282,7 +286,7 @@ test('numbers of the charts are those of the tables and of query, and are saved 
 
 test('by keyboard alone one signs in, searches, opens a company and an owner, reloads, and signs out', async (context) => {
   const browser = await openBrowser(context)
-  const address = await served('keyboard')
+  const address = await served('awkward')
   const { page, watched } = await open(browser, address, TOKENS.everything)
   await page.locator('#search').focus()
   await page.keyboard.type('alph')
@@ -335,7 +339,7 @@ test('by keyboard alone one signs in, searches, opens a company and an owner, re
 
 test('a session that the server does not know any more is a sign-in, and says why', async (context) => {
   const browser = await openBrowser(context)
-  const address = await served('ended')
+  const address = await served('awkward')
   const { page } = await open(browser, address, TOKENS.everything)
   await page.evaluate(`sessionStorage.setItem('firmlake-session', 'no.session')`)
   await page.reload()
@@ -345,8 +349,8 @@ test('a session that the server does not know any more is a sign-in, and says wh
 
 test('by keyboard one browses: every state is a link, the focus stays, the back button goes back, the list is saved', async (context) => {
   const browser = await openBrowser(context)
-  const address = await served('browsed')
-  const lake = join(folder, 'browsed')
+  const address = await served('sample')
+  const lake = join(folder, 'sample')
   const countOf = async (where: string): Promise<string> => {
     const [row] = await query({ lake, sql: `SELECT count(*) AS n FROM companies WHERE ${where}` })
     return `${row?.n} companies`

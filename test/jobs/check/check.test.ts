@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { check } from '../../../src/jobs/check/check.ts'
-import { checkLoads, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
+import { checkLoads, foundText, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -44,6 +44,16 @@ test.each([
 ] as const)('checkLoads holds the newest load to %j', (expected, results) => {
   const found = checkLoads(FACTS, expected, NOW).map(({ name, status, value }) => [name, status, value])
   expect(found).toEqual(results.map(([name, status, value]) => [name, status, expect.closeTo(value, 9)]))
+})
+
+test('what is found stands beside its limit with the digits that tell them apart', () => {
+  const sources = [{ run: NEWER, content: 'companies', lines: 10_000_000, quarantined: 100_004 }]
+  const expected = { maxQuarantined: 0.01, maxAgeMs: 24 * 3_600_000 - 100_000 }
+  const checks = checkLoads({ ...FACTS, sources }, expected, NOW)
+  expect(checks.map((one) => [one.status, foundText(one), one.expected])).toEqual([
+    ['failed', '24 h', 'at most 23.972222 h'],
+    ['failed', '1.00004 %', 'at most 1 %'],
+  ])
 })
 
 const pulled = (run: string, received: number, more: object = {}): LoadFacts['pulls'][number] => ({

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { ToolkitError } from '../../core/errors.ts'
+import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
@@ -159,10 +159,7 @@ export const readRules = async (folder: string): Promise<Readonly<Record<string,
     }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    throw new ToolkitError(
-      'USAGE',
-      `Cannot read the rules in "${folder}": ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new ToolkitError('USAGE', `Cannot read the rules in "${folder}": ${readReason(error)}`)
   }
   return rules
 }

@@ -25,7 +25,7 @@ const RUNNING: ReadonlySet<string> = new Set([
   'nightly',
   'batches',
   'resume',
-  'quarantine',
+  'replay',
   'compact',
   'forget',
   'run',

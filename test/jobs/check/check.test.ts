@@ -194,6 +194,7 @@ test('check tells notes from errors by the severity of each row, counts them all
     future: "SELECT 'note' AS severity, 1 AS own",
     notes: rows("'note'"),
     some: rows("CASE WHEN i < 120 THEN 'note' ELSE 'error' END"),
+    last: "SELECT i AS row, CASE WHEN i < 120 THEN 'note' ELSE 'error' END AS severity FROM range(150) AS t(i)",
     unknown: rows('NULL'),
   }
   const { failed, checks, findings } = await check({ lake: bench.lake, rules })
@@ -205,10 +206,12 @@ test('check tells notes from errors by the severity of each row, counts them all
     ['failed', 30],
     ['failed', 150],
   ])
-  expect(failed).toBe(2)
+  expect(failed).toBe(3)
   const of = (rule: string) => findings.filter((one) => one.rule === rule)
   expect(of('future')).toEqual([{ rule: 'future', severity: 'note', own: 1 }])
   expect(of('some')).toHaveLength(100)
   expect(of('some')[0]).toEqual({ rule: 'some', severity: 'error', row: 120 })
+  expect(of('last')).toHaveLength(100)
+  expect(of('last')[0]).toEqual({ rule: 'last', severity: 'error', row: 120 })
   expect(of('unknown')[0]).toEqual({ rule: 'unknown', severity: 'error', row: 0 })
 })

@@ -57,6 +57,9 @@ const OPTION_GROUPS: Groups = {
 /** So many options are read as one list. */
 const UNGROUPED_OPTIONS = 12
 
+/** The command `help` of the program, and of each command that has others. */
+export const HELP_COMMAND = ['help [command]', 'print the help of a command'] as const
+
 /** The group of a command that no other one names. */
 export const LAST_GROUP = 'This machine:'
 const COMMAND_GROUPS: Groups = {
@@ -99,7 +102,12 @@ const groupOptions = (command: Command): void => {
 /** Puts commands and options into the groups of their help. */
 export const groupHelp = (program: Command): void => {
   sortIntoGroups(program.commands, COMMAND_GROUPS, (command, heading) => command.helpGroup(heading))
-  for (const command of program.commands) for (const one of [command, ...command.commands]) groupOptions(one)
+  for (const command of program.commands)
+    for (const one of [command, ...command.commands]) {
+      groupOptions(one)
+      // Inherited, it would be in its group of the program.
+      if (one.commands.length > 0) one.helpCommand(...HELP_COMMAND)
+    }
 }
 
 /** Adds examples below a command's help; each is a command line and what it does. */

@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP, groupHelp, LAST_GROUP, withExamples } from './help.ts'
+import { EXIT_HELP, groupHelp, HELP_COMMAND, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */
@@ -121,13 +121,13 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
     .option('--no-color', 'no colours on a terminal (nor with NO_COLOR)')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup(LAST_GROUP)
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(...HELP_COMMAND)
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
   groupHelp(program)
   withExamples(program, [
-    ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
+    ['demo', 'convert the sample, ask three questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

@@ -77,7 +77,7 @@ export const ERROR_CODES = {
   TOKEN_INVALID:
     'a token is too short or holds characters that no bearer token may; look for a line end or a space in it',
   TOKEN_REFUSED: 'the service does not accept the token (401); get a new one',
-  ADDRESS_REFUSED: 'plain http is only for this machine; give an https address',
+  ADDRESS_REFUSED: 'give an https address; plain http is only for this machine',
   SERVICE_FORBIDDEN: 'the token lacks permission (403); ask for a wider subscription',
   SERVICE_NOT_FOUND: 'the service has no such operation or file (404); check --url and the id',
   SERVICE_REDIRECTED:

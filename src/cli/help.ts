@@ -14,7 +14,7 @@ export const EXIT_HELP = `Exit codes:
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
   4    of "firmlake run": final, the same again fails the same
-  5    of "firmlake check": an expectation or a rule does not hold
+  5    of "firmlake check" and "firmlake nightly": an expectation or a rule does not hold
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
        of forget: values are left that a person has to decide on
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later

@@ -43,7 +43,7 @@ const workers = Array.from({ length: Number(values.workers) }, () =>
 await Promise.all(workers.map((worker) => worker.said(/^Working for/)))
 const pids = workers.map(({ child }) => child.pid ?? 0)
 const before = { server: await cpuOf(server.pid()), workers: sumOf(await Promise.all(pids.map(cpuOf))) }
-const run = 'bench'
+const run = '20261121T094920744Z-54d23e'
 const startMs = performance.now()
 const at = addressOf({ address: server.address, namespace: undefined, taskQueue: QUEUE })
 await withTemporal(at, { unitsAtOnce: 200, maxWaitMs: 60_000 }, (engine) =>

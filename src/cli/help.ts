@@ -14,7 +14,7 @@ export const EXIT_HELP = `Exit codes:
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
   4    of "firmlake run": final, the same again fails the same
-  5    of "firmlake check": an expectation or a rule does not hold
+  5    of "firmlake check" and "firmlake nightly": an expectation or a rule does not hold
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
        of forget: values are left that a person has to decide on
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
@@ -56,6 +56,9 @@ const OPTION_GROUPS: Groups = {
 }
 /** So many options are read as one list. */
 const UNGROUPED_OPTIONS = 12
+
+/** The command `help` of the program, and of each command that has others. */
+export const HELP_COMMAND = ['help [command]', 'print the help of a command'] as const
 
 /** The group of a command that no other one names. */
 export const LAST_GROUP = 'This machine:'
@@ -99,7 +102,12 @@ const groupOptions = (command: Command): void => {
 /** Puts commands and options into the groups of their help. */
 export const groupHelp = (program: Command): void => {
   sortIntoGroups(program.commands, COMMAND_GROUPS, (command, heading) => command.helpGroup(heading))
-  for (const command of program.commands) for (const one of [command, ...command.commands]) groupOptions(one)
+  for (const command of program.commands)
+    for (const one of [command, ...command.commands]) {
+      groupOptions(one)
+      // Inherited, it would be in its group of the program.
+      if (one.commands.length > 0) one.helpCommand(...HELP_COMMAND)
+    }
 }
 
 /** Adds examples below a command's help; each is a command line and what it does. */

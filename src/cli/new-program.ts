@@ -3,7 +3,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP, groupHelp, LAST_GROUP, withExamples } from './help.ts'
+import { EXIT_HELP, groupHelp, HELP_COMMAND, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */
@@ -60,37 +60,41 @@ const named = (args: readonly string[]) => {
 }
 
 /**
- * The first option of the arguments that no command has; commander looks for those that are missing before. Parses the arguments as
- * commander does: afterwards the program is of no use.
+ * The command that the arguments reach, and what it does not know of them. Parses them as commander does: afterwards the program is
+ * of no use.
  */
-const unknownOption = (
-  program: Command,
-  args: readonly string[],
-): readonly [flag: string, near: string | undefined] | undefined => {
+const reach = (program: Command, args: readonly string[]) => {
   let [command, operands, unknown]: [Command, readonly string[], readonly string[]] = [program, [], args]
   for (;;) {
     const parsed = command.parseOptions([...unknown])
     operands = [...operands, ...parsed.operands]
     unknown = parsed.unknown
     const inner = command.commands.find((one) => one.name() === operands[0])
-    if (inner === undefined) break
+    if (inner === undefined) return { command, operand: operands[0], flag: unknown[0] }
     command = inner
     operands = operands.slice(1)
   }
-  const [flag] = unknown
-  const known = [...command.options, ...program.options].flatMap(({ long }) => long ?? [])
-  return flag === undefined ? undefined : [flag, nearestName(flag, known)]
 }
 
-/** An error that names the wrong option rather than one that is missing; a wrong one may be the missing one misspelled. */
-export const wrongOptionFirst = (error: unknown, program: Command, args: readonly string[]): unknown => {
-  if (!(error instanceof CommanderError) || error.code !== 'commander.missingMandatoryOptionValue')
-    return error
-  const found = unknownOption(program, args)
-  if (found === undefined) return error
-  const [flag, near] = found
-  const text = `unknown option '${flag}'${near === undefined ? '' : ` (Did you mean ${near}?)`}`
-  return new CommanderError(error.exitCode, 'commander.unknownOption', text)
+const NEAREST_OF = /^commander\.(unknownOption|unknownCommand|missingMandatoryOptionValue)$/
+
+/**
+ * An error about a word that no command has, with the name that may be meant. A wrong option is named rather than one that is
+ * missing, which commander looks for before: it may be the missing one misspelled.
+ */
+export const withNearestName = (error: unknown, program: Command, args: readonly string[]): unknown => {
+  if (!(error instanceof CommanderError) || !NEAREST_OF.test(error.code)) return error
+  const { command, operand, flag } = reach(program, args)
+  const isCommand = error.code === 'commander.unknownCommand'
+  const given = isCommand ? operand : flag
+  if (given === undefined) return error
+  const known = isCommand
+    ? command.commands.map((one) => one.name())
+    : [...command.options, ...program.options].flatMap(({ long }) => long?.slice(2) ?? [])
+  const near = nearestName(given.replace(/^-+/, ''), known)
+  const hint = near === undefined ? '' : ` (Did you mean ${isCommand ? '' : '--'}${near}?)`
+  const text = `unknown ${isCommand ? 'command' : 'option'} '${given}'${hint}`
+  return new CommanderError(error.exitCode, isCommand ? error.code : 'commander.unknownOption', text)
 }
 
 /**
@@ -117,13 +121,13 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
     .option('--no-color', 'no colours on a terminal (nor with NO_COLOR)')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup(LAST_GROUP)
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(...HELP_COMMAND)
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
   groupHelp(program)
   withExamples(program, [
-    ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
+    ['demo', 'convert the sample, ask three questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

@@ -9,7 +9,7 @@ import type { watchNight } from '../observe/night.ts'
 import type { Observing } from '../observe/observe.ts'
 import { defaultToLakeHere, loadConfig, loadedConfig } from './config/loaded-config.ts'
 import { stoppingSignal } from './interrupt.ts'
-import { newProgram, wrongOptionFirst } from './new-program.ts'
+import { newProgram, withNearestName } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
@@ -25,7 +25,7 @@ const RUNNING: ReadonlySet<string> = new Set([
   'nightly',
   'batches',
   'resume',
-  'quarantine',
+  'replay',
   'compact',
   'forget',
   'run',
@@ -92,7 +92,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
       await applyConfig(program, config.file)
     }
     await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
-      throw wrongOptionFirst(error, program, args)
+      throw withNearestName(error, program, args)
     })
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return

@@ -1,7 +1,7 @@
 /** How much a run may have of something bad: bad lines and still commit, companies that are gone and still say so. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { formatCount, formatPercent } from '../support/format.ts'
+import { formatBeside, formatCount, formatPercent } from '../support/format.ts'
 
 /** A number of lines, or of companies, or a share of all. */
 export type QuarantineLimit =
@@ -39,10 +39,7 @@ export const parseMaxGone = limitReader('--max-gone')
 export const excessText = (limit: QuarantineLimit, bad: number, all: number, what: string): string => {
   const found = `${formatCount(bad)} of ${formatCount(all)} ${what}`
   if (limit.kind === 'count') return `${found}, more than the ${formatCount(limit.lines)}`
-  // As many digits as it takes to see that the one is more than the other.
-  const [share, allowed] = [3, 6, 15]
-    .map((digits) => [formatPercent(bad / all, digits), formatPercent(limit.share, digits)] as const)
-    .find(([one, other]) => one !== other) ?? ['', formatPercent(limit.share)]
+  const [share, allowed] = formatBeside(bad / all, limit.share, formatPercent)
   return `${found} (${share}), more than the ${allowed}`
 }
 

@@ -74,9 +74,10 @@ export const ERROR_CODES = {
   QUERY_FAILED: 'DuckDB could not run the query; its message says why',
   ENGINE_FAILED: 'DuckDB failed on data that passed all checks; report it with the message',
   TOKEN_MISSING: 'no token was given; set FIRMLAKE_TOKEN or give --token-file',
-  TOKEN_INVALID: 'a token holds characters that no bearer token may; look for a line end or a space in it',
+  TOKEN_INVALID:
+    'a token is too short or holds characters that no bearer token may; look for a line end or a space in it',
   TOKEN_REFUSED: 'the service does not accept the token (401); get a new one',
-  ADDRESS_REFUSED: 'plain http is only for this machine; give an https address',
+  ADDRESS_REFUSED: 'give an https address; plain http is only for this machine',
   SERVICE_FORBIDDEN: 'the token lacks permission (403); ask for a wider subscription',
   SERVICE_NOT_FOUND: 'the service has no such operation or file (404); check --url and the id',
   SERVICE_REDIRECTED:
@@ -143,6 +144,19 @@ export class ToolkitError extends Error {
 /** The system's own code of a failure (`ENOENT`, `ENOSPC`, …), if it has one. */
 export const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+
+const READ_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'permission is denied',
+  EISDIR: 'it is a folder',
+  EIO: 'the disk failed (EIO)',
+}
+
+/** Why a file cannot be read, after `Cannot …: `; a rare reason is the system's code. */
+export const readReason = (error: unknown): string => {
+  const code = systemCode(error)
+  return READ_REASONS[code ?? ''] ?? code ?? 'it cannot be opened'
+}
 
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -228,7 +242,8 @@ const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
   },
   ENOENT: {
     code: 'WRITE_FAILED',
-    reason: 'its folder is gone, expected nobody to remove or move it meanwhile',
+    reason:
+      'its folder does not exist, expected one that is there, and that nobody removes or moves meanwhile',
   },
   ...OPEN_FILES_FAULTS,
 }
@@ -289,9 +304,8 @@ export const systemError = (error: unknown): ToolkitError | undefined => {
   if (tooMany !== undefined) return tooMany
   const never = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EROFS'
   if (never || WRITING_CALLS.test(String(error.syscall))) return writeError(`Cannot write${path}`, error)
-  const reason = code === 'EIO' ? 'the disk failed (EIO)' : code
   return /^(open|read|stat|lstat|fstat|scandir|opendir|readlink|access)/.test(String(error.syscall))
-    ? new ToolkitError('SOURCE_UNREADABLE', `Cannot read${path}: ${reason}`, {}, error)
+    ? new ToolkitError('SOURCE_UNREADABLE', `Cannot read${path}: ${readReason(error)}`, {}, error)
     : undefined
 }
 

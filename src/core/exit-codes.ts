@@ -13,7 +13,7 @@ export const EXIT = {
   quarantine: 3,
   /** `run …` only: a retry would fail the same way. */
   final: 4,
-  /** `check` only: an expectation of the lake does not hold. */
+  /** `check` and `nightly`: an expectation of the lake does not hold. */
   checkFailed: 5,
   /** The rest is done: bad files were left out, or `forget` has left values that nobody can decide on. */
   excluded: 6,

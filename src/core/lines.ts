@@ -66,7 +66,6 @@ export const REJECT_CODES = {
   LINE_TOO_LONG: 'the line is longer than --max-line-bytes',
   TOO_DEEP: 'the record is nested deeper than --max-depth',
   TOO_MANY_UNKNOWN: 'the record has more names that the contract does not know than --max-unknown-per-record',
-  REFUSED_BY_ENGINE: 'DuckDB refused the line although it passed every check (by earlier versions)',
 } as const
 
 /** A code of `REJECT_CODES`. */

@@ -1,6 +1,6 @@
 /** Checks of a lake in plain words: what was found, what is allowed, and where on the page it is shown. */
 
-import { formatSpan } from '../support/format.ts'
+import { formatBeside, formatSpan } from '../support/format.ts'
 import { type Html, html } from './html.ts'
 import type { Numbers } from './numbers.ts'
 import { cellNumber, cellText, type ReportRow } from './rows.ts'
@@ -55,7 +55,9 @@ export const checkWords = (
   numbers: Numbers,
 ): CheckWords => {
   const found = value ?? 0
-  const [whole, share] = [numbers.whole(found), numbers.percent(found)]
+  const whole = numbers.whole(found)
+  const [share, allowedShare] = formatBeside(found, limit, numbers.percent)
+  const [age, allowedAge] = formatBeside(found, limit, formatSpan)
   if (RULE.test(name)) {
     const rule = ruleWords(name.replace(RULE, ''))
     const count = counted(found, status === 'failed' ? 'error' : 'note', whole)
@@ -66,7 +68,7 @@ export const checkWords = (
     return words(
       `${capital(content)} fell`,
       found <= 0 ? 'none' : share,
-      `at most ${numbers.percent(limit)}`,
+      `at most ${allowedShare}`,
       `${capital(content)} fell by ${share}`,
       'loads',
     )
@@ -74,16 +76,16 @@ export const checkWords = (
     case 'age_seconds':
       return words(
         'Age of the newest load',
-        value === null ? 'no load' : formatSpan(found),
-        `at most ${formatSpan(limit)}`,
-        value === null ? 'There is no load' : `The newest load is ${formatSpan(found)} old`,
+        value === null ? 'no load' : age,
+        `at most ${allowedAge}`,
+        value === null ? 'There is no load' : `The newest load is ${age} old`,
         'loads',
       )
     case 'quarantined_share':
       return words(
         'Bad lines of the newest load',
         share,
-        `at most ${numbers.percent(limit)}`,
+        `at most ${allowedShare}`,
         `${share} of the newest load’s lines are bad`,
         'quarantine',
       )

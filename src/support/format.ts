@@ -51,10 +51,20 @@ const SPANS = [
   ['d', 86_400, Infinity],
 ] as const
 
-/** A time of which one unit says enough: `26 h`, `7 d`, `27.5 h`, `4 s`. */
-export const formatSpan = (seconds: number): string => {
+/** A time of which one unit says enough: `26 h`, `7 d`, `27.5 h`, `4 s`. @param digits behind the point */
+export const formatSpan = (seconds: number, digits = 1): string => {
   const [unit, size] = SPANS.find(([, , until]) => seconds < until) ?? SPANS[3]
-  return `${Number((seconds / size).toFixed(1))} ${unit}`
+  return `${Number((seconds / size).toFixed(digits))} ${unit}`
+}
+
+/** A value and its limit as texts, with as many digits as it takes to see that they differ: `1.00001 %` and `1 %`. */
+export const formatBeside = (
+  value: number,
+  limit: number,
+  format: (value: number, digits?: number) => string,
+): readonly [value: string, limit: string] => {
+  const pairs = [undefined, 6, 15].map((digits) => [format(value, digits), format(limit, digits)] as const)
+  return pairs.find(([one, other]) => one !== other) ?? [format(value), format(limit)]
 }
 
 /** `2026-11-27 00:48:24 UTC`, of an instant such as `2026-11-27T00:48:24.011Z`. */

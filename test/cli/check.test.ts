@@ -10,7 +10,7 @@ test('check ends with 0 or 5, and answers in four forms', async () => {
   const bench = openBench(folder)
   await bench.write('a.jsonl', [companyLine(1), companyLine(2)])
   await bench.run(['a.jsonl'])
-  const args = ['check', '--lake', bench.lake, '--max-age', '1d', '--min-companies', '2']
+  const args = ['check', '--lake', bench.lake, '--max-age', '1d', '--max-gap', '0', '--min-companies', '2']
   const good = await cliHere(args)
   expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('All is as expected.')])
   expect(await cliJsonHere([...args, '--json'])).toMatchObject({ snapshot: 1, failed: 0 })
@@ -21,7 +21,7 @@ test('check ends with 0 or 5, and answers in four forms', async () => {
   await writeFile(join(folder, 'rules', 'a<b.sql'), '-- Every company.\nSELECT internal_id FROM companies;\n')
   const bad = [...args, '--no-data', '--rules', join(folder, 'rules')]
   const junit = await cliHere([...bad, '--format', 'junit'])
-  expect([junit.code, junit.stdout]).toEqual([5, expect.stringContaining('tests="3" failures="1"')])
+  expect([junit.code, junit.stdout]).toEqual([5, expect.stringContaining('tests="4" failures="1"')])
   expect(junit.stdout).toContain('name="a&#60;b"><failure message="found 2, expected no finding"/>')
   const metrics = await cliHere([...bad, '--format', 'prometheus'])
   expect(metrics.code).toBe(5)

@@ -96,6 +96,14 @@ test('a variable that the file names and that is not set is reported by line, a 
   expect(await cli(['status', '--help'], { cwd, env: NO_VARIABLES })).toMatchObject({ code: 0, stderr: '' })
 })
 
+test('config show refuses an option that the command does not have', async () => {
+  const args = ['config', 'show', 'pull', 'companies', '--curency', 'SEK']
+  expect(await cli(args, { cwd: await temporaryFolder(), env: NO_VARIABLES })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Cannot show the settings of "pull": it has no option "--curency"'),
+  })
+})
+
 test('a token that the file names and that is not set stops no work on files', async () => {
   const cwd = await project(
     'lake = "lake"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n',

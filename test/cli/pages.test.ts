@@ -37,8 +37,11 @@ test('the sixteen lines of README.md run, and what the pages show of a lake', as
   expect(results.get('records')).toContain('1000033')
   expect(await readdir(cwd)).toContain('firms.duckdb')
 
-  const ofLakes = ['query', 'export', 'publish', 'quarantine']
-  const names = ['analysis', 'query', 'export', 'published-tables', 'batch-files']
+  const ofLakes = ['query', 'export', 'publish', 'quarantine', 'check', 'compact', 'gc']
+  const names = [
+    ...['analysis', 'query', 'export', 'published-tables', 'batch-files', 'checks', 'other-tools'],
+    'compaction',
+  ]
   const shown = names.flatMap((name) => commandsIn(`docs/${name}.md`))
   const commands = shown.filter(([name = '', inner]) => ofLakes.includes(name) || inner === 'make')
   expect(commands.length).toBeGreaterThan(7)

@@ -134,7 +134,8 @@ test('wrong usage is one block for people, without a stack', async () => {
 })
 
 test.each([
-  [['export', '--foo'], 'Unknown option "--foo" (Did you mean --to?)'],
+  [['export', '--foo'], 'Unknown option "--foo"\n'],
+  [['convert', '--from', 'x'], 'Unknown option "--from"\n'],
   [['report', '--tu', 'x.html'], 'Unknown option "--tu" (Did you mean --to?)'],
   [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
   [['export', '--lake', 'l', '--', '--foo'], 'Required option "--to <url>" not specified'],

@@ -21,7 +21,7 @@ test.each([
   ['EROFS', 'WRITE_FAILED', 'the file system is read-only'],
   ['EACCES', 'WRITE_FAILED', 'permission is denied'],
   ['EPERM', 'WRITE_FAILED', 'permission is denied'],
-  ['ENOENT', 'WRITE_FAILED', 'its folder is gone'],
+  ['ENOENT', 'WRITE_FAILED', 'its folder does not exist'],
   ['EMFILE', 'OPEN_FILES_LIMIT', 'the process has too many files open (EMFILE)'],
   ['ENFILE', 'OPEN_FILES_LIMIT', 'the system has too many files open (ENFILE)'],
   ['EBUSY', 'WRITE_FAILED', 'EBUSY: as the system says'],

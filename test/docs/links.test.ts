@@ -43,6 +43,19 @@ test('every page that code names exists', () => {
   expect(named.filter(({ page }) => !existsSync(join(PROJECT, page)))).toEqual([])
 })
 
+test('every file of the project that a page names exists', () => {
+  const named = pages().flatMap((page) =>
+    [...readPage(page).matchAll(/(?<![\w./-])(?:src|test|bench|etc|pipelines|\.ci)\/[\w./-]*\w/g)].map(
+      ([path]) => ({
+        page,
+        path,
+      }),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter(({ path }) => !existsSync(join(PROJECT, path)))).toEqual([])
+})
+
 test('docs/README.md lists every page below docs/', () => {
   const listed = [...readPage('docs/README.md').matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(
     ([, link = '']) => link,

@@ -128,6 +128,24 @@ test('a run is told of when it begins and when it is committed, with what it rea
   expect(compacted[1]?.outputs[0]?.facets.version).toMatchObject({ datasetVersion: '2' })
 })
 
+test('replay and forget are watched as other runs are', async () => {
+  const endpoint = await openEndpoint(201)
+  const folder = await temporaryFolder()
+  const input = join(folder, 'companies.jsonl')
+  await writeFile(input, '{"BasicDetails":{"InternalId":1,"CompanyName":"One AB"}}\n{"bad"\n')
+  const env = { OPENLINEAGE_URL: endpoint.url }
+  const lake = join(folder, 'lake')
+  await cliJson(['convert', input, '--lake', lake, '--max-quarantined', '1'])
+  await cliJson(['replay', '--lake', lake], { env })
+  await cliJson(['forget', '--lake', lake, '--company', '1'], { env })
+  expect(eventsAt(endpoint).map(({ eventType, job }) => [eventType, job.name])).toEqual([
+    ['START', 'lake.replay'],
+    ['COMPLETE', 'lake.replay'],
+    ['START', 'lake.forget'],
+    ['COMPLETE', 'lake.forget'],
+  ])
+})
+
 test('a run that fails is told of with its reason, one that is interrupted as aborted', async () => {
   const endpoint = await openEndpoint(201)
   const folder = await temporaryFolder()

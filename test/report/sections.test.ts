@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { report } from '../../src/jobs/report/report.ts'
+import { checkWords } from '../../src/report/checks.ts'
 import { drawNights } from '../../src/report/draw/nights.ts'
 import { numbersIn } from '../../src/report/numbers.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
@@ -145,6 +146,18 @@ test('the command writes the file in one go, says what it wrote, and names what 
   expect(page.toString('utf8')).toContain('Age of the newest load')
   expect(page.toString('utf8')).toMatch(/Companies in all[\s\S]{0,200}at least 1/)
   expect(await readdir(folder)).toEqual(before)
+})
+
+test('what was found and what is allowed have the digits that tell them apart', () => {
+  const numbers = numbersIn('en')
+  const check = { status: 'failed', expected: '' } as const
+  expect([
+    checkWords({ ...check, name: 'quarantined_share', value: 0.0100004, limit: 0.01 }, numbers),
+    checkWords({ ...check, name: 'age_seconds', value: 93_700, limit: 93_600 }, numbers),
+  ]).toMatchObject([
+    { found: '1.00004\u00a0%', allowed: 'at most 1\u00a0%' },
+    { found: '26.027778 h', allowed: 'at most 26 h' },
+  ])
 })
 
 test('what failed comes first, with links; a run that failed after the newest snapshot with its reason as status has it', async () => {

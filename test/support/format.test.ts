@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  formatBeside,
   formatBytes,
   formatCount,
   formatCounted,
@@ -78,6 +79,16 @@ test.each([
   [604_800, '7 d'],
 ])('formatSpan(%d) is %s', (seconds, text) => {
   expect(formatSpan(seconds)).toBe(text)
+})
+
+test.each([
+  [0.0100004, 0.01, formatPercent, ['1.00004 %', '1 %']],
+  [0.095, 0.01, formatPercent, ['9.5 %', '1 %']],
+  [0.01, 0.01, formatPercent, ['1 %', '1 %']],
+  [0.01 + 1e-12, 0.01, formatPercent, ['1.0000000001 %', '1 %']],
+  [93_700, 93_600, formatSpan, ['26.027778 h', '26 h']],
+] as const)('formatBeside(%d, %d) tells them apart', (value, limit, format, texts) => {
+  expect(formatBeside(value, limit, format)).toEqual(texts)
 })
 
 test('formatInstant leaves milliseconds out, and other texts as they are', () => {

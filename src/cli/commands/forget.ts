@@ -20,6 +20,7 @@ import {
 import { localBytesOption, memoryOption, threadsOption } from '../options/run-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
+import { laterText } from '../output/status-lines.ts'
 import { textTable } from '../output/text-table.ts'
 
 interface ForgetFlags extends LakeOption, JsonOption {
@@ -179,7 +180,7 @@ const summaryLines = (summary: ForgetSummary): string[] => {
     ...lines(runs.length, `Interrupted runs ${gone}: ${runs.join(', ')}; run their commands again`),
     ...lines(made.length, `Made from older snapshots, ${gone}: ${made.join(', ')}`),
     ...lines(published.length, `Published anew: ${published.join(', ')}`),
-    `A later load of the same ids is ${later}.`,
+    `Afterwards ${laterText(later)}.`,
     '',
     ...leftLines(left),
     'Not reached:',

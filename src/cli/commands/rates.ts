@@ -1,7 +1,7 @@
 /** `rates` and its `load` and `list`: the exchange rates that a server converts figures with. */
 
 import type { Command } from 'commander'
-import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import { BASE_CURRENCY, type Rates } from '../../lake/rates/rates.ts'
 import { formatCounted } from '../../support/format.ts'
@@ -69,8 +69,8 @@ const readCsv = async (path: string): Promise<string> => {
     return await readUserText(path)
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    const reason = systemCode(error) ?? 'the file cannot be opened'
-    throw new ToolkitError('RATES_UNREADABLE', `Cannot open rates "${path}": ${reason}`, { path }, error)
+    const text = `Cannot open rates "${path}": ${readReason(error)}`
+    throw new ToolkitError('RATES_UNREADABLE', text, { path }, error)
   }
 }
 

@@ -32,7 +32,7 @@ export const addViews = (program: Command): void => {
         'snapshot',
       ),
     )
-    .addOption(jsonOption('with --write the result as one line of JSON; errors as one line of JSON'))
+    .addOption(jsonOption('with --write the result as one JSON document; errors as one line of JSON'))
     .action(runViews)
   withExamples(command, [
     ['views --lake ./lake --write && duckdb ./lake/lake.duckdb', 'after the lake was moved'],

@@ -5,6 +5,7 @@ import { DEFINITION } from '../../config/definition.ts'
 import type { LoadedConfig } from '../../config/find-file.ts'
 import type { FoundSetting } from '../../config/read-settings.ts'
 import type { ConfigField, FieldsOf, Setting } from '../../config/setting-types.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import { applyTo } from './apply-config.ts'
 import { defaultToLakeHere, lakeHere } from './loaded-config.ts'
 
@@ -84,7 +85,12 @@ export const shownOptions = async (
 ): Promise<readonly ShownSetting[]> => {
   defaultToLakeHere(command)
   const applied = config.file ? await applyTo(command, config.file) : undefined
-  command.parseOptions([...args])
+  const [unknown] = command.parseOptions([...args]).unknown
+  if (unknown !== undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot show the settings of "${command.name()}": it has no option "${unknown}"`,
+    )
   return command.options.map((option): ShownSetting => {
     const name = option.attributeName()
     const key = option.long ?? option.flags

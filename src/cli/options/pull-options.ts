@@ -5,7 +5,7 @@ import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../comm
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
-import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { readReason, systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { PullSettings } from '../../jobs/pull/pull-settings.ts'
 import { parseSearch } from '../../jobs/pull/search.ts'
@@ -106,7 +106,8 @@ export const searchOf = async (text: string): Promise<SearchParameters> => {
   } catch (error) {
     if (error instanceof ToolkitError) throw error
     const code = systemCode(error) === 'ENOENT' ? 'SOURCE_NOT_FOUND' : 'SOURCE_UNREADABLE'
-    throw new ToolkitError(code, `Cannot read the search from "${path}"`, { source: path }, error)
+    const text = `Cannot read the search from "${path}": ${readReason(error)}`
+    throw new ToolkitError(code, text, { source: path }, error)
   }
 }
 

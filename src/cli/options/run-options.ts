@@ -167,7 +167,7 @@ const modeBits = (text: string): number => {
   if ((mode & NEEDED) === NEEDED && (mode & REFUSED) === 0) return mode
   throw new ToolkitError(
     'USAGE',
-    `Cannot read --mode "${text}": expected the mode of a folder in octal, such as 0700, 0750 or 2770`,
+    `Cannot take --mode "${text}": expected one in octal with all rights for its owner and no writing for others, such as 0700 or 2770`,
   )
 }
 

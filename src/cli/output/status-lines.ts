@@ -55,11 +55,15 @@ const tableTable = ({ tables }: SnapshotSummary): string[] =>
     ]),
   )
 
+/** Whether a later load may bring forgotten ids back. */
+export const laterText = (later: ForgetReceipt['later']): string =>
+  later === 'refused' ? 'loads leave the same ids out' : 'loads may bring the same ids back'
+
 const forgottenLines = (receipts: readonly ForgetReceipt[]): string[] =>
   receipts.map(
     ({ snapshot, time, companies, persons, later }) =>
       `Snapshot ${snapshot} of ${formatInstant(time)} has forgotten ${formatCounted(companies, 'company', 'companies')} and ` +
-      `${formatCounted(persons, 'person')}; a later load of the same is ${later}`,
+      `${formatCounted(persons, 'person')}; afterwards ${laterText(later)}`,
   )
 
 const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>

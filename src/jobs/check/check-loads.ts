@@ -7,7 +7,7 @@ import type { Facts } from '../../lake/views/fact-columns.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
-import { formatCount, formatPercent, formatSpan } from '../../support/format.ts'
+import { formatBeside, formatCount, formatPercent, formatSpan } from '../../support/format.ts'
 import { readRows } from '../common/read-rows.ts'
 
 /** The expectations; one that is absent is not checked. */
@@ -48,12 +48,19 @@ export interface CheckResult {
   readonly expected: string
 }
 
-/** The value found, in words: `26.5 h`, `9.5 %`, `1,234`. */
-export const foundText = ({ name, value }: Pick<CheckResult, 'name' | 'value'>): string => {
-  if (value === null) return 'nothing'
-  if (name === 'age_seconds') return formatSpan(value)
-  return name.startsWith('fall_') || name === 'quarantined_share' ? formatPercent(value) : formatCount(value)
+/** The value found and the limit, in words: `26.5 h`, `9.5 %`, `1,234`. */
+const valueTexts = (name: string, value: number, limit = value) => {
+  const isShare = name.startsWith('fall_') || name === 'quarantined_share'
+  return formatBeside(
+    value,
+    limit,
+    name === 'age_seconds' ? formatSpan : isShare ? formatPercent : formatCount,
+  )
 }
+
+/** The value found, in words. */
+export const foundText = ({ name, value, limit }: Pick<CheckResult, 'name' | 'value' | 'limit'>): string =>
+  value === null ? 'nothing' : valueTexts(name, value, limit)[0]
 
 export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
   /** Whether a load has had a name that no drift names any more, by its `nameKey`. */
@@ -86,7 +93,7 @@ const atMost = (name: string, value: number | null, limit: number, more = ''): C
     name,
     value,
     value !== null && value <= limit,
-    `at most ${foundText({ name, value: limit })}${more}`,
+    `at most ${valueTexts(name, value ?? limit, limit)[1]}${more}`,
     limit,
   )
 

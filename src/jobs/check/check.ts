@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { ToolkitError } from '../../core/errors.ts'
+import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
@@ -45,7 +45,7 @@ export interface CheckReport {
   /** How many of the checks failed. */
   readonly failed: number
   readonly checks: readonly CheckResult[]
-  /** The findings of the rules on the data, with `rule` and `severity`: at most 100 of each. */
+  /** The findings of the rules on the data, with `rule` and `severity`: at most 100 of each, errors first. */
   readonly findings: readonly QueryRow[]
 }
 
@@ -73,14 +73,16 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
   const names = columns.map(({ name }) => name)
   const severityAt = names.indexOf('severity')
   const count = { error: 0, note: 0 }
-  const findings: QueryRow[] = []
+  const found: Record<keyof typeof count, QueryRow[]> = { error: [], note: [] }
   for await (const chunk of rows)
     for (const row of chunk) {
       const severity = row[severityAt] === 'note' ? 'note' : 'error'
       count[severity]++
-      if (findings.length === MOST_FINDINGS) continue
-      findings.push({ rule, ...Object.fromEntries(names.map((name, at) => [name, row[at]])), severity })
+      if (count[severity] > MOST_FINDINGS) continue
+      const values = Object.fromEntries(names.map((name, at) => [name, row[at]]))
+      found[severity].push({ rule, ...values, severity })
     }
+  const findings = [...found.error, ...found.note].slice(0, MOST_FINDINGS)
   const status = count.error > 0 ? 'failed' : count.note > 0 ? 'note' : 'passed'
   const check: CheckResult = { name: rule, status, value: count.error || count.note, expected: 'no finding' }
   return { check, findings }
@@ -159,10 +161,7 @@ export const readRules = async (folder: string): Promise<Readonly<Record<string,
     }
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    throw new ToolkitError(
-      'USAGE',
-      `Cannot read the rules in "${folder}": ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new ToolkitError('USAGE', `Cannot read the rules in "${folder}": ${readReason(error)}`)
   }
   return rules
 }

@@ -67,7 +67,11 @@ const MOST_IDS = 10_000
 const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptions): void => {
   const ids = companies.length + persons.length + nationalIds.length
   if (ids >= 1 && ids <= MOST_IDS) return
-  throw new ToolkitError('USAGE', `Cannot forget ${ids} ids: expected 1 to ${MOST_IDS} in one call`)
+  const text =
+    ids === 0
+      ? 'without ids: expected companies, persons or national ids'
+      : `${ids} ids: expected at most ${MOST_IDS} in one call`
+  throw new ToolkitError('USAGE', `Cannot forget ${text}`)
 }
 
 const OPTIONS: OptionTypes<ForgetOptions> = {

@@ -29,7 +29,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
 
 const missing = (name: string, key: string): ToolkitError =>
-  new ToolkitError('USAGE', `Cannot pull: ${name} is not set, and firmlake.toml has no ${key}`)
+  new ToolkitError('USAGE', `Cannot pull: ${name} is not set, and no firmlake.toml has ${key}`)
 
 const given = (env: Environment, name: string, inFile: string | undefined, key: string): string => {
   const value = env[name] || inFile

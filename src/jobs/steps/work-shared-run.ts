@@ -82,10 +82,14 @@ const chosenOf = ({ units, seen: { run } }: SharedRun, choice: UnitChoice): read
   return choice.units.map((id) => {
     const unit = units[id]
     if (unit) return unit
-    throw new ToolkitError('USAGE', `Cannot work on unit ${id} of run "${run}": it has ${units.length}`, {
-      run,
-      unit: id,
-    })
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot work on unit ${id} of run "${run}": its units are 0 to ${units.length - 1}`,
+      {
+        run,
+        unit: id,
+      },
+    )
   })
 }
 

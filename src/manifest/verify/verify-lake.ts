@@ -123,7 +123,9 @@ const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> 
     ...[...runs].map((run) => `run "${run}" is not finished: it is running, or waits for resume or gc`),
     ...stray
       .filter(({ path }) => !listed.has(path))
-      .map(({ path }) => `"${path}" is in no snapshot: a dead run left it, gc removes it`),
+      .map(
+        ({ path }) => `"${path}" is in no snapshot: left by a dead run or by another program, gc removes it`,
+      ),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** Reads small JSON files of settings. A file's own text is never quoted, since it may hold tokens. */
 
-import { type ErrorCode, systemCode, ToolkitError } from '../../core/errors.ts'
+import { type ErrorCode, readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import { FormError } from '../../support/json-form.ts'
 
@@ -17,7 +17,7 @@ export const readStrictJson = async <T>(
     text = await readUserText(path)
   } catch (error) {
     if (error instanceof ToolkitError) throw error
-    throw refuse(systemCode(error) ?? 'the file cannot be opened')
+    throw refuse(readReason(error))
   }
   let document: unknown
   try {

@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { ClientConfig } from 'pg'
-import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { readReason, ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/http-values.ts'
 
 /** All three verify the certificate and the name of the host. */
@@ -30,8 +30,8 @@ export interface AddressWithTls {
 
 const readPem = (name: string, path: string): Promise<string> =>
   readFile(path, 'utf8').catch((error: unknown) => {
-    const reason = systemCode(error) ?? 'it cannot be opened'
-    throw new ToolkitError('TARGET_REFUSED', `Cannot read "${path}", the ${name} of an address: ${reason}`)
+    const text = `Cannot read "${path}", the ${name} of an address: ${readReason(error)}`
+    throw new ToolkitError('TARGET_REFUSED', text)
   })
 
 /**

@@ -3,7 +3,7 @@
  * files and messages.
  */
 
-import { ToolkitError } from '../../core/errors.ts'
+import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 
 /** `b64token` of RFC 6750: what may stand behind `Bearer`. */
@@ -36,8 +36,8 @@ export const readToken = async ({ env, file }: TokenPlaces): Promise<string> => 
   if (file !== undefined) {
     const text = await readUserText(file).catch((error: unknown) => {
       if (error instanceof ToolkitError) throw error
-      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-      throw new ToolkitError('TOKEN_MISSING', `Cannot read the token file "${file}": ${reason}`, {}, error)
+      const text = `Cannot read the token file "${file}": ${readReason(error)}`
+      throw new ToolkitError('TOKEN_MISSING', text, {}, error)
     })
     if (text.trim() === '') {
       throw new ToolkitError('TOKEN_MISSING', `Cannot use the token file "${file}": it is empty`)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { check } from '../../../src/jobs/check/check.ts'
-import { checkLoads, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
+import { checkLoads, foundText, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -44,6 +44,16 @@ test.each([
 ] as const)('checkLoads holds the newest load to %j', (expected, results) => {
   const found = checkLoads(FACTS, expected, NOW).map(({ name, status, value }) => [name, status, value])
   expect(found).toEqual(results.map(([name, status, value]) => [name, status, expect.closeTo(value, 9)]))
+})
+
+test('what is found stands beside its limit with the digits that tell them apart', () => {
+  const sources = [{ run: NEWER, content: 'companies', lines: 10_000_000, quarantined: 100_004 }]
+  const expected = { maxQuarantined: 0.01, maxAgeMs: 24 * 3_600_000 - 100_000 }
+  const checks = checkLoads({ ...FACTS, sources }, expected, NOW)
+  expect(checks.map((one) => [one.status, foundText(one), one.expected])).toEqual([
+    ['failed', '24 h', 'at most 23.972222 h'],
+    ['failed', '1.00004 %', 'at most 1 %'],
+  ])
 })
 
 const pulled = (run: string, received: number, more: object = {}): LoadFacts['pulls'][number] => ({
@@ -184,6 +194,7 @@ test('check tells notes from errors by the severity of each row, counts them all
     future: "SELECT 'note' AS severity, 1 AS own",
     notes: rows("'note'"),
     some: rows("CASE WHEN i < 120 THEN 'note' ELSE 'error' END"),
+    last: "SELECT i AS row, CASE WHEN i < 120 THEN 'note' ELSE 'error' END AS severity FROM range(150) AS t(i)",
     unknown: rows('NULL'),
   }
   const { failed, checks, findings } = await check({ lake: bench.lake, rules })
@@ -195,10 +206,12 @@ test('check tells notes from errors by the severity of each row, counts them all
     ['failed', 30],
     ['failed', 150],
   ])
-  expect(failed).toBe(2)
+  expect(failed).toBe(3)
   const of = (rule: string) => findings.filter((one) => one.rule === rule)
   expect(of('future')).toEqual([{ rule: 'future', severity: 'note', own: 1 }])
   expect(of('some')).toHaveLength(100)
   expect(of('some')[0]).toEqual({ rule: 'some', severity: 'error', row: 120 })
+  expect(of('last')).toHaveLength(100)
+  expect(of('last')[0]).toEqual({ rule: 'last', severity: 'error', row: 120 })
   expect(of('unknown')[0]).toEqual({ rule: 'unknown', severity: 'error', row: 0 })
 })

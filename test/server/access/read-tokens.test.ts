@@ -119,7 +119,7 @@ test.each([
 test('readTokens names a file that is not there', async () => {
   const error = await failure(join(await temporaryFolder(), 'absent.json'))
   expect(error.code).toBe('TOKENS_UNREADABLE')
-  expect(error.message).toContain('ENOENT')
+  expect(error.message).toContain('it does not exist')
 })
 
 test.skipIf(process.platform === 'win32')('isOpenToOthers sees who may read the file', async () => {

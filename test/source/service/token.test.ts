@@ -28,7 +28,7 @@ test('readToken says that a file is empty or not there', async () => {
   await expect(readToken({ file })).rejects.toMatchObject({ code: 'TOKEN_MISSING' })
   await expect(readToken({ file: `${file}.none` })).rejects.toMatchObject({
     code: 'TOKEN_MISSING',
-    message: expect.stringContaining('ENOENT'),
+    message: expect.stringContaining('it does not exist'),
   })
 })
 

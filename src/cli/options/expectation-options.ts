@@ -45,7 +45,11 @@ export const addExpectationOptions = (command: Command): Command =>
       'largest share of bad lines in the newest load',
       share('--max-quarantined'),
     )
-    .option('--max-gap <n>', 'most records that the newest pull of a search missed', wholeNumber('--max-gap'))
+    .option(
+      '--max-gap <n>',
+      'most records that the newest pull of a search missed',
+      wholeNumber('--max-gap', 0),
+    )
     .option('--min-companies <n>', 'least number of current companies', wholeNumber('--min-companies'))
     .option('--no-new-drift', 'fail on names that are unknown and that no earlier load had')
 

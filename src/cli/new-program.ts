@@ -123,7 +123,7 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
   groupHelp(program)
   withExamples(program, [
-    ['demo', 'convert the sample, ask two questions, serve it and pull it back'],
+    ['demo', 'convert the sample, ask three questions, serve it and pull it back'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

@@ -45,8 +45,6 @@ export const ERROR_CODES = {
     'the plan of a run names another service than the one that the token is for; nothing was sent to it',
   PACKAGE_MISSING:
     'the packages of an optional part are not installed; the message has the command that installs them',
-  ENGINE_MISSING:
-    'the packages of the engine are not installed; the message has the command that installs them',
   ENGINE_UNREACHABLE:
     'the server of the engine does not answer; check --temporal and run the same command again: runs go on meanwhile',
   ENGINE_REFUSED:

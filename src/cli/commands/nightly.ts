@@ -41,7 +41,7 @@ export const addNightly = (program: Command): void => {
 const ENDED = {
   done: 'is done',
   later: 'ended early',
-  stopped: 'was stopped',
+  stopped: 'was interrupted',
   failed: 'failed',
 } as const
 

@@ -125,6 +125,13 @@ const checkParts = () => {
   tryAll((part) => TRIALS[part].says)
 }
 
+/** The tour, which names the command as a package has it. */
+const checkDemo = () => {
+  const { status, stdout, stderr } = firmlake(['demo', '--lake', 'toured'])
+  if (status !== 0 || !stdout.includes('\n  firmlake query --lake toured\n'))
+    problems.push(`demo ended with ${status}: ${stderr}${stdout.slice(-500)}`)
+}
+
 /** The types, by a compiler that reads all of them, in a program without the optional parts. */
 const checkTypes = () => {
   writeFileSync(
@@ -173,6 +180,7 @@ checkImports()
 checkWeight()
 checkBill()
 checkTypes()
+checkDemo()
 checkParts()
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0

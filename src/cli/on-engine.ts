@@ -25,7 +25,7 @@ const engineJobs = () => import('../jobs/steps/on-engine.ts')
 /**
  * Does a job on the engine that the flags name, or here where they name none.
  *
- * @throws {ToolkitError} USAGE, ENGINE_MISSING, ENGINE_UNREACHABLE, ENGINE_REFUSED before anything is planned
+ * @throws {ToolkitError} USAGE, PACKAGE_MISSING, ENGINE_UNREACHABLE, ENGINE_REFUSED before anything is planned
  */
 export const onEngineOr = async <T>(
   flags: EngineFlags & {

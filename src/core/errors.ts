@@ -45,8 +45,6 @@ export const ERROR_CODES = {
     'the plan of a run names another service than the one that the token is for; nothing was sent to it',
   PACKAGE_MISSING:
     'the packages of an optional part are not installed; the message has the command that installs them',
-  ENGINE_MISSING:
-    'the packages of the engine are not installed; the message has the command that installs them',
   ENGINE_UNREACHABLE:
     'the server of the engine does not answer; check --temporal and run the same command again: runs go on meanwhile',
   ENGINE_REFUSED:
@@ -70,13 +68,13 @@ export const ERROR_CODES = {
     'no further file may be opened; raise the limit, such as with "ulimit -n 65536", and run the same command again',
   WRITE_FAILED: 'a file could not be written; check the disk and permissions, then run the command again',
   MEMORY_FULL: 'DuckDB needs more memory than it was given; raise --memory, or give fewer --threads',
-  QUERY_REFUSED: 'only one statement that reads is allowed; write a single SELECT',
+  QUERY_REFUSED: 'only one statement is allowed, a SELECT whose functions compute or read',
   QUERY_FAILED: 'DuckDB could not run the query; its message says why',
   ENGINE_FAILED: 'DuckDB failed on data that passed all checks; report it with the message',
   TOKEN_MISSING: 'no token was given; set FIRMLAKE_TOKEN or give --token-file',
   TOKEN_INVALID:
     'a token is too short or holds characters that no bearer token may; look for a line end or a space in it',
-  TOKEN_REFUSED: 'the service does not accept the token (401); get a new one',
+  TOKEN_REFUSED: 'the service does not accept the token (401); get a new token',
   ADDRESS_REFUSED: 'give an https address; plain http is only for this machine',
   SERVICE_FORBIDDEN: 'the token lacks permission (403); ask for a wider subscription',
   SERVICE_NOT_FOUND: 'the service has no such operation or file (404); check --url and the id',

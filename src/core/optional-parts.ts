@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ErrorCode, ToolkitError } from './errors.ts'
+import { ToolkitError } from './errors.ts'
 
 interface OptionalPackage {
   readonly name: string
@@ -20,8 +20,6 @@ export interface OptionalPart {
   /** As messages name it. */
   readonly title: string
   readonly purpose: string
-  /** The error where the packages are missing. */
-  readonly code: Extract<ErrorCode, 'ENGINE_MISSING' | 'PACKAGE_MISSING'>
   readonly packages: readonly OptionalPackage[]
   /** Variables of the environment that hold its credentials. @default none */
   readonly credentials?: readonly string[]
@@ -36,7 +34,6 @@ const PARTS = {
   s3: {
     title: 'object storage',
     purpose: 'lakes, copies and targets in buckets, `s3://…`',
-    code: 'PACKAGE_MISSING',
     packages: [
       { name: '@aws-sdk/client-s3', ...AWS },
       { name: '@aws-sdk/lib-storage', ...AWS },
@@ -47,7 +44,6 @@ const PARTS = {
   postgres: {
     title: 'PostgreSQL',
     purpose: 'PostgreSQL as a target, `postgres://…`',
-    code: 'PACKAGE_MISSING',
     packages: [
       { name: 'pg', range: '^8.23.1', tested: '8.23.1' },
       { name: 'pg-copy-streams', range: '^7.0.0', tested: '7.0.0' },
@@ -57,7 +53,6 @@ const PARTS = {
   temporal: {
     title: 'Temporal',
     purpose: '`--engine temporal` and `firmlake worker`',
-    code: 'ENGINE_MISSING',
     packages: [
       { name: '@temporalio/activity', ...TEMPORAL },
       { name: '@temporalio/client', ...TEMPORAL },
@@ -70,7 +65,6 @@ const PARTS = {
   telemetry: {
     title: 'OpenTelemetry',
     purpose: 'traces and metrics of runs, `OTEL_…`',
-    code: 'PACKAGE_MISSING',
     packages: [
       { name: '@opentelemetry/api', range: '^1.9.0', tested: '1.10.0' },
       { name: '@opentelemetry/sdk-node', range: '>=0.200.0 <1', tested: '0.301.0' },
@@ -136,13 +130,13 @@ export const installedVersion = (name: string, resolve: Resolve = resolveHere): 
 /**
  * Called before a part's packages are imported.
  *
- * @throws {ToolkitError} the part's code, with the line that installs its packages, where one of them is missing
+ * @throws {ToolkitError} `PACKAGE_MISSING`, with the line that installs its packages, where one of them is missing
  */
 export const requirePart = (part: OptionalPartName): void => {
   if (missingPackages(part).length === 0) return
-  const { title, code } = OPTIONAL_PARTS[part]
+  const { title } = OPTIONAL_PARTS[part]
   throw new ToolkitError(
-    code,
+    'PACKAGE_MISSING',
     `Cannot use ${title}: its packages are not installed, "${installLine(part)}" installs them`,
   )
 }

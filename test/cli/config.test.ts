@@ -80,7 +80,7 @@ test('commands take their defaults from the file that is found or named', async 
   expect(errorCode(missing)).toBe('CONFIG_INVALID')
 })
 
-test('a variable that the file names and that is not set is reported by line, a fault by line, help needs no file', async () => {
+test('a variable that the file names and that is not set is reported by line, a fault by line, help and schema need no file', async () => {
   const text = 'lake = "l"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n'
   const sync = ['sync', '--search', '{"CountryCode":["SE"]}']
   const { code, stderr } = await cli(sync, { cwd: await project(text), env: NO_VARIABLES })
@@ -93,7 +93,8 @@ test('a variable that the file names and that is not set is reported by line, a 
     code: 2,
     stderr: expect.stringContaining('line 1: lake: it is 3'),
   })
-  expect(await cli(['status', '--help'], { cwd, env: NO_VARIABLES })).toMatchObject({ code: 0, stderr: '' })
+  for (const words of ['status --help', 'config schema'])
+    expect(await cli(words.split(' '), { cwd, env: NO_VARIABLES })).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('config show refuses an option that the command does not have', async () => {

@@ -33,6 +33,7 @@ test('demo shows what the second delivery changed, answers three questions, and 
   expect(answers(first)).toMatch(/\nSkasø Energy Inc\. +US +2024 +8056400000 /)
   expect(answers(second)).toBe(answers(first))
   for (const { stdout } of [first, second]) {
+    expect(stdout).toContain('\n  npm run -s firmlake -- query --lake ./lake\n')
     expect(stdout).toContain('Pulled 875 companies by cursor')
     expect(stdout).toContain('Pulled 821 relations by cursor')
     expect(stdout).toContain('Pulled 37 companies by batch file companies-PL-0001.jsonl.br')

@@ -101,6 +101,7 @@ test('a part that fails holds back no other, unless it is needed; the exit code 
   })
   await nightFolder(one, `${PULLS}[check]\nmin_companies = 100\ndata = false\n`)
   const checked = await cli(['nightly', '--text'], { cwd: folder, env: NO_VARIABLES })
+  expect(checked.stdout).toContain('\nThe night failed after ')
   expect(checked.code).toBe(5)
   expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 1 checks failed: companies/)
   expect((await one.snapshot()).snapshot).toBe(1)

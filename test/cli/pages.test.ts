@@ -1,5 +1,6 @@
 /** What the pages show is run as it stands there, as far as it needs no service. */
 
+import { randomBytes } from 'node:crypto'
 import { cp, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -17,10 +18,11 @@ test('README.md begins with two commands', () => {
 const runAll = async (
   commands: readonly (readonly string[])[],
   cwd: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Map<string, string>> => {
   const results = new Map<string, string>()
   for (const words of commands) {
-    const { code, stdout, stderr } = await cli(words, { cwd })
+    const { code, stdout, stderr } = await cli(words, { cwd, env })
     expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
     results.set(words[0] ?? '', stdout)
   }
@@ -48,3 +50,23 @@ test('the sixteen lines of README.md run, and what the pages show of a lake', as
   await runAll(commands, cwd)
   expect(await readdir(cwd)).toContain('companies.csv')
 })
+
+test.each(['batch-files', 'less-data', 'targets'])(
+  'the loads of docs/%s.md run, and load companies',
+  async (page) => {
+    const cwd = await temporaryFolder()
+    await cp(SAMPLE, join(cwd, 'batches'), { recursive: true })
+    const loads = commandsIn(`docs/${page}.md`).filter(([name, from]) => name === 'convert' && from !== '-')
+    expect(loads).not.toEqual([])
+    await runAll(loads, cwd, { FIRMLAKE_HASH_KEY: randomBytes(32).toString('hex') })
+    const count = [
+      'query',
+      '--lake',
+      './lake',
+      '--format',
+      'csv',
+      'SELECT count(*) > 0 AS any FROM companies',
+    ]
+    expect((await runAll([count], cwd)).get('query')).toContain('true')
+  },
+)

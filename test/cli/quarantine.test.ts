@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLines } from './batches.ts'
 import { cliHere, cliJsonHere, errorCode } from './run-cli.ts'
@@ -69,4 +70,13 @@ test('replay loads what another limit lets pass, and leaves the rest where it is
   expect(await cliJsonHere(['quarantine', 'list', '--lake', lake])).toMatchObject([
     { line: 2, code: 'NOT_JSON' },
   ])
+})
+
+test('quarantine list says whether the quarantine is empty or has other lines', async () => {
+  const bench = openBench(await temporaryFolder())
+  await bench.write('good.jsonl', [companyLine(1)])
+  await bench.run(['good.jsonl'])
+  const list = ['quarantine', 'list', '--lake', bench.lake]
+  expect((await cliHere(list)).stdout).toBe('The quarantine is empty.\n')
+  expect((await cliHere([...list, '--code', 'TOO_DEEP'])).stdout).toBe('The quarantine holds no such line.\n')
 })

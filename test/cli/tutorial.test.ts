@@ -4,15 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { cp, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { examplesIn } from '../support/page.ts'
+import { examplesIn, squeezed } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { MAIN, SAMPLE } from './run-cli.ts'
 
 const PAGE = 'docs/tutorial.md'
 const [setup = '', ...shell] = examplesIn(PAGE, 'sh')
-
-/** Blanks of a table count once: a column may be wider in the whole of it. */
-const squeezed = (line: string): string => line.replaceAll(/\s+/g, ' ').trim()
 
 /** Commands of a block with `$ ` before each, and the lines that follow as what they print. */
 const consoleSteps = (block: string): readonly { readonly command: string; readonly shows: string[] }[] =>

@@ -76,7 +76,7 @@ test.each([
     'PACKAGE_MISSING: Cannot use PostgreSQL',
     ['export', '--lake', 'lake', '--to', 'postgres://127.0.0.1:1/firms'],
   ],
-  ['temporal', 'ENGINE_MISSING: Cannot use Temporal', ['worker', '--temporal', '127.0.0.1:1']],
+  ['temporal', 'PACKAGE_MISSING: Cannot use Temporal', ['worker', '--temporal', '127.0.0.1:1']],
 ] as const)('without the packages of %s a command that needs them says so', async (part, start, args) => {
   const cwd = await temporaryFolder()
   const env = withoutPart(part)

@@ -1,7 +1,7 @@
 /** What the PostgreSQL sink says when something is wrong, and what is left when a process is killed. */
 
 import { createServer } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { postgres } from '../../src/sink/postgres/postgres.ts'
 import { startChild } from '../support/children.ts'
 import { PASSWORD, withClient } from '../support/postgres-server.ts'
@@ -34,6 +34,17 @@ describe('an error', () => {
     const error = await failure(server().url('postgres', 'postgres', 'falsch-91'))
     expect(error).toMatchObject({ code: 'TARGET_REFUSED', context: { sqlstate: '28P01' } })
     expect(String(error)).not.toContain('falsch-91')
+  })
+
+  test('of no password is TARGET_REFUSED and says where to put it', async () => {
+    vi.stubEnv('PGPASSWORD', undefined)
+    vi.stubEnv('PGPASSFILE', '/none')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const url = server().url('postgres').replace(`:${PASSWORD}@`, '@')
+    expect(await failure(url)).toMatchObject({
+      code: 'TARGET_REFUSED',
+      message: expect.stringContaining('asks for a password and none is given; set PGPASSWORD'),
+    })
   })
 
   test('of a missing database is TARGET_REFUSED', async () => {

@@ -26,13 +26,23 @@ export const examplesIn = (path: string, language: string, section?: string): st
     .map(([, , code = '']) => code)
 }
 
+/** Blanks of a table count once: a column may be wider in the whole of it. */
+export const squeezed = (line: string): string => line.replaceAll(/\s+/g, ' ').trim()
+
+/** What a page shows as printed, line by line. */
+export const shownIn = (path: string): string[] =>
+  examplesIn(path, 'console')
+    .flatMap((code) => code.split('\n'))
+    .filter((line) => !/^(\$ .*|…|)$/.test(line))
+    .map(squeezed)
+
 /** A call as pages show it, up to the end of its line; quoted text and `\\` go on over lines. */
 const CALL =
-  /^(?:\$ )?(?:\w+=\S+ )*(?:npm run -s firmlake -- |firmlake )((?:'[^']*'|"[^"]*"|\\\n|[^'"\n])*)/gm
+  /^(?:(?: {2})?\$ )?(?:\w+=\S+ )*(?:npm run -s firmlake -- |firmlake )((?:'[^']*'|"[^"]*"|\\\n|[^'"\n])*)/gm
 
 /** The command lines of firmlake that a page shows in blocks of code, as words, up to what belongs to the shell. */
 export const commandsIn = (path: string): string[][] =>
-  ['', 'sh', 'console']
+  ['', 'sh', 'console', 'text']
     .flatMap((language) => examplesIn(path, language))
     .flatMap((code) => [...code.matchAll(CALL)])
     .map(([, line = '']) => {

@@ -40,7 +40,7 @@ export const addCopy = (program: Command): void => {
     .argument('<lake>', `folder of the lake, or ${BUCKET_FORM}`)
     .argument('<to>', `a new folder or ${BUCKET_FORM}, or an earlier copy`)
     .addOption(snapshotOption('the newest snapshot of the copy (default: that of the lake)'))
-    .option('--snapshots <n|all>', 'how many snapshots up to that one (default: 1)', numberOrAll, 1)
+    .option('--snapshots <n|all>', 'how many snapshots up to that one', numberOrAll, 1)
     .option('--same-lake', 'the copy keeps the id of the lake, so that its targets take rows of either')
     .addOption(jsonOption())
     .action(runCopy)

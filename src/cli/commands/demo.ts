@@ -9,7 +9,7 @@ import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quar
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
-import { PACKAGE_FOLDER } from '../../support/own-package.ts'
+import { IS_CHECKOUT, PACKAGE_FOLDER } from '../../support/own-package.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { type LakeOption, playLakeOption } from '../options/options.ts'
@@ -108,7 +108,8 @@ const goRound = async (lake: string): Promise<void> => {
 }
 
 const nextLines = (lake: string): string[] => {
-  const call = (command: string): string => `  npm run -s firmlake -- ${command} --lake ${lake}`
+  const program = IS_CHECKOUT ? 'npm run -s firmlake --' : 'firmlake'
+  const call = (command: string): string => `  ${program} ${command} --lake ${lake}`
   return [
     'Tables, views and macros:',
     call('query'),
@@ -123,7 +124,7 @@ const nextLines = (lake: string): string[] => {
     'The same interface for you, at http://127.0.0.1:8080 (docs/serving.md):',
     call('serve'),
     'All commands:',
-    '  npm run -s firmlake -- --help',
+    `  ${program} --help`,
   ]
 }
 

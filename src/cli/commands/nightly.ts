@@ -38,8 +38,15 @@ export const addNightly = (program: Command): void => {
   ])
 }
 
+const ENDED = {
+  done: 'is done',
+  later: 'ended early',
+  stopped: 'was interrupted',
+  failed: 'failed',
+} as const
+
 interface NightSummary {
-  readonly outcome?: string
+  readonly outcome?: keyof typeof ENDED
   readonly parts?: readonly NightPart[]
   readonly error?: { readonly code: string; readonly message: string }
   readonly seconds?: number
@@ -58,7 +65,7 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
       code === undefined ? reason : `${code}: ${reason}`,
     ]),
   ),
-  `The night is ${outcome ?? 'failed'} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
+  `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
 
 /** A line where a part begins and one where it has ended, for who watches and for the log. */

@@ -40,7 +40,7 @@ export const addPlan = (program: Command): void => {
     .addOption(lakeOption().makeOptionMandatory(false))
   for (const option of searchOptions()) command.addOption(option)
   command.addOption(
-    new Option('--since <day>', 'first day (UTC), or "last": from where the last pull into --lake ended'),
+    new Option('--since <day>', 'first day (UTC), or "last": from the day before the last pull into --lake'),
   )
   for (const option of serviceOptions('windows that would be pulled side by side')) command.addOption(option)
   command.addOption(jsonOption()).action(runPlan)

@@ -52,7 +52,7 @@ export const addPull = (program: Command): void => {
   command.addOption(
     new Option(
       '--since <day>',
-      'first day (UTC), or "last": from where the last pull of the same search ended',
+      'first day (UTC), or "last": from the day before the last pull of the same search',
     ),
   )
   command.addOption(requireOption()).addOption(maxGoneOption())

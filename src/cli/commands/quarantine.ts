@@ -89,7 +89,9 @@ const runList = async ({ raw = false, json, code, limit, ...choice }: ListOption
     }
   }
   if (json) return printJson(shown.map((line) => lineObject(line, raw)))
-  if (shown.length === 0) return printLines(['The quarantine holds no such line.'])
+  const isAll = code === undefined && choice.run === undefined
+  if (shown.length === 0)
+    return printLines([isAll ? 'The quarantine is empty.' : 'The quarantine holds no such line.'])
   await printLines(quarantineTable(shown, raw))
   note(`In all: ${byCodeText(counts)}`)
   if (!raw) note('The text of the lines may hold personal data: --raw prints it.')

@@ -117,7 +117,10 @@ interface PullFlags extends PlanFlags, ServiceCommandOptions, SearchOptions {}
 
 /** The first day. */
 const sinceOption = (): Option =>
-  new Option('--since <day>', 'first day (UTC), or "last": from where the last pull of the same search ended')
+  new Option(
+    '--since <day>',
+    'first day (UTC), or "last": from the day before the last pull of the same search',
+  )
 
 const ALL_WORKERS = 'windows listed side by side'
 

@@ -8,7 +8,7 @@ import { note } from '../output/print.ts'
 const NONE: LoadedConfig = { file: undefined, env: {}, notices: [] }
 
 /** These commands answer without a lake: a file with a fault does not stop them. */
-const WITHOUT = /^(-h|--help|-v|--version|help|completion|demo|init)$/
+const WITHOUT = /^(-h|--help|-v|--version|help|completion|demo|init|config schema)( |$)/
 
 let current = NONE
 
@@ -27,8 +27,8 @@ const namedFile = (args: readonly string[]): string | undefined => {
  * @throws {ToolkitError} CONFIG_INVALID
  */
 export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig> => {
-  if (args.length === 0 || WITHOUT.test(args[0] ?? '') || args.some((one) => /^(-h|--help)$/.test(one)))
-    return NONE
+  const words = args.slice(0, 2).join(' ')
+  if (words === '' || WITHOUT.test(words) || args.some((one) => /^(-h|--help)$/.test(one))) return NONE
   const { findConfig } = await import('../../config/find-file.ts')
   current = await findConfig({ named: namedFile(args), cwd: process.cwd(), env: process.env })
   for (const notice of current.notices) note(`warning: ${notice}`)

@@ -2,13 +2,13 @@
 
 import { requirePart } from '../../core/optional-parts.ts'
 
-/** @throws {ToolkitError} ENGINE_MISSING */
+/** @throws {ToolkitError} PACKAGE_MISSING */
 export const clientPart = () => {
   requirePart('temporal')
   return import('./client.ts')
 }
 
-/** @throws {ToolkitError} ENGINE_MISSING */
+/** @throws {ToolkitError} PACKAGE_MISSING */
 export const workerPart = () => {
   requirePart('temporal')
   return import('./worker.ts')

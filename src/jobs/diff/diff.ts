@@ -135,7 +135,11 @@ const newestAt = async (lake: string, newer: SnapshotRoot, since: string, now: D
   for (const number of kept.toReversed())
     if (Date.parse((await readRoot(lake, number)).time) <= moment) return number
   const first = kept[0] ?? newer.snapshot
-  throw noneBefore(lake, newer, `the lake has none of before "${since}"; --from ${first} is its oldest one`)
+  throw noneBefore(
+    lake,
+    newer,
+    `the lake has no snapshot from before "${since}"; its oldest one is --from ${first}`,
+  )
 }
 
 /** The last snapshot up to one that changed data: a compaction holds the same as the one before it. */

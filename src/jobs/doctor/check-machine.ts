@@ -233,8 +233,11 @@ const checkPart = (
   const wrong = found.filter(({ version = '', range }) => !isInRange(version, range))
   if (wrong.length > 0)
     return { about: part, says: `${title} is installed as ${wrong.map(wrongText).join('; ')}`, ...mend }
-  const versions = [...new Set(found.map(({ version }) => version))]
-  return { about: part, state: 'well', says: `${title} ${versions.join(', ')}: ${purpose}` }
+  const [first, ...others] = found.map(({ version }) => version)
+  const versions = others.every((version) => version === first)
+    ? first
+    : `(${found.map(({ name, version }) => `${name} ${version}`).join(', ')})`
+  return { about: part, state: 'well', says: `${title} ${versions}: ${purpose}` }
 }
 
 /** @param needed parts that the configuration needs */

@@ -70,9 +70,14 @@ const targetError = ({ action, server }: Attempt, error: unknown): ToolkitError 
     ADDRESS_CODES.test(state) ||
     /server does not support SSL|must be a string|no pg_hba|certificate/i.test(error.message)
   // Where a name has several addresses, each has its own failure and the whole has no message.
-  const reason = `${error.message || state}${tlsHint(error)}`
+  const reason = NO_PASSWORD.test(error.message)
+    ? 'it asks for a password and none is given; set PGPASSWORD, or put it into ~/.pgpass'
+    : `${error.message || state}${tlsHint(error)}`
   return new ToolkitError(refused ? 'TARGET_REFUSED' : 'TARGET_FAILED', `${start}: ${reason}`, {}, error)
 }
+
+/** Said by the driver where a server asks for a password and there is none. */
+const NO_PASSWORD = /client password must be a/
 
 const CONNECT_TIMEOUT_MS = 30_000
 

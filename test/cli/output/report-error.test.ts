@@ -23,7 +23,7 @@ test.each([
     'says the meaning alone',
     'TOKEN_REFUSED',
     'Cannot pull: the service does not accept the token (401)',
-    '  get a new one\n',
+    '  get a new token\n',
   ],
   [
     'says the meaning by its option',

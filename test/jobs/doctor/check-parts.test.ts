@@ -29,7 +29,7 @@ test('checkParts says the versions that are installed', async () => {
   expect(partOf(checkParts(new Set(), resolve), 'postgres')).toEqual({
     about: 'postgres',
     state: 'well',
-    says: 'PostgreSQL 8.24.0, 7.0.1: PostgreSQL as a target, `postgres://…`',
+    says: 'PostgreSQL (pg 8.24.0, pg-copy-streams 7.0.1): PostgreSQL as a target, `postgres://…`',
   })
 })
 

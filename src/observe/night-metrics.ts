@@ -45,7 +45,7 @@ const metricsText = (night: EndedNight, before: string): string => {
     [
       'firmlake_night_duration_seconds',
       'How long the last night took.',
-      one(secondsOf(ended) - secondsOf(started)),
+      one((ended.getTime() - started.getTime()) / 1000),
     ],
     ['firmlake_night_snapshot', 'Snapshot that the last night made; absent for none.', one(totals.snapshot)],
     ['firmlake_night_records', 'Records that the last night committed.', by('content', totals.records)],

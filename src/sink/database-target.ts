@@ -29,6 +29,12 @@ export interface DatabaseTarget {
 export interface DatabaseSink {
   readonly sink: (at: string) => DeliverySink
   /**
+   * Looks at what an address says, and asks no server; absent of a file.
+   *
+   * @throws {ToolkitError} `TARGET_REFUSED`
+   */
+  readonly check?: (at: string) => Promise<unknown>
+  /**
    * Asks a server whether a delivery could begin, and changes nothing; absent of a file.
    *
    * @returns what answered, without a secret

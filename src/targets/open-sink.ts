@@ -128,8 +128,11 @@ export const chooseSink = async (
       const { folder } = await FILE_FORMATS[format].load()
       return withDeliveredRuns(folder(directory, options), directory)
     }
-    case 'database':
-      return (await DATABASES[address.database].load()).sink(address.at)
+    case 'database': {
+      const { check, sink } = await DATABASES[address.database].load()
+      await check?.(address.at)
+      return sink(address.at)
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import { postgres } from '../../src/sink/postgres/postgres.ts'
+import { checkTargets } from '../../src/targets/update-targets.ts'
 import { selfSigned } from '../support/needs.ts'
 import { stubEnvironment } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -108,6 +109,11 @@ test.each([
 ])('an address with %s is refused before anything is sent', async (query) => {
   const { port, clear } = await listen()
   expect(await failure(at(BEYOND, port, `?${query}`))).toMatchObject({
+    code: 'TARGET_REFUSED',
+    message: expect.stringContaining('sslmode=verify-full'),
+  })
+  // A load is refused before it begins.
+  await expect(checkTargets({ lake: 'lake', sinks: [at(BEYOND, port, `?${query}`)] })).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
     message: expect.stringContaining('sslmode=verify-full'),
   })

@@ -21,6 +21,7 @@ import {
   targetColumns,
   writeColumns,
 } from './staged-columns.ts'
+import { readTls } from './tls.ts'
 
 const DEFAULT_SCHEMA = 'firmlake'
 
@@ -127,6 +128,7 @@ const replacedText = (table: string, count: number): string =>
 
 export const postgresSink: DatabaseSink = {
   sink: (url) => postgres(url),
+  check: (url) => readTls(url, process.env),
   async probe(url, limitMs) {
     requirePart('postgres')
     const { probe } = await import('./with-connection.ts')

@@ -3,21 +3,33 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { type CliResult, cli, cliJson, SAMPLE } from '../cli/run-cli.ts'
+import { type CliOptions, type CliResult, cliHere, cliJsonHere, SAMPLE } from '../cli/run-cli.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, LAKE } from './s3-bench.ts'
 
 export const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
 
+/** Runs a command in this process with modules of its own: nothing of the lake is known to it, as to another process. */
+export const cliAnew = (args: readonly string[], options: CliOptions = {}): Promise<CliResult> => {
+  vi.resetModules()
+  return cliHere(args, options)
+}
+
+/** The same, which must end with 0. @returns its JSON */
+export const cliJsonAnew = <T>(args: readonly string[]): Promise<T> => {
+  vi.resetModules()
+  return cliJsonHere<T>(args)
+}
+
 /** Runs a command on the lake that must end with 0. */
 export const succeed = async (...args: readonly string[]): Promise<CliResult> => {
-  const result = await cli([...args, '--lake', LAKE])
+  const result = await cliAnew([...args, '--lake', LAKE])
   expect(result.code === 0 ? '' : `${args.join(' ')}: ${result.stderr}`).toBe('')
   return result
 }
 
 export const query = (sql: string, ...more: readonly string[]): Promise<unknown> =>
-  cliJson(['query', '--lake', LAKE, sql, ...more])
+  cliJsonAnew(['query', '--lake', LAKE, sql, ...more])
 
 /** Companies, figures and their sum. */
 export const ANSWERS = `SELECT (SELECT count(*) FROM companies) AS companies,

@@ -5,12 +5,23 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { companyLines } from '../cli/batches.ts'
-import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { type CliResult, cli, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { Passing } from './loopback-proxy.ts'
 import { type Bench, LAKE, objectFile, s3Bench } from './s3-bench.ts'
-import { ANSWERS, elsewhere, localFiles, manifest, query, RELATIONS, succeed, tableFile } from './s3-cli.ts'
+import {
+  ANSWERS,
+  cliAnew,
+  cliJsonAnew,
+  elsewhere,
+  localFiles,
+  manifest,
+  query,
+  RELATIONS,
+  succeed,
+  tableFile,
+} from './s3-cli.ts'
 
 // Several commands one after the other, each a process of its own.
 vi.setConfig({ testTimeout: 240_000 })
@@ -31,10 +42,10 @@ describe('a stored file that is', () => {
     await succeed('convert', SAMPLE_COMPANIES)
     const path = await tableFile('financials')
     await spoil(objectFile(server, path))
-    const verified = await cli(['verify', '--lake', LAKE, '--json'])
+    const verified = await cliAnew(['verify', '--lake', LAKE, '--json'])
     expect(verified.code).toBe(1)
     expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, problems: [{ problem, path }] })
-    const asked = await cli(['query', '--lake', LAKE, 'SELECT sum(value) FROM financials', '--json'])
+    const asked = await cliAnew(['query', '--lake', LAKE, 'SELECT sum(value) FROM financials', '--json'])
     expect([asked.code, errorCode(asked)]).toEqual([1, 'LAKE_DAMAGED'])
     expect(asked.stderr).toContain(path)
     // Other tables are still there to be read.
@@ -124,7 +135,7 @@ test('serve answers from a bucket on a machine that has nothing of it, batch fil
   await writeFile(csv, 'currency,year,units_per_usd\nXTS,2024,4.5\n')
   await succeed('rates', 'load', csv)
   await elsewhere()
-  const rates = await cliJson<object[]>(['rates', 'list', '--lake', LAKE, '--year', '2024'])
+  const rates = await cliJsonAnew<object[]>(['rates', 'list', '--lake', LAKE, '--year', '2024'])
   expect(rates).toContainEqual({ currency: 'XTS', year: 2024, unitsPerUsd: 4.5 })
   expect((await succeed('batches', 'make')).stdout).toContain('570 records')
   const headers = { authorization: 'Bearer token-of-the-test-4711', 'content-type': 'application/json' }
@@ -144,10 +155,10 @@ test('records restores from a bucket what it restores from a folder', async (con
   await s3Bench(context)
   const folder = join(await temporaryFolder(), 'lake')
   await succeed('convert', SAMPLE_COMPANIES, RELATIONS)
-  expect((await cli(['convert', SAMPLE_COMPANIES, RELATIONS, '--lake', folder])).code).toBe(0)
+  expect((await cliAnew(['convert', SAMPLE_COMPANIES, RELATIONS, '--lake', folder])).code).toBe(0)
   const { stdout } = await succeed('records')
   expect(stdout.split('\n')).toHaveLength(571)
-  expect(stdout === (await cli(['records', '--lake', folder])).stdout).toBe(true)
+  expect(stdout === (await cliAnew(['records', '--lake', folder])).stdout).toBe(true)
 })
 
 test('quarantine lists and replays lines from a machine that has nothing of the lake', async (context) => {
@@ -156,10 +167,10 @@ test('quarantine lists and replays lines from a machine that has nothing of the 
   await writeFile(file, [...(await companyLines(1)), '{'].join('\n'))
   await succeed('convert', file, '--max-depth', '2', '--max-quarantined', '2')
   await elsewhere()
-  expect(await cliJson(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ line: 1 }, { line: 2 }])
+  expect(await cliJsonAnew(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ line: 1 }, { line: 2 }])
   expect((await succeed('replay')).stdout).toContain('1 record')
   await elsewhere()
-  expect(await cliJson(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ code: 'NOT_JSON' }])
+  expect(await cliJsonAnew(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ code: 'NOT_JSON' }])
   expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 1 }])
   await succeed('verify')
 })
@@ -202,7 +213,7 @@ test('gc removes old snapshots from the bucket with their files, their copies an
   const stored = (await bench.open().list('')).map(({ path }) => path)
   expect(stored.filter((path) => !/^(_manifest\/|lake\.ducklake)/.test(path))).toEqual(wanted.toSorted())
   for (const path of await localFiles(bench)) expect(wanted).toContain(path)
-  const old = await cli(['query', '--lake', LAKE, '--snapshot', '1', 'SELECT 1', '--json'])
+  const old = await cliAnew(['query', '--lake', LAKE, '--snapshot', '1', 'SELECT 1', '--json'])
   expect(errorCode(old)).toBe('SNAPSHOT_NOT_FOUND')
   expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 300 }])
   await succeed('verify')
@@ -264,9 +275,10 @@ test('diff tells of two snapshots in a bucket what it tells of a folder', async 
   await writeFile(first, (await companyLines(3)).join('\n'))
   const told: unknown[] = []
   for (const lake of [LAKE, folder]) {
-    for (const file of [first, source]) expect((await cli(['convert', file, '--lake', lake])).code).toBe(0)
+    for (const file of [first, source])
+      expect((await cliAnew(['convert', file, '--lake', lake])).code).toBe(0)
     await elsewhere()
-    const { rows, summary } = await cliJson<{ rows: unknown; summary: Record<string, unknown> }>([
+    const { rows, summary } = await cliJsonAnew<{ rows: unknown; summary: Record<string, unknown> }>([
       'diff',
       '--lake',
       lake,

@@ -4,10 +4,10 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, type TestContext, test, vi } from 'vitest'
-import { type CliResult, cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { type CliResult, cli, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { Passing } from './loopback-proxy.ts'
 import { type Bench, LAKE, s3Bench } from './s3-bench.ts'
-import { ANSWERS, elsewhere, localFiles, manifest, query, succeed, tableFile } from './s3-cli.ts'
+import { ANSWERS, cliJsonAnew, elsewhere, localFiles, manifest, query, succeed, tableFile } from './s3-cli.ts'
 
 // Several commands one after the other, each a process of its own.
 vi.setConfig({ testTimeout: 240_000 })
@@ -41,7 +41,7 @@ const atWork = async (bench: Bench): Promise<readonly string[]> =>
 test('compact puts its files into the bucket, keeps none here, and leaves old snapshots readable', async (context) => {
   const bench = await s3Bench(context)
   const before = await twoRuns()
-  const { snapshot } = await cliJson<{ snapshot: number }>(['compact', '--lake', LAKE])
+  const { snapshot } = await cliJsonAnew<{ snapshot: number }>(['compact', '--lake', LAKE])
   expect(snapshot).toBe(3)
   expect(await atWork(bench)).toEqual([])
   const compacted = await tableFile('financials')

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
-import { cli, cliJson } from '../cli/run-cli.ts'
 import { companyMarks, marksBelow, personMarks, plantLake } from '../jobs/forget/planted-lake.ts'
 import { openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { LAKE, s3Bench } from './s3-bench.ts'
+import { cliAnew, cliJsonAnew } from './s3-cli.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -17,9 +17,9 @@ test('forget erases all marks from the objects of a bucket and from the copies o
   const bench = openBench(await temporaryFolder())
   await plantLake(bench)
   await copyLake({ lake: bench.lake, to: LAKE, snapshots: 'all' })
-  expect(await cli(['publish', 'iceberg', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cliAnew(['publish', 'iceberg', '--lake', LAKE])).toMatchObject({ code: 0 })
   // Copies of all tables come to the work folder.
-  expect(await cli(['records', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cliAnew(['records', '--lake', LAKE])).toMatchObject({ code: 0 })
   const gone = [...companyMarks(2), ...personMarks(902)]
   const places = [join(server.folder, LAKE.slice('s3://'.length)), open().local]
   const found = await Promise.all(places.map((place) => marksBelow(place, gone)))
@@ -31,5 +31,5 @@ test('forget erases all marks from the objects of a bucket and from the copies o
   })
   for (const place of places) expect([...(await marksBelow(place, gone))]).toEqual([])
   expect((await marksBelow(places[0] ?? '', companyMarks(3))).size).toBe(companyMarks(3).length)
-  expect(await cliJson(['verify', '--lake', LAKE])).toMatchObject({ problems: [] })
+  expect(await cliJsonAnew(['verify', '--lake', LAKE])).toMatchObject({ problems: [] })
 })

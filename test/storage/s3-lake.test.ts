@@ -4,11 +4,12 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, type TestContext, test, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { cli, errorCode, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import type { S3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { Fate, Passing } from './loopback-proxy.ts'
 import { type Bench, LAKE, s3Bench } from './s3-bench.ts'
+import { cliAnew, cliJsonAnew } from './s3-cli.ts'
 
 // Several commands one after the other, each a process of its own.
 vi.setConfig({ testTimeout: 240_000 })
@@ -16,12 +17,12 @@ vi.setConfig({ testTimeout: 240_000 })
 const COUNTS = `SELECT (SELECT count(*) FROM companies) AS companies, (SELECT count(*) FROM financials) AS financials,
   (SELECT round(sum(value)) FROM financials) AS value`
 
-const counted = (lake: string): Promise<unknown> => cliJson(['query', '--lake', lake, COUNTS])
+const counted = (lake: string): Promise<unknown> => cliJsonAnew(['query', '--lake', lake, COUNTS])
 
 /** What a folder gives for the same files. */
 const expected = async (...sources: readonly string[]): Promise<unknown> => {
   const lake = join(await temporaryFolder(), 'lake')
-  expect(await cli(['convert', ...sources, '--lake', lake])).toMatchObject({ code: 0 })
+  expect(await cliAnew(['convert', ...sources, '--lake', lake])).toMatchObject({ code: 0 })
   return await counted(lake)
 }
 
@@ -55,7 +56,7 @@ test('two runs that race both stand in the lake, and its queries give what a fol
     (await open().list('_manifest')).map(({ path }) => path).filter((path) => /\d{8}\.json$/.test(path)),
   ).toEqual(['_manifest/00000001.json', '_manifest/00000002.json'])
   expect(await counted(LAKE)).toEqual(await expected(...sources))
-  expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cliAnew(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   // Nothing of the runs is left, neither there nor here.
   expect(await open().list('_runs')).toEqual([])
   const staged = (await listTree(join(open().local, '_runs'))).filter(({ kind }) => kind === 'file')
@@ -71,7 +72,7 @@ describe('a server that is killed in the midst of a run', () => {
     const run = await cli(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
     expect(run.code === 0 ? '' : run.stderr).toBe('')
     expect(await counted(LAKE)).toEqual(await expected(SAMPLE_COMPANIES))
-    expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+    expect(await cliAnew(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   })
 
   test.for([
@@ -87,10 +88,10 @@ describe('a server that is killed in the midst of a run', () => {
       expect(failed.stderr).not.toContain(server.secretKey)
       await server.start()
       expect((await open().list('_manifest')).filter(({ path }) => /\d{8}\.json$/.test(path))).toEqual([])
-      const again = await cli(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
+      const again = await cliAnew(['convert', SAMPLE_COMPANIES, '--lake', LAKE])
       expect(again.code === 0 ? '' : again.stderr).toBe('')
       expect(await counted(LAKE)).toEqual(await expected(SAMPLE_COMPANIES))
-      expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+      expect(await cliAnew(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
     },
   )
 })
@@ -109,10 +110,10 @@ test('a run that is killed after its first partition is resumed, and nothing of 
     },
   })
   expect(killed.code).toBeNull()
-  const resumed = await cli(['resume', '--lake', LAKE])
+  const resumed = await cliAnew(['resume', '--lake', LAKE])
   expect(resumed.code === 0 ? '' : resumed.stderr).toBe('')
   expect(await counted(LAKE)).toEqual(await expected(...sources))
-  expect(await cli(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
+  expect(await cliAnew(['verify', '--lake', LAKE])).toMatchObject({ code: 0 })
   expect(await open().list('_runs')).toEqual([])
 })
 

@@ -6,14 +6,14 @@ import { writeSample } from '../../data/sample.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
-import { cli, cliJson } from '../cli/run-cli.ts'
+import { cli } from '../cli/run-cli.ts'
 import { needs } from '../support/needs.ts'
 import { openPython, type PythonSession, pythonMissing } from '../support/readers.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Fate, type Passing, s3Error } from './loopback-proxy.ts'
 import { type Bench, LAKE, s3Bench } from './s3-bench.ts'
-import { elsewhere, query, succeed } from './s3-cli.ts'
+import { cliJsonAnew, elsewhere, query, succeed } from './s3-cli.ts'
 
 // Several commands one after the other, each a process of its own, and Python.
 vi.setConfig({ testTimeout: 240_000 })
@@ -113,7 +113,7 @@ const expectRows = async ({ server }: Bench, format: Format, tools: Tools, wante
 
 /** Tables that a publication changed. */
 const published = async (format: Format): Promise<readonly unknown[]> => {
-  const { tables } = await cliJson<{ tables: readonly { versions: number }[] }>([
+  const { tables } = await cliJsonAnew<{ tables: readonly { versions: number }[] }>([
     'publish',
     format,
     '--lake',

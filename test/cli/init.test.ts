@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPullBench } from '../service/pull-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, SAMPLE_COMPANIES } from './run-cli.ts'
+import { cliHere, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
 
@@ -14,7 +14,7 @@ const codeIn = (stderr: string): string | undefined => /^error ([A-Z_]+):/m.exec
 const runner =
   (cwd: string) =>
   (...args: readonly string[]) =>
-    cli(args, { cwd, env: NO_VARIABLES })
+    cliHere(args, { cwd, env: NO_VARIABLES })
 
 test('init for files writes what a first night needs, and later commands find the lake by it', async () => {
   const folder = await temporaryFolder()

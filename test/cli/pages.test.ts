@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandsIn, examplesIn } from '../support/page.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, SAMPLE } from './run-cli.ts'
+import { cliHere, SAMPLE } from './run-cli.ts'
 
 const [setup = '', use = ''] = examplesIn('README.md', 'sh')
 
@@ -22,7 +22,7 @@ const runAll = async (
 ): Promise<Map<string, string>> => {
   const results = new Map<string, string>()
   for (const words of commands) {
-    const { code, stdout, stderr } = await cli(words, { cwd, env })
+    const { code, stdout, stderr } = await cliHere(words, { cwd, env })
     expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
     results.set(words[0] ?? '', stdout)
   }

@@ -29,6 +29,9 @@ const spark = async (folder: string, master: string, firmlake: string): Promise<
     'spark.ui.enabled': 'false',
     'spark.ui.showConsoleProgress': 'false',
     'spark.executor.memory': '512m',
+    // They end before better code would be worth its making.
+    'spark.driver.extraJavaOptions': '-XX:TieredStopAtLevel=1',
+    'spark.executor.extraJavaOptions': '-XX:TieredStopAtLevel=1',
     'spark.local.dir': folder,
   }
   const conf = Object.entries(settings).map(([name, value]) => `--conf ${name}=${value}`)

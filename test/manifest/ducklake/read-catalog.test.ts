@@ -35,11 +35,14 @@ const VIEWS = [
     .map(({ name }) => name),
 ]
 
+/** Those that have rows in a lake without relations. */
+const COMPANY_VIEWS = TABLE_VIEWS.filter((name) => !/^(relation|ownership|role)/.test(name))
+
 /** Whether tables at all snapshots are the same for both. @param ofNewest views that are compared at the newest one */
-const expectSame = async (lake: string, ofNewest = TABLE_VIEWS): Promise<void> => {
+const expectSame = async (lake: string, ofNewest = COMPANY_VIEWS, ofAll = COMPANY_VIEWS): Promise<void> => {
   const snapshots = await listSnapshots(lake)
   for (const snapshot of snapshots) {
-    const views = snapshot === snapshots.at(-1) ? ofNewest : TABLE_VIEWS
+    const views = snapshot === snapshots.at(-1) ? ofNewest : ofAll
     expect([snapshot, await sumsInCatalog(lake, snapshot, views)]).toEqual([
       snapshot,
       await sumsInQuery(lake, snapshot, views),
@@ -86,9 +89,9 @@ test('each table and view is what query gives, at each snapshot, over loads, a c
   await load(lake, company(again[0] ?? 1, 7, { Fancy: 'z' }), { broken: true }, company(5, 5))
   await compact({ lake })
   await load(lake, ...again.slice(0, 3).map((id) => company(id, 3)), company(5, 6))
-  await expectSame(lake, VIEWS)
+  await expectSame(lake, VIEWS, TABLE_VIEWS)
   await removeGarbage({ lake, now: new Date(), keep: 2 })
-  await expectSame(lake)
+  await expectSame(lake, TABLE_VIEWS, TABLE_VIEWS)
 })
 
 const REAL = resolve('../shared/data/real')
@@ -106,7 +109,7 @@ test('each table and view of real companies is what query gives', async (context
     .slice(0, 5)
     .map((line): object => JSON.parse(line))
   await load(lake, ...again)
-  await expectSame(lake, VIEWS)
+  await expectSame(lake, VIEWS, TABLE_VIEWS)
 })
 
 test('companies that are not listed any more are gone from the snapshot of the listing on, and come back', async () => {

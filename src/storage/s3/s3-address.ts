@@ -32,7 +32,11 @@ export const parseS3Address = (address: string, env: NodeJS.ProcessEnv): S3Addre
   // Text before an @ may be a secret: the message must not repeat it.
   if (!BUCKET.test(bucket) && rest.includes('@'))
     throw unusable('s3://…', 's3://bucket/prefix, and the credentials in the environment')
-  if (!BUCKET.test(bucket)) throw unusable(address, 'the name of a bucket after s3://')
+  if (!BUCKET.test(bucket))
+    throw unusable(
+      address,
+      'after s3:// a name of a bucket, of at least two letters, digits, ".", "_" and "-"',
+    )
   const prefix = segments.join('/')
   if (/[?#\0\\]/.test(prefix)) throw unusable(address, 'a prefix without "?", "#" and backslashes')
   if (prefix !== '' && hasBadSegment(prefix))

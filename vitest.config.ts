@@ -21,8 +21,8 @@ export default defineConfig({
       NODE_COMPILE_CACHE: join(tmpdir(), 'firmlake-compiled-for-tests'),
     },
     pool: 'forks',
-    // One more than the two cores: tests wait for processes, servers and clocks.
-    maxWorkers: 3,
+    // Two more than the two cores: tests wait for processes, servers and clocks.
+    maxWorkers: 4,
     setupFiles: ['test/support/catalog-setup.ts'],
     projects: [
       {

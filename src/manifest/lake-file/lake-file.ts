@@ -70,8 +70,12 @@ interface FileKind {
   readonly file: PlacedFile
   /** Its key of firmlake.toml, which sets a variable. */
   readonly key: 'duckdb' | 'ducklake'
-  /** Why the lake has no such file; `undefined` where it is to have one. */
-  readonly whyNot: (lake: string, root: SnapshotRoot, options: LakeFileOptions) => Promise<string | undefined>
+  /** Why the lake has no such file; `undefined` where it is to have one. @default every lake has one */
+  readonly whyNot?: (
+    lake: string,
+    root: SnapshotRoot,
+    options: LakeFileOptions,
+  ) => Promise<string | undefined>
   /** The snapshots that it shows. */
   readonly shows: (lake: string, root: SnapshotRoot) => Promise<string>
   readonly make: (
@@ -127,7 +131,6 @@ const STATISTICS_AGAIN = `"${CATALOG_FILE}" was missing or not what was written:
 const catalogKind: FileKind = {
   file: CATALOG,
   key: 'ducklake',
-  whyNot: async () => undefined,
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
   make: async (make, lake, root, { anew = false, mostInlined }) => {
     const before = anew ? undefined : await readPlaced(lake, CATALOG)
@@ -195,7 +198,7 @@ const writeFile = async (
     const root = await readRoot(lake)
     const reason = isLeftOut(kind)
       ? `"${kind.key} = false" leaves it out`
-      : await kind.whyNot(lake, root, options)
+      : await kind.whyNot?.(lake, root, options)
     if (reason !== undefined) {
       // A file that shows an older snapshot would be taken for the lake.
       await removePlaced(lake, file)

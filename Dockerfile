@@ -2,7 +2,7 @@
 # It runs as a user without rights, and with a read-only root where /tmp and /data can be written:
 #   docker run --rm --read-only --tmpfs /tmp -v lake:/data -e FIRMLAKE_URL=… -e FIRMLAKE_TOKEN_FILE=… firmlake
 
-FROM node:24-bookworm-slim AS packages
+FROM node:26.12.1-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # As the lock file has them; without tools and without optional parts.
@@ -13,7 +13,7 @@ RUN cd /parts && npm ci --ignore-scripts
 COPY firmlake-*.tgz /tmp/
 RUN tar -xzf /tmp/firmlake-*.tgz --strip-components=1 -C /app
 
-FROM node:24-bookworm-slim
+FROM node:26.12.1-bookworm-slim
 COPY --from=packages /app /app
 COPY --from=packages /parts/node_modules /node_modules
 # A copied folder would lose its mode.

@@ -298,6 +298,15 @@ test('files of a lake reach their readers through lake/files/fetch-tables.ts alo
   expect(fetching).toEqual(['lake/files/fetch-tables.ts'])
 })
 
+test('core/brotli.ts alone takes a decoder of Brotli from Node, after it looked at its release', async () => {
+  const names = await readdir(join(PROJECT, 'src'), { recursive: true })
+  const taking: string[] = []
+  for (const name of names.filter((one) => one.endsWith('.ts')))
+    if (/brotliDecompress|BrotliDecompress/.test(await readFile(join(PROJECT, 'src', name), 'utf8')))
+      taking.push(name.replaceAll('\\', '/'))
+  expect(taking).toEqual(['core/brotli.ts'])
+})
+
 test('no two rooms export the same name', async () => {
   expect(await sharedNames(PROJECT)).toEqual([])
 })

@@ -5,8 +5,11 @@
  * stripped and compiled at every start.
  */
 
-/** As `engines` of package.json says. */
+/** The first release that runs the rest; what a later one lacks, such as a safe Brotli decoder, the rest says. */
 const [LEAST_MAJOR, LEAST_MINOR] = [22, 19]
+
+/** `engines` of package.json, in words. */
+const NEEDED = 'Node 22.23.4, 24.22.1, 26.12.1 or a later release of these'
 
 const isTooOld = (version: string): boolean => {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -42,9 +45,7 @@ const start = async (): Promise<void> => {
 }
 
 if (isTooOld(process.versions.node)) {
-  console.error(
-    `firmlake needs Node ${LEAST_MAJOR}.${LEAST_MINOR} or later; this is ${process.version}, in "${process.execPath}"`,
-  )
+  console.error(`firmlake needs ${NEEDED}; this is ${process.version}, in "${process.execPath}"`)
   process.exitCode = 2
 } else await start()
 

@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   DECODE_DAMAGED: 'a compressed file is damaged; fetch it again and compare its length and hash',
   DECODE_TRUNCATED: 'a compressed file ends too early; fetch it again',
   DECODE_TRAILING: 'trailing bytes after the compressed data; fetch the file again',
+  NODE_VULNERABLE:
+    'this release of Node must not decode Brotli (CVE-2026-111497); install one that the message names',
   DECODE_LIMIT: 'a file expands beyond the limit; raise --max-ratio only for a file you trust',
   SOURCE_FORM: 'a source is not JSON Lines or JSON; its message says what it looks like and what to do',
   DOCUMENT_DAMAGED:

@@ -9,7 +9,7 @@
  */
 
 import type { Transform } from 'node:stream'
-import { crc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { crc32, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { systemCode } from '../core/errors.ts'
 import { freeChunk } from '../support/buffers.ts'
 import { type ByteFeed, StreamFault, trailingAt, truncatedAt } from './byte-feed.ts'
@@ -25,6 +25,8 @@ import {
 interface Decoder extends Transform {
   readonly bytesWritten: number
 }
+
+type CreateDecoder = (options: { readonly chunkSize: number }) => Decoder
 
 const faultOf = (error: Error, offset: number): StreamFault => {
   const code = systemCode(error)
@@ -47,7 +49,7 @@ const chunkBytesOf = async (feed: ByteFeed): Promise<number> =>
  * @throws {StreamFault} `truncated`, `damaged` or `window`
  */
 async function* runDecoder(
-  create: (options: { readonly chunkSize: number }) => Decoder,
+  create: CreateDecoder,
   chunkSize: number,
   feed: Pick<ByteFeed, 'next' | 'unread' | 'position'>,
 ): AsyncGenerator<Buffer, void> {
@@ -119,11 +121,11 @@ async function* everyStream(
 }
 
 /** Bytes after a whole stream that fail without giving a byte were no stream. Other garbage shows as bad lines later. */
-async function* decodeOne(feed: ByteFeed): AsyncGenerator<Buffer, void> {
+async function* decodeOne(create: CreateDecoder, feed: ByteFeed): AsyncGenerator<Buffer, void> {
   const start = feed.position()
   let given = false
   try {
-    for await (const chunk of runDecoder(createBrotliDecompress, await chunkBytesOf(feed), feed)) {
+    for await (const chunk of runDecoder(create, await chunkBytesOf(feed), feed)) {
       given = true
       yield chunk
     }
@@ -135,9 +137,11 @@ async function* decodeOne(feed: ByteFeed): AsyncGenerator<Buffer, void> {
 /**
  * Decodes all Brotli streams of a feed; an empty feed is truncated.
  *
+ * @param create makes the decoder of one stream
  * @throws {StreamFault} `truncated`, `damaged` or `trailing`
  */
-export const decodeBrotli = (feed: ByteFeed): AsyncGenerator<Buffer, void> => everyStream(feed, decodeOne)
+export const decodeBrotli = (feed: ByteFeed, create: CreateDecoder): AsyncGenerator<Buffer, void> =>
+  everyStream(feed, (one) => decodeOne(create, one))
 
 /** The third byte is the method: deflate is the only one there is. */
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8])

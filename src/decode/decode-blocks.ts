@@ -1,5 +1,6 @@
 /** From a source's raw bytes to blocks of whole lines: detect, decompress, split a document into records, cut. */
 
+import type { BrotliOrigin } from '../core/brotli.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Block } from '../core/lines.ts'
 import { type ByteFeed, byteFeed } from './byte-feed.ts'
@@ -13,6 +14,8 @@ export interface DecodeOptions {
   readonly name: string
   /** @default detected from the first bytes and the name, see `detectCompression` */
   readonly compression?: Compression | undefined
+  /** Where its bytes come from. @default 'file' */
+  readonly origin?: BrotliOrigin | undefined
   /** Largest block in bytes. @default 32 MiB - 64 KiB, DECODE_LIMITS.blockBytes */
   readonly blockBytes?: number | undefined
   /** Longest line in bytes that is held. @default 16 MiB, DECODE_LIMITS.maxLineBytes */
@@ -34,19 +37,21 @@ export interface DecodeOptions {
  * also when the consumer stops early, the decoder is freed and the source is closed.
  *
  * @throws {RangeError} when a limit is not a whole number above 0
- * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING`, `DECODE_LIMIT`, `SOURCE_FORM`,
- * `DOCUMENT_DAMAGED`, and what the source throws
+ * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING`, `DECODE_LIMIT`, `NODE_VULNERABLE`,
+ * `SOURCE_FORM`, `DOCUMENT_DAMAGED`, and what the source throws
  */
 export async function* decodeBlocks(
   open: () => AsyncIterable<Buffer>,
   options: DecodeOptions,
 ): AsyncGenerator<Block, void> {
-  const { name, signal, onInput } = options
+  const { name, origin, signal, onInput } = options
   const maxRatio = checkLimit('maxRatio', options.maxRatio ?? DECODE_LIMITS.maxRatio)
   const feed = byteFeed(open(), { onInput, signal })
   try {
-    const compression = options.compression ?? detectCompression(await feed.peek(DETECT_HEAD_BYTES), name)
-    yield* cutBlocks(recordLines(decompress(feed, { name, compression, maxRatio, signal }), name), options)
+    const compression =
+      options.compression ?? detectCompression(await feed.peek(DETECT_HEAD_BYTES), name, origin)
+    const decoded = decompress(feed, { name, compression, origin, maxRatio, signal })
+    yield* cutBlocks(recordLines(decoded, name), options)
   } finally {
     await feed.close()
   }

@@ -1,6 +1,7 @@
 /** Detects how a source is compressed, and decodes it to chunks, with the limit on expansion. Knows streams, not lines. */
 
-import { brotliDecompressSync, constants } from 'node:zlib'
+import { constants } from 'node:zlib'
+import { type BrotliOrigin, brotliDecoders, mayDecodeBrotli } from '../core/brotli.ts'
 import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
 import type { ByteFeed } from './byte-feed.ts'
 import { StreamFault, type StreamFaultKind } from './byte-feed.ts'
@@ -31,11 +32,16 @@ const startsAsJson = (head: Buffer): boolean => JSON_START.test(head.toString('l
 /** Most bytes the head may give, 16 MiB. What gives more is no text either, and meets the ratio's limit. */
 const MAX_SAMPLE_BYTES = 16 * 1024 * 1024
 
-/** Whether the head decodes as Brotli, as far as it goes, to the start of a JSON object or a list of them. */
-const isBrotliOfJson = (head: Buffer): boolean => {
+/**
+ * Whether the head decodes as Brotli, as far as it goes, to the start of a JSON object or a list of them. Where nothing may be
+ * decoded, whether it is no text: control characters stand in all but the shortest streams.
+ */
+const isBrotliOfJson = (head: Buffer, origin: BrotliOrigin): boolean => {
+  if (!mayDecodeBrotli(origin)) return head.some((byte) => byte < 9)
   try {
     const finishFlush = constants.BROTLI_OPERATION_FLUSH
-    const decoded = brotliDecompressSync(head, { finishFlush, maxOutputLength: MAX_SAMPLE_BYTES })
+    const { sync } = brotliDecoders('Cannot detect Brotli', origin)
+    const decoded = sync(head, { finishFlush, maxOutputLength: MAX_SAMPLE_BYTES })
     return startsAsJson(decoded) || LIST_START.test(decoded.toString('latin1', 0, TEXT_BYTES))
   } catch (error) {
     return systemCode(error) === 'ERR_BUFFER_TOO_LARGE'
@@ -54,20 +60,23 @@ export const compressionOfName = (name: string): Compression | undefined =>
  * @param head first bytes of the source; `DETECT_HEAD_BYTES` are enough, fewer only if the source ends there
  * @param name file name or other label; only its extension is used
  */
-export const detectCompression = (head: Buffer, name: string): Compression => {
+export const detectCompression = (head: Buffer, name: string, origin: BrotliOrigin = 'file'): Compression => {
   if (isZstdMagic(head)) return 'zstd'
   // A Brotli stream of 2,188 bytes with the largest window begins with the magic of gzip.
-  if (isGzipMagic(head)) return isBrotliOfJson(head) ? 'brotli' : 'gzip'
+  if (isGzipMagic(head)) return mayDecodeBrotli(origin) && isBrotliOfJson(head, origin) ? 'brotli' : 'gzip'
   if (startsAsJson(head)) return 'none'
-  return compressionOfName(name) ?? (isBrotliOfJson(head) ? 'brotli' : 'none')
+  return compressionOfName(name) ?? (isBrotliOfJson(head, origin) ? 'brotli' : 'none')
 }
 
 async function* passThrough(feed: ByteFeed): AsyncGenerator<Buffer, void> {
   for (let chunk = await feed.next(); chunk !== undefined; chunk = await feed.next()) yield chunk
 }
 
-const DECODERS: Readonly<Record<Compression, (feed: ByteFeed) => AsyncGenerator<Buffer, void>>> = {
-  brotli: decodeBrotli,
+type Decode = (feed: ByteFeed, options: DecompressOptions) => AsyncGenerator<Buffer, void>
+
+const DECODERS: Readonly<Record<Compression, Decode>> = {
+  brotli: (feed, { name, origin = 'file' }) =>
+    decodeBrotli(feed, brotliDecoders(`Cannot decode "${name}"`, origin).stream),
   gzip: decodeGzip,
   zstd: decodeZstd,
   none: passThrough,
@@ -86,6 +95,8 @@ export interface DecompressOptions {
   /** Name of the source, for messages. */
   readonly name: string
   readonly compression: Compression
+  /** Where its bytes come from. @default 'file' */
+  readonly origin?: BrotliOrigin | undefined
   /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default DECODE_LIMITS.maxRatio */
   readonly maxRatio?: number | undefined
   readonly signal?: AbortSignal | undefined
@@ -97,7 +108,7 @@ export interface DecompressOptions {
  * Memory: one piece of input and two chunks of output, whatever the ratio. Chunks have at most 1 MiB when
  * compressed, and their own size when not.
  *
- * @throws {ToolkitError} `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING` or `DECODE_LIMIT`, with
+ * @throws {ToolkitError} NODE_VULNERABLE; `DECODE_TRUNCATED`, `DECODE_DAMAGED`, `DECODE_TRAILING` or `DECODE_LIMIT`, with
  * `source`, `offset` (compressed, where decoding stood) and `decodedBytes` (given before) in its context
  */
 export async function* decompress(feed: ByteFeed, options: DecompressOptions): AsyncGenerator<Buffer, void> {
@@ -112,7 +123,7 @@ export async function* decompress(feed: ByteFeed, options: DecompressOptions): A
       cause,
     )
   try {
-    for await (const chunk of DECODERS[compression](feed)) {
+    for await (const chunk of DECODERS[compression](feed, options)) {
       signal?.throwIfAborted()
       const total = decodedBytes + chunk.length
       if (total > DECODE_LIMITS.ratioFreeBytes && total > feed.position() * maxRatio) {

@@ -1,6 +1,7 @@
 /** The tools of the work and the commit of a run. They keep nothing of the run but what is in the lake. */
 
 import { openCheckers } from '../check/block-checker.ts'
+import { brotliOriginOf } from '../core/brotli.ts'
 import { writeError } from '../core/errors.ts'
 import type { Sink, SinkRun } from '../core/sink.ts'
 import { inStage } from '../core/stages.ts'
@@ -155,6 +156,7 @@ export const withTools = async <T>(
         source.blocks?.() ??
         decodeBlocks(() => source.open(signal), {
           name: source.decodeName ?? source.name,
+          origin: brotliOriginOf(source),
           ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, onLines, signal },
         }),
       checkers,

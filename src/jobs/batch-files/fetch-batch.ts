@@ -198,6 +198,7 @@ export const checkBatchFile = async (path: string, options: CheckBatchFileOption
   let decodedBytes = 0
   const blocks = decodeBlocks(() => openSourceFile(path, { signal }), {
     name: nameForDecoding(name),
+    origin: 'service',
     blockBytes: BLOCK_BYTES,
     maxLineBytes,
     maxRatio,

@@ -3,10 +3,10 @@
  * network.
  */
 
-import { readFileSync } from 'node:fs'
 import { chmod, link, mkdtemp, open, readFile, rm, stat, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
+import { FIXED_NODE } from '../../core/brotli.ts'
 import {
   installedVersion,
   installLine,
@@ -18,27 +18,20 @@ import {
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
 import { formatBytes, formatCounted } from '../../support/format.ts'
-import { isInRange, PACKAGE_FOLDER, VERSION } from '../../support/own-package.ts'
+import { ENGINES, isInRange, VERSION } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
 const LEAST_MEMORY = 1024 ** 3
 const LEAST_DISK = 1024 ** 3
 
-const engines = (): string => {
-  const text = readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')
-  const { engines: own } = JSON.parse(text) as { readonly engines: { readonly node: string } }
-  return own.node
-}
-
 export const checkNode = (version = process.versions.node): MachineFinding => {
-  const range = engines()
   const says = `Node ${version}`
-  if (isInRange(version, range)) return { about: 'node', state: 'well', says }
+  if (isInRange(version, ENGINES)) return { about: 'node', state: 'well', says }
   return {
     about: 'node',
     state: 'missing',
-    says: `${says}, expected ${range}`,
-    mend: `install Node ${range}`,
+    says: `${says}: Brotli data can overwrite its memory (CVE-2026-111497)`,
+    mend: `install ${FIXED_NODE}`,
   }
 }
 

@@ -1,6 +1,7 @@
 /** Cuts local files into units: consecutive small files together, large ones into ranges of their blocks. */
 
 import { detectContent } from '../../check/detect-content.ts'
+import { brotliOriginOf } from '../../core/brotli.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import { decodeBlocks } from '../../decode/decode-blocks.ts'
@@ -47,6 +48,7 @@ const countBlocks = async (
   const { blockBytes, maxLineBytes, maxRatio } = limits
   const decoded = decodeBlocks(() => source.open(signal), {
     name: source.decodeName ?? source.name,
+    origin: brotliOriginOf(source),
     ...{ blockBytes, maxLineBytes, maxRatio, signal },
   })
   let blocks = 0

@@ -7,14 +7,8 @@ import { once } from 'node:events'
 import { PassThrough, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import {
-  brotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  gunzip,
-  inflate,
-} from 'node:zlib'
+import { createGunzip, createInflate, gunzip, inflate } from 'node:zlib'
+import { brotliDecoders, mayDecodeBrotli } from '../../core/brotli.ts'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { settled } from '../../support/side-by-side.ts'
@@ -22,7 +16,7 @@ import { type AnswerHead, type Receiver, Retry } from './answer.ts'
 import { holdsToken, repeatsToken } from './token.ts'
 
 /** The codings that we ask for; a proxy may send others all the same. */
-export const ACCEPT_ENCODING = 'br, gzip'
+export const acceptEncoding = (): string => (mayDecodeBrotli('service') ? 'br, gzip' : 'gzip')
 
 interface ContentCoding {
   readonly whole: (data: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>
@@ -30,14 +24,18 @@ interface ContentCoding {
 }
 
 const GZIP: ContentCoding = { whole: promisify(gunzip), stream: () => createGunzip() }
-const CODINGS: Readonly<Record<string, ContentCoding>> = {
-  br: { whole: promisify(brotliDecompress), stream: () => createBrotliDecompress() },
-  gzip: GZIP,
-  'x-gzip': GZIP,
-  deflate: { whole: promisify(inflate), stream: () => createInflate() },
+const CODINGS: Readonly<Record<string, (action: string) => ContentCoding>> = {
+  br: (action) => brotliDecoders(action, 'service'),
+  gzip: () => GZIP,
+  'x-gzip': () => GZIP,
+  deflate: () => ({ whole: promisify(inflate), stream: () => createInflate() }),
 }
 
-/** The codings to be undone, the last applied first. @throws {ToolkitError} `ANSWER_INVALID` for one that is unknown */
+/**
+ * The codings to be undone, the last applied first.
+ *
+ * @throws {ToolkitError} ANSWER_INVALID for one that is unknown; NODE_VULNERABLE
+ */
 const codingsOf = ({ headers }: AnswerHead, action: string): ContentCoding[] =>
   String(headers['content-encoding'] ?? '')
     .split(',')
@@ -46,7 +44,7 @@ const codingsOf = ({ headers }: AnswerHead, action: string): ContentCoding[] =>
     .reverse()
     .map((name) => {
       const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined
-      if (coding) return coding
+      if (coding) return coding(action)
       throw new ToolkitError('ANSWER_INVALID', `${action}: the answer is compressed by an unknown method`, {
         kind: 'form',
       })

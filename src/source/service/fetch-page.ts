@@ -6,7 +6,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { dateOf } from '../../support/http-values.ts'
 import { isObject } from '../../support/json-form.ts'
 import { type AnswerHeaders, Retry } from './answer.ts'
-import { ACCEPT_ENCODING, recordsCheck, wholeBody } from './bodies.ts'
+import { acceptEncoding, recordsCheck, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
 import { hiderOf, type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
 import { refusal } from './refusals.ts'
@@ -95,7 +95,7 @@ export const fetchPage = async <T>(
     {
       method: 'POST',
       path: OPERATIONS[request.content].path,
-      headers: { 'content-type': 'application/json', 'accept-encoding': ACCEPT_ENCODING },
+      headers: { 'content-type': 'application/json', 'accept-encoding': acceptEncoding() },
       body: pageRequestBody(sent),
     },
     {

@@ -13,7 +13,7 @@ import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
 import { Retry } from './answer.ts'
-import { ACCEPT_ENCODING, checkText, parseWhole, streamedBody, wholeBody } from './bodies.ts'
+import { acceptEncoding, checkText, parseWhole, streamedBody, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
 
 /** The first of the names that the object has, with its letter case left aside; null counts as absent. */
@@ -156,7 +156,7 @@ export const listBatchFiles = async (
   const action = 'Cannot list the batch files'
   let listing: Listing = { files: [], idless: [] }
   await connection.send(
-    { method: 'GET', path: OPERATIONS.batchFiles.path, headers: { 'accept-encoding': ACCEPT_ENCODING } },
+    { method: 'GET', path: OPERATIONS.batchFiles.path, headers: { 'accept-encoding': acceptEncoding() } },
     {
       action,
       signal,
@@ -229,7 +229,7 @@ export const listParameters = async (
   const operation = content === 'companies' ? 'companiesSearchParameters' : 'relationsSearchParameters'
   let parameters: readonly ListedParameter[] = []
   await connection.send(
-    { method: 'GET', path: OPERATIONS[operation].path, headers: { 'accept-encoding': ACCEPT_ENCODING } },
+    { method: 'GET', path: OPERATIONS[operation].path, headers: { 'accept-encoding': acceptEncoding() } },
     {
       action,
       signal,

@@ -4,6 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
 import type { PageRequest } from '../../../src/source/service/service.ts'
+import { pretendNode } from '../../support/pretend-node.ts'
 import {
   type Answer,
   answeringServer,
@@ -303,6 +304,15 @@ test.each([
   const body = compress(Buffer.from('{"Companies":[1,2]}'))
   const server = await answeringServer(page(body, FACTS, { 'Content-Encoding': coding }))
   expect((await client(server.url).page(REQUEST, parse)).value).toEqual({ Companies: [1, 2] })
+})
+
+test('in a vulnerable Node page asks for no Brotli and decodes none', async () => {
+  const server = await answeringServer(
+    page(brotliCompressSync('{"Companies":[]}'), FACTS, { 'Content-Encoding': 'br' }),
+  )
+  pretendNode('26.12.0')
+  await expect(client(server.url).page(REQUEST, parse)).rejects.toMatchObject({ code: 'NODE_VULNERABLE' })
+  expect(server.seen.map(({ headers }) => headers['accept-encoding'])).toEqual(['gzip'])
 })
 
 test.each<[string, Answer]>([

@@ -41,7 +41,8 @@ const start = async (): Promise<void> => {
   } catch {
     // No home, or a read-only one: the start is slower, and that is all.
   }
-  await import('./run-command.ts')
+  const { runProcess } = await import('./run-command.ts')
+  await runProcess(process.argv.slice(2))
 }
 
 if (isTooOld(process.versions.node)) {

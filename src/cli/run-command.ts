@@ -1,6 +1,6 @@
 /**
- * Runs the command of the command line, watched from outside where the environment asks for it, reports its error, and sets
- * the exit code. Importing it does all that.
+ * Runs a command of the command line, watched from outside where the environment asks for it, reports its error, and sets the
+ * exit code.
  */
 
 import { type Command, CommanderError } from 'commander'
@@ -13,9 +13,6 @@ import { newProgram, withNearestName } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
 import { endWhenNobodyReads, note } from './output/print.ts'
 import { asToolkitError, logError } from './output/report-error.ts'
-
-// Certificates are always verified, by packages that ask the environment too. NODE_EXTRA_CA_CERTS adds authorities.
-delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
 
 /** Commands that do runs. */
 const RUNNING: ReadonlySet<string> = new Set([
@@ -34,30 +31,28 @@ const RUNNING: ReadonlySet<string> = new Set([
 const firstWord = (command: Command): string =>
   command.parent?.parent ? firstWord(command.parent) : command.name()
 
-let observing: Observing | undefined
-let endNight: ReturnType<typeof watchNight> | undefined
-
 const warn = (text: string): void => note(`warning: ${text}`)
 
-/** Begins to watch; loads nothing where nothing asks for it. */
-const observeRuns = async (command: Command): Promise<void> => {
-  if (firstWord(command) === 'nightly') await observeNight()
+/** Begins to watch the runs of a command; loads nothing where nothing asks for it. */
+const observeRuns = async (command: Command): Promise<Observing | undefined> => {
   const asked = Object.keys(process.env).some((name) => /^(OTEL|OPENLINEAGE)_/.test(name))
-  if (!asked || !RUNNING.has(firstWord(command))) return
+  if (!asked || !RUNNING.has(firstWord(command))) return undefined
   const { startObserving } = await import('../observe/observe.ts')
-  observing = await startObserving({ env: process.env, warn })
+  return startObserving({ env: process.env, warn })
 }
 
+type EndNight = ReturnType<typeof watchNight>
+
 /** A night has a metrics file and an alarm, where firmlake.toml or a variable asks for one. */
-const observeNight = async (): Promise<void> => {
+const observeNight = async (): Promise<EndNight | undefined> => {
   const { hooks, metrics, lake = '' } = loadedConfig().file?.settings ?? {}
   // The variable that a file with a fault names has not become ours.
   const { FIRMLAKE_WEBHOOK: webhook = process.env[hooks?.webhook_env ?? ''] } = process.env
   const { FIRMLAKE_METRICS_FILE: metricsFile = metrics?.file } = process.env
   const command = hooks?.on_failure
-  if (!command && !webhook && !metricsFile) return
+  if (!command && !webhook && !metricsFile) return undefined
   const { watchNight } = await import('../observe/night.ts')
-  endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
+  return watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 
 /** Whether the command line calls `nightly`, global options before it or not. */
@@ -68,23 +63,31 @@ const callsNightly = (args: readonly string[]): boolean => {
 }
 
 /** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
-const endObservedNight = async (error: unknown): Promise<void> => {
-  if (endNight === undefined) return
+const endObservedNight = async (endNight: EndNight, error: unknown): Promise<void> => {
   const { failedParts } = await import('./commands/nightly.ts')
   await endNight(Number(process.exitCode ?? 0), error, failedParts())
 }
 
-/** @returns `false` where an endpoint does not answer; `undefined` where nothing is watched */
-const closeObservers = async (): Promise<boolean | undefined> => observing?.close()
+/** For a step of a run the exit code says whether to retry it. */
+const codeOf = ([command]: readonly string[]) => (command === 'run' ? exitCodeOfStep : exitCodeOf)
 
-/** @returns what it failed with */
-const runCommand = async (args: readonly string[]): Promise<unknown> => {
+const report = (error: unknown, args: readonly string[]): void =>
+  logError(error, { json: args.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) })
+
+interface Watching {
+  observing?: Observing | undefined
+  endNight?: EndNight | undefined
+}
+
+/** @param watching is given what watches the command @returns what it failed with */
+const runWatched = async (args: readonly string[], watching: Watching): Promise<unknown> => {
   try {
     const config = await loadConfig(args)
     const program = await newProgram(args)
     program.hook('preAction', async (_program, command) => {
       await configureLog(program.opts())
-      await observeRuns(command)
+      if (firstWord(command) === 'nightly') watching.endNight = await observeNight()
+      watching.observing = await observeRuns(command)
     })
     defaultToLakeHere(program)
     if (config.file !== undefined) {
@@ -97,35 +100,44 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
   } catch (caught) {
     if (caught instanceof CommanderError && caught.exitCode === EXIT.done) return
     const error = asToolkitError(caught)
-    process.exitCode = codeOf(error, stoppingSignal())
+    process.exitCode = codeOf(args)(error, stoppingSignal())
     // Called without a command: commander has printed the help to standard error.
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
-    report(error)
+    report(error, args)
     // A night that its settings keep from beginning alarms too.
-    if (endNight === undefined && callsNightly(args)) await observeNight()
+    if (watching.endNight === undefined && callsNightly(args)) watching.endNight = await observeNight()
     return error
   }
 }
 
 /** Other ways in which people ask for the version. */
 const VERSION_WORDS = /^(-V|version)$/
-const [FIRST = '', ...OTHERS] = process.argv.slice(2)
-const ARGS = VERSION_WORDS.test(FIRST) ? ['--version', ...OTHERS] : process.argv.slice(2)
-/** For a step of a run the exit code says whether to retry it. */
-const codeOf = ARGS[0] === 'run' ? exitCodeOfStep : exitCodeOf
+const argsOf = (given: readonly string[]): readonly string[] =>
+  VERSION_WORDS.test(given[0] ?? '') ? ['--version', ...given.slice(1)] : given
 
-const report = (error: unknown): void => {
-  const options = { json: ARGS.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) }
-  logError(error, options)
+/**
+ * Runs a command to its end: prints, and sets `process.exitCode`.
+ *
+ * @returns whether every endpoint that watched it answered: one that does not would keep the process
+ */
+export const runCommand = async (given: readonly string[]): Promise<boolean> => {
+  const args = argsOf(given)
+  await configureLog(earlyFlags(args, process.env))
+  const watching: Watching = {}
+  const error = await runWatched(args, watching)
+  if (watching.endNight !== undefined) await endObservedNight(watching.endNight, error)
+  return (await watching.observing?.close()) !== false
 }
 
-endWhenNobodyReads()
-await configureLog(earlyFlags(ARGS, process.env))
-// Node would print the stack, and with it whatever the message quotes.
-process.on('uncaughtException', (error) => {
-  report(error)
-  process.exit(codeOf(error, stoppingSignal()))
-})
-await endObservedNight(await runCommand(ARGS))
-// An endpoint that does not answer would keep the process.
-if ((await closeObservers()) === false) process.exit()
+/** Runs the command of this process, and ends the process where nothing else would. */
+export const runProcess = async (args: readonly string[]): Promise<void> => {
+  // Certificates are always verified, by packages that ask the environment too. NODE_EXTRA_CA_CERTS adds authorities.
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  endWhenNobodyReads()
+  // Node would print the stack, and with it whatever the message quotes.
+  process.on('uncaughtException', (error) => {
+    report(error, args)
+    process.exit(codeOf(args)(error, stoppingSignal()))
+  })
+  if (!(await runCommand(args))) process.exit()
+}

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { MAIN } from '../cli/run-cli.ts'
+import { MAIN } from '../support/run-command.ts'
 import type { Environment } from '../support/s3-server.ts'
 
 /** How a process ended: its exit code, or the signal that ended it. */

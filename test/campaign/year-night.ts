@@ -10,8 +10,8 @@ import { ToolkitError } from '../../src/core/errors.ts'
 import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
 import type { Environment } from '../../src/jobs/nightly/night-settings.ts'
 import { nightly } from '../../src/jobs/nightly/nightly.ts'
-import { MAIN } from '../cli/run-cli.ts'
 import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-writes.ts'
+import { MAIN } from '../support/run-command.ts'
 
 const CLOCK = join(import.meta.dirname, 'child-clock.ts')
 /** Both contents, and every alarm. */

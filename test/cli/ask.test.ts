@@ -44,7 +44,7 @@ test('forget shows what it would do and asks; only a yes does it', async (contex
 test('forget asks nobody where nobody sits', async () => {
   const lake = await loaded()
   const [first = 0, ...others] = await companiesOf(lake)
-  const { code, stderr } = await cli(['forget', '--lake', lake, '--company', `${first}`], { input: 'n\n' })
+  const { code, stderr } = await cli(['forget', '--lake', lake, '--company', `${first}`], { stdin: 'n\n' })
   expect([code, stderr]).toEqual([0, ''])
   expect(await companiesOf(lake)).toEqual(others)
 })

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import type { TestContext } from 'vitest'
 import { needs } from '../support/needs.ts'
-import { MAIN } from './run-cli.ts'
+import { MAIN } from '../support/run-command.ts'
 
 const SCRIPT = '/usr/bin/script'
 export const needsTerminal = (context: TestContext): void =>

@@ -6,8 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { LoadSummary } from '../../src/run/commit-loaded.ts'
 import { companyLines, relationsLine } from '../run/batch-bench.ts'
 import { type BatchService, type Offered, offer, startBatchService, TOKEN } from '../run/batch-service.ts'
+import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, type CliResult, cliHere, cliJsonHere, errorCode } from './run-cli.ts'
+import { type CliOptions, cli, errorCode } from './run-cli.ts'
 
 interface Report {
   readonly run: string | null
@@ -34,13 +35,13 @@ const environment = ({ url }: BatchService): CliOptions => ({
 const newLake = async (): Promise<string> => join(await temporaryFolder(), 'lake')
 
 const pulled = (service: BatchService, lake: string, ...args: string[]): Promise<Report> =>
-  cliJsonHere<Report>(['batches', 'pull', ...args, '--lake', lake], environment(service))
+  runCommandJson<Report>(['batches', 'pull', ...args, '--lake', lake], environment(service))
 
 const refused = (service: BatchService, ...args: string[]): Promise<CliResult> =>
-  cliHere(['batches', 'pull', ...args, '--json'], environment(service))
+  runCommand(['batches', 'pull', ...args, '--json'], environment(service))
 
 const namesIn = async (lake: string): Promise<string[]> => {
-  const { partitionList } = await cliJsonHere<Status>(['status', '--lake', lake, '--partitions'])
+  const { partitionList } = await runCommandJson<Status>(['status', '--lake', lake, '--partitions'])
   return partitionList.map(({ source }) => source)
 }
 
@@ -50,29 +51,29 @@ const RELATIONS = offer('b-rel', [relationsLine(1), relationsLine(2)], { listed:
 
 test('batches list shows the files, and those of a content and country only', async () => {
   const service = await serving(SWEDEN, NORWAY, RELATIONS)
-  const { stdout, code } = await cliHere(['batches', 'list'], environment(service))
+  const { stdout, code } = await runCommand(['batches', 'list'], environment(service))
   expect(code).toBe(0)
   expect(stdout.split('\n').find((line) => line.startsWith('b-no'))).toMatch(
     /^b-no +b-no\.jsonl\.br +companies +NO +.*B +4 +2026-01-02T00:00:00\.000Z$/,
   )
   const filter = ['--content', 'companies', '--country', 'se,fi']
-  expect(await cliJsonHere(['batches', 'list', ...filter], environment(service))).toMatchObject({
+  expect(await runCommandJson(['batches', 'list', ...filter], environment(service))).toMatchObject({
     service: service.url,
     batchFiles: [{ id: 'b-se', content: 'companies', countryCode: 'SE', count: 5 }],
   })
 })
 
 test('batches list of a service without any names the command that makes them', async () => {
-  const none = await cliHere(['batches', 'list'], environment(await serving()))
+  const none = await runCommand(['batches', 'list'], environment(await serving()))
   expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining('"firmlake batches make"') })
-  const other = await cliHere(['batches', 'list', '--country', 'FI'], environment(await serving(SWEDEN)))
+  const other = await runCommand(['batches', 'list', '--country', 'FI'], environment(await serving(SWEDEN)))
   expect(other.stdout).toBe('The service lists no such batch file.\n')
 })
 
 test('batches pull loads a file by its id, and leaves it alone the next time', async () => {
   const [service, lake] = [await serving(SWEDEN, NORWAY), await newLake()]
   expect(await pulled(service, lake, 'b-no')).toMatchObject({ snapshot: 1, records: 4, skipped: [] })
-  const { partitionList } = await cliJsonHere<Status>(['status', '--lake', lake, '--partitions'])
+  const { partitionList } = await runCommandJson<Status>(['status', '--lake', lake, '--partitions'])
   expect(partitionList).toMatchObject([
     { source: 'b-no.jsonl.br', batch: { service: service.url, id: 'b-no', announced: 4 } },
   ])
@@ -101,7 +102,7 @@ test('batches pull takes files of a content and of countries only', async () => 
   await pulled(service, byContent, '--new', '--content', 'relations')
   expect(await namesIn(byCountry)).toEqual(['b-no.jsonl.br'])
   expect(await namesIn(byContent)).toEqual(['b-rel.jsonl.br'])
-  const none = await cliHere(
+  const none = await runCommand(
     ['batches', 'pull', '--new', '--country', 'FI', '--lake', byContent],
     environment(service),
   )
@@ -130,7 +131,7 @@ test.each([
 test('the token is asked for where there is none, and refused where it is wrong', async () => {
   const { url } = await serving(SWEDEN)
   const call = (token: string): Promise<CliResult> =>
-    cliHere(['batches', 'list', '--json'], { env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: token } })
+    runCommand(['batches', 'list', '--json'], { env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: token } })
   expect(errorCode(await call(''))).toBe('TOKEN_MISSING')
   const wrong = await call('wrong-token')
   expect(errorCode(wrong)).toBe('TOKEN_REFUSED')
@@ -148,7 +149,7 @@ const killedInDownload = async (service: BatchService, lake: string): Promise<vo
     const parts = existsSync(spool) ? readdirSync(spool).filter((name) => name.endsWith('.part')) : []
     return parts.some((name) => name.includes('large') && statSync(join(spool, name)).size >= BEGUN_BYTES)
   }
-  const { code } = await cliHere(['batches', 'pull', '--new', '--lake', lake], {
+  const { code } = await cli(['batches', 'pull', '--new', '--lake', lake], {
     ...environment(service),
     onStart: (child) => {
       const look = setInterval(() => {
@@ -173,17 +174,17 @@ test.each([
   })
   await killedInDownload(service, lake)
   const begun = service.requests.length
-  await cliJsonHere([...command, '--lake', lake], environment(service))
+  await runCommandJson([...command, '--lake', lake], environment(service))
   expect(service.requests.slice(begun)).toContainEqual({ id: 'b-large', range: `bytes=${BEGUN_BYTES}-` })
-  const status = await cliJsonHere<Status>(['status', '--lake', lake])
+  const status = await runCommandJson<Status>(['status', '--lake', lake])
   expect(status).toMatchObject({ snapshot: 1, unfinished: [], contents: [{ records: 2005 }] })
-  expect(await cliJsonHere(['verify', '--lake', lake])).toMatchObject({ problems: [] })
+  expect(await runCommandJson(['verify', '--lake', lake])).toMatchObject({ problems: [] })
 })
 
 test('batches pull names and skips a file whose id holds half a character, and loads the others', async () => {
   const half = offer('b-\ud800', companyLines(3, 50))
   const [service, lake] = [await serving(half, SWEDEN), await newLake()]
-  const { code, stdout, stderr } = await cliHere(
+  const { code, stdout, stderr } = await runCommand(
     ['batches', 'pull', '--new', '--lake', lake, '--json'],
     environment(service),
   )

@@ -1,7 +1,7 @@
 /** A process that runs commands with a umask. Arguments: the umask, the commands as JSON. */
 
 import { spawnSync } from 'node:child_process'
-import { MAIN } from './run-cli.ts'
+import { MAIN } from '../support/run-command.ts'
 
 const [umask = '', commands = ''] = process.argv.slice(2)
 process.umask(Number(umask))

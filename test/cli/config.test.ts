@@ -9,8 +9,9 @@ import { completionScript } from '../../src/cli/config/completion-script.ts'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { DEFINITION } from '../../src/config/definition.ts'
 import { readSettings } from '../../src/config/read-settings.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+import { errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
 
@@ -31,7 +32,7 @@ interface Shown {
 }
 
 const shown = async (cwd: string, args: readonly string[], env = {}) => {
-  const { code, stdout, stderr } = await cliHere(['config', 'show', ...args, '--json'], {
+  const { code, stdout, stderr } = await runCommand(['config', 'show', ...args, '--json'], {
     cwd,
     env: { ...NO_VARIABLES, ...env },
   })
@@ -71,11 +72,14 @@ test('options take precedence over variables, variables over .env, and that over
 test('commands take their defaults from the file that is found or named', async () => {
   const cwd = await project('lake = "lake"\n[targets]\nsinks = ["csv:out"]\n')
   const named = { cwd: await temporaryFolder(), env: NO_VARIABLES }
-  const loaded = await cliHere(['--config', join(cwd, 'firmlake.toml'), 'convert', SAMPLE_COMPANIES], named)
+  const loaded = await runCommand(
+    ['--config', join(cwd, 'firmlake.toml'), 'convert', SAMPLE_COMPANIES],
+    named,
+  )
   expect(loaded).toMatchObject({ code: 0 })
-  const status = await cliHere(['status', '--json'], { cwd, env: NO_VARIABLES })
+  const status = await runCommand(['status', '--json'], { cwd, env: NO_VARIABLES })
   expect(JSON.parse(status.stdout)).toMatchObject({ lake: join(cwd, 'lake') })
-  const missing = await cliHere(['status', '--config', 'none.toml', '--json'], { cwd, env: NO_VARIABLES })
+  const missing = await runCommand(['status', '--config', 'none.toml', '--json'], { cwd, env: NO_VARIABLES })
   expect(missing.code).toBe(2)
   expect(errorCode(missing)).toBe('CONFIG_INVALID')
 })
@@ -83,23 +87,26 @@ test('commands take their defaults from the file that is found or named', async 
 test('a variable that the file names and that is not set is reported by line, a fault by line, help and schema need no file', async () => {
   const text = 'lake = "l"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n'
   const sync = ['sync', '--search', '{"CountryCode":["SE"]}']
-  const { code, stderr } = await cliHere(sync, { cwd: await project(text), env: NO_VARIABLES })
+  const { code, stderr } = await runCommand(sync, { cwd: await project(text), env: NO_VARIABLES })
   expect(code).toBe(1)
   expect(stderr).toContain(
     'TOKEN_MISSING: Cannot call the service: the variable "NOT_SET_HERE" is not set, which line 4',
   )
   const cwd = await project('lake = 3')
-  expect(await cliHere(['status'], { cwd, env: NO_VARIABLES })).toMatchObject({
+  expect(await runCommand(['status'], { cwd, env: NO_VARIABLES })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('line 1: lake: it is 3'),
   })
   for (const words of ['status --help', 'config schema'])
-    expect(await cliHere(words.split(' '), { cwd, env: NO_VARIABLES })).toMatchObject({ code: 0, stderr: '' })
+    expect(await runCommand(words.split(' '), { cwd, env: NO_VARIABLES })).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
 })
 
 test('config show refuses an option that the command does not have', async () => {
   const args = ['config', 'show', 'pull', 'companies', '--curency', 'SEK']
-  expect(await cliHere(args, { cwd: await temporaryFolder(), env: NO_VARIABLES })).toMatchObject({
+  expect(await runCommand(args, { cwd: await temporaryFolder(), env: NO_VARIABLES })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('Cannot show the settings of "pull": it has no option "--curency"'),
   })
@@ -110,10 +117,10 @@ test('a token that the file names and that is not set stops no work on files', a
     'lake = "lake"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n',
   )
   const at = { cwd, env: NO_VARIABLES }
-  const planned = await cliHere(['run', 'plan', 'convert', SAMPLE_COMPANIES, '--json'], at)
+  const planned = await runCommand(['run', 'plan', 'convert', SAMPLE_COMPANIES, '--json'], at)
   const { run } = JSON.parse(planned.stdout)
-  expect(await cliHere(['resume'], at)).toMatchObject({ code: 0 })
-  expect(await cliHere(['run', 'work', run, '--unit', '0'], at)).toMatchObject({ code: 0 })
+  expect(await runCommand(['resume'], at)).toMatchObject({ code: 0 })
+  expect(await runCommand(['run', 'work', run, '--unit', '0'], at)).toMatchObject({ code: 0 })
 })
 
 test('what the command line gives replaces a list of the file', async () => {

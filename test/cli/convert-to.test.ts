@@ -10,14 +10,15 @@ import type { ConvertedTo } from '../../src/index.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { companyLine } from '../run/batch-bench.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, cliHere, cliJsonHere, errorCode, SAMPLE } from './run-cli.ts'
+import { type CliOptions, errorCode, SAMPLE } from './run-cli.ts'
 
 const SOURCES = [`${SAMPLE}/companies-0001.jsonl.br`, `${SAMPLE}/relations-0001.jsonl.br`]
 
 const convertTo = (from: readonly string[], to: string, args: readonly string[] = [], options?: CliOptions) =>
-  cliHere(['convert', ...from, '--to', to, ...args], options)
+  runCommand(['convert', ...from, '--to', to, ...args], options)
 
 const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -42,9 +43,9 @@ const mixedFile = async (folder: string, good: number, bad: number): Promise<str
 test('convert --to writes what convert and export write, and leaves nothing else', async () => {
   const folder = await temporaryFolder()
   const [one, two, lake] = ['one', 'two', 'lake'].map((name) => join(folder, name))
-  const report = await cliJsonHere<ConvertedTo>(['convert', ...SOURCES, '--to', `parquet:${one}`])
-  await cliJsonHere(['convert', ...SOURCES, '--lake', `${lake}`])
-  await cliJsonHere(['export', '--lake', `${lake}`, '--to', `parquet:${two}`])
+  const report = await runCommandJson<ConvertedTo>(['convert', ...SOURCES, '--to', `parquet:${one}`])
+  await runCommandJson(['convert', ...SOURCES, '--lake', `${lake}`])
+  await runCommandJson(['export', '--lake', `${lake}`, '--to', `parquet:${two}`])
   expect(report).toMatchObject({ records: 570, quarantined: 0, warnings: [], quarantinedBy: {} })
   expect(report.tables.map(({ table }) => table)).toEqual(TABLES.map(({ name }) => name))
   expect((await readdir(`${one}`)).sort()).toEqual(TABLES.map(({ name }) => `${name}.parquet`).sort())
@@ -76,8 +77,10 @@ test.each([[['--lake', 'lake']], [['--sink', 'csv:out']], [['--engine', 'tempora
 
 test('convert takes --table, --names and --overwrite only with --to, and needs a lake without', async () => {
   const cwd = await temporaryFolder()
-  expect((await cliHere(['convert', ...SOURCES, '--lake', 'lake', '--table', 'roles'], { cwd })).code).toBe(2)
-  const without = await cliHere(['convert', ...SOURCES], { cwd, env: { FIRMLAKE_LAKE: '' } })
+  expect(
+    (await runCommand(['convert', ...SOURCES, '--lake', 'lake', '--table', 'roles'], { cwd })).code,
+  ).toBe(2)
+  const without = await runCommand(['convert', ...SOURCES], { cwd, env: { FIRMLAKE_LAKE: '' } })
   expect([without.code, without.stderr]).toEqual([
     2,
     expect.stringContaining('Cannot tell which lake is meant'),
@@ -113,7 +116,7 @@ test('convert --to says how many lines were left out and why', async () => {
     0,
     expect.stringContaining('warning: 2 of 5 lines were left out (2 NOT_JSON)'),
   ])
-  const report = await cliJsonHere<ConvertedTo>(['convert', from, '--to', join(folder, 'd.csv'), ...args])
+  const report = await runCommandJson<ConvertedTo>(['convert', from, '--to', join(folder, 'd.csv'), ...args])
   expect(report).toMatchObject({ lines: 5, records: 3, quarantinedBy: { NOT_JSON: 2 } })
 })
 

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliResult, cliHere, cliJsonHere, errorCode } from './run-cli.ts'
+import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
+import { errorCode } from './run-cli.ts'
 
 let folder = ''
 let lake = ''
@@ -16,7 +17,7 @@ const company = (InternalId: number, sales: number): object => ({
 const load = async (name: string, ...companies: readonly object[]): Promise<void> => {
   const path = join(folder, name)
   await writeFile(path, companies.map((one) => `${JSON.stringify(one)}\n`).join(''))
-  await cliJsonHere(['convert', path, '--lake', lake, '--content', 'companies'])
+  await runCommandJson(['convert', path, '--lake', lake, '--content', 'companies'])
 }
 
 /** Snapshot 2 restates company 1, snapshot 3 brings company 3. */
@@ -29,7 +30,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const diff = (...args: readonly string[]): Promise<CliResult> => cliHere(['diff', '--lake', lake, ...args])
+const diff = (...args: readonly string[]): Promise<CliResult> => runCommand(['diff', '--lake', lake, ...args])
 
 describe('diff', () => {
   test('compares the newest snapshot with the one before it', async () => {

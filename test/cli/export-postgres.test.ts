@@ -5,10 +5,11 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { ADMIN, PASSWORD, withClient } from '../support/postgres-server.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { stubEnvironment } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { usePostgres } from '../support/use-postgres.ts'
-import { cliHere, cliJsonHere, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+import { cli, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const server = usePostgres()
 let url = ''
@@ -27,13 +28,13 @@ const countOf = (table: string): Promise<string | undefined> =>
 
 test('a run delivers to PostgreSQL, and export brings it in step', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  const { code, stderr } = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--sink', url])
+  const { code, stderr } = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', lake, '--sink', url])
   expect(code).toBe(0)
   expect(stderr).toMatch(/Delivered 1 run to postgres/)
   expect(await countOf('companies')).toBe('300')
-  await cliJsonHere(['export', '--lake', lake, '--to', url])
+  await runCommandJson(['export', '--lake', lake, '--to', url])
   expect(await countOf('companies')).toBe('300')
-  await cliJsonHere([
+  await runCommandJson([
     'export',
     '--lake',
     lake,
@@ -49,10 +50,19 @@ test('a run delivers to PostgreSQL, and export brings it in step', async () => {
 
 test('a server that is not there is TARGET_FAILED, and no password is told', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
   stubEnvironment({ PGPASSWORD: 'very-secret' })
   const nobody = 'postgres://someone@127.0.0.1:1/nothing'
-  const failed = await cliHere(['export', '--lake', lake, '--to', nobody, '--table', 'line_items', '--json'])
+  const failed = await runCommand([
+    'export',
+    '--lake',
+    lake,
+    '--to',
+    nobody,
+    '--table',
+    'line_items',
+    '--json',
+  ])
   expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_FAILED'])
   expect(failed.stderr).not.toContain('very-secret')
 })
@@ -61,13 +71,13 @@ test('Ctrl-C ends a load with 130, and neither staged rows nor a part of them ar
   const folder = await temporaryFolder()
   const [lake, temporary] = [join(folder, 'lake'), join(folder, 'temporary')]
   await mkdir(temporary)
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
   const own = await newUrl()
   await withClient(own, async (other) => {
     // What a load waits for that finds another one at work.
     await other.query("SELECT pg_advisory_lock(hashtextextended('firmlake firmlake', 0))")
     let child: ChildProcess | undefined
-    const running = cliHere(['export', '--lake', lake, '--to', own, '--table', 'companies'], {
+    const running = cli(['export', '--lake', lake, '--to', own, '--table', 'companies'], {
       env: { TMPDIR: temporary },
       onStart: (one) => (child = one),
     })

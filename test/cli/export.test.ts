@@ -9,16 +9,9 @@ import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { parseCsv } from '../sink/csv-text.ts'
+import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  type CliOptions,
-  type CliResult,
-  cliHere,
-  cliJsonHere,
-  errorCode,
-  SAMPLE,
-  SAMPLE_COMPANIES,
-} from './run-cli.ts'
+import { type CliOptions, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
 
 interface Exported {
   readonly snapshot: number
@@ -33,9 +26,9 @@ let counts: Readonly<Record<string, number>> = {}
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
-  const tables = await cliJsonHere<readonly { name: string; rows: number }[]>([
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  const tables = await runCommandJson<readonly { name: string; rows: number }[]>([
     // The manifest knows how many rows are current where there is one version.
     ...['query', '--lake', lake, '--snapshot', '1'],
   ])
@@ -44,10 +37,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const exportTo = (to: string, args: readonly string[] = [], options?: CliOptions): Promise<CliResult> =>
-  cliHere(['export', '--lake', lake, '--to', to, ...args], options)
+  runCommand(['export', '--lake', lake, '--to', to, ...args], options)
 
 const exported = (to: string, args: readonly string[] = []): Promise<Exported> =>
-  cliJsonHere(['export', '--lake', lake, '--to', to, ...args])
+  runCommandJson(['export', '--lake', lake, '--to', to, ...args])
 
 const rowsOf = async (sql: string, file?: string): Promise<readonly Row[]> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -145,13 +138,13 @@ test('export to standard output gives the bytes of the file', async () => {
 test('export --names puts names beside ids, without the protected ones, and keeps every row', async () => {
   const out = await temporaryFolder()
   const both = join(out, 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both])
-  await cliJsonHere(['convert', `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both, '--again'])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both])
+  await runCommandJson(['convert', `${SAMPLE}/relations-0001.jsonl.br`, '--lake', both, '--again'])
   const parquet = (args: readonly string[]) =>
-    cliJsonHere<Exported>(['export', '--lake', both, '--to', `parquet:${out}`, '--names', ...args])
+    runCommandJson<Exported>(['export', '--lake', both, '--to', `parquet:${out}`, '--names', ...args])
   const { tables } = await parquet([])
   await parquet(['--history', '--table', 'roles'])
-  const plain = await cliJsonHere<Exported>(['export', '--lake', both, '--to', `csv:${out}`])
+  const plain = await runCommandJson<Exported>(['export', '--lake', both, '--to', `csv:${out}`])
   const counted = (of: Exported['tables']) => of.map(({ table, rows }) => [table, rows])
   expect(counted(tables)).toEqual(counted(plain.tables))
   const names = (table: string) => `(SELECT list(column_name ORDER BY column_index)[1:7]::VARCHAR FROM
@@ -179,7 +172,7 @@ test('export --names puts names beside ids, without the protected ones, and keep
     ['--sql', 'SELECT 1 AS a', '--to', '-', '--format', 'csv'],
     ['--to', join(out, 'x.duckdb')],
   ])
-    expect((await cliHere(['export', '--lake', both, '--names', ...args])).code).toBe(2)
+    expect((await runCommand(['export', '--lake', both, '--names', ...args])).code).toBe(2)
 })
 
 test('export of xlsx warns of what a sheet has no room for, and is no target of runs', async () => {
@@ -190,7 +183,7 @@ test('export of xlsx warns of what a sheet has no room for, and is no target of 
     0,
     'warning: "long" has 1 texts longer than the 32767 characters of a cell: they end with …\n',
   ])
-  const refused = await cliHere([
+  const refused = await runCommand([
     'convert',
     SAMPLE_COMPANIES,
     '--lake',
@@ -327,7 +320,15 @@ test('a lake is no target: neither for an export nor for a run, which does not b
   const failed = await exportTo(`parquet:${lake}`, ['--table', 'companies', '--overwrite', '--json'])
   expect([failed.code, errorCode(failed)]).toEqual([1, 'TARGET_REFUSED'])
   const own = join(await temporaryFolder(), 'own')
-  const run = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, '--sink', `jsonl:${own}`, '--json'])
+  const run = await runCommand([
+    'convert',
+    SAMPLE_COMPANIES,
+    '--lake',
+    own,
+    '--sink',
+    `jsonl:${own}`,
+    '--json',
+  ])
   expect([run.code, errorCode(run)]).toEqual([1, 'TARGET_REFUSED'])
   expect(existsSync(own)).toBe(false)
 })
@@ -374,12 +375,12 @@ test('a run delivers to sinks, and the next one brings in step what was left out
   await mkdir(join(out, 'csv'))
   // The file's place is taken: that sink fails, the other one gets its run, and the lake is committed.
   await mkdir(database)
-  const first = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  const first = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
   expect(first.code).toBe(1)
   expect(first.stderr).toMatch(/TARGET_REFUSED.*lake itself is committed/)
   expect(await readdir(join(out, 'csv', '_loaded'))).toHaveLength(1)
   await rm(database, { recursive: true })
-  const second = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
+  const second = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', own, ...sinks])
   expect(second.stderr).toMatch(/Delivered 1 run to duckdb/)
   expect(second.code).toBe(0)
   expect(await rowsOf('SELECT count(*) AS n FROM db.companies', database)).toEqual([{ n: '300' }])
@@ -391,7 +392,7 @@ test.each([
   [['--publish', 'hudi'], 'USAGE'],
 ] as const)('a run with %j is refused before it begins', async (args, error) => {
   const own = join(await temporaryFolder(), 'lake')
-  const refused = await cliHere(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
+  const refused = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', own, '--json', ...args])
   expect(errorCode(refused)).toBe(error)
   expect(await readdir(join(own, '..'))).toEqual([])
 })

@@ -6,8 +6,9 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { report } from '../../src/jobs/report/report.ts'
 import { every } from '../report/read-report.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, errorCode } from './run-cli.ts'
+import { errorCode } from './run-cli.ts'
 
 /** Ids that stand in no other number. */
 const [COMPANY, PERSON] = [48151623, 42108151]
@@ -47,11 +48,11 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
 }, async () => {
   const { lake, file } = await loaded()
   const ids = ['--company', String(COMPANY), '--national-ids', await file(`\n ${NATIONAL}\r\nunknown\n`)]
-  const planned = await cliHere(['forget', '--lake', lake, ...ids, '--country', 'se', '--dry-run'])
+  const planned = await runCommand(['forget', '--lake', lake, ...ids, '--country', 'se', '--dry-run'])
   expect([planned.code, planned.stderr]).toEqual([0, ''])
   expect(planned.stdout).toContain('Would forget 1 company and 1 person in snapshot 1.')
   expect(planned.stdout).toContain('1 national id not known to the lake.')
-  const done = await cliHere(['forget', '--lake', lake, ...ids, '--country', 'SE'])
+  const done = await runCommand(['forget', '--lake', lake, ...ids, '--country', 'SE'])
   expect([done.code, done.stderr]).toEqual([0, ''])
   expect(done.stdout).toContain('Snapshot 2: 1 company and 1 person forgotten.')
   expect(done.stdout).toMatch(/^kind +files rewritten +rows$/m)
@@ -59,12 +60,12 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
   expect(done.stdout).toContain('Older snapshots removed: 1\n')
   expect(done.stdout).toContain('Not reached:\n')
   const bothIds = ['--company', String(COMPANY), '--person', String(PERSON)]
-  const again = await cliHere(['forget', '--lake', lake, ...bothIds])
+  const again = await runCommand(['forget', '--lake', lake, ...bothIds])
   expect(again.code).toBe(0)
   expect(again.stdout).toContain('Nothing to do: the lake holds nothing of 1 company and 1 person.')
-  const status = await cliHere(['status', '--lake', lake])
+  const status = await runCommand(['status', '--lake', lake])
   expect(status.stdout).toMatch(/Snapshot 2 of \S+ \S+ UTC has forgotten 1 company and 1 person/)
-  const older = await cliHere(['query', 'FROM companies', '--lake', lake, '--snapshot', '1', '--json'])
+  const older = await runCommand(['query', 'FROM companies', '--lake', lake, '--snapshot', '1', '--json'])
   expect([older.code, errorCode(older)]).toEqual([1, 'SNAPSHOT_FORGOTTEN'])
   const to = join(lake, '..', 'report.html')
   await report({ lake, to })
@@ -88,14 +89,22 @@ test('forget says what it would do, does it, leaves a receipt, and prints no id'
 test.each(['\n', '\r\n', '\r'])('forget finds national ids in lines that end with %j', async (end) => {
   const { lake, file } = await loaded()
   const ids = await file(['unknown', NATIONAL, ''].join(end))
-  const { stdout } = await cliHere(['forget', '--lake', lake, '--national-ids', ids, '--dry-run', '--json'])
+  const { stdout } = await runCommand([
+    'forget',
+    '--lake',
+    lake,
+    '--national-ids',
+    ids,
+    '--dry-run',
+    '--json',
+  ])
   expect(JSON.parse(stdout)).toMatchObject({ kind: 'planned', persons: 1, unresolved: 1 })
 })
 
 test('forget reads national ids from standard input', async () => {
   const { lake } = await loaded()
-  const { code, stdout } = await cliHere(['forget', '--lake', lake, '--national-ids', '-', '--json'], {
-    input: NATIONAL,
+  const { code, stdout } = await runCommand(['forget', '--lake', lake, '--national-ids', '-', '--json'], {
+    stdin: NATIONAL,
   })
   expect([code, JSON.parse(stdout)]).toMatchObject([
     0,
@@ -112,12 +121,12 @@ test('forget ends with 6 where it leaves what nobody can decide on, and names th
   )
   await convert({ from: [path], lake })
   const given = ['forget', '--lake', lake, '--person', String(PERSON)]
-  const planned = await cliHere([...given, '--dry-run'])
-  const done = await cliHere(given)
+  const planned = await runCommand([...given, '--dry-run'])
+  const done = await runCommand(given)
   expect([planned.code, done.code]).toEqual([6, 6])
   expect(done.stdout).toMatch(/^relations +relations\/load=\S+\.parquet +2$/m)
   for (const { stdout, stderr } of [planned, done]) expect(stdout + stderr).not.toMatch(/Ann Ek|42108151/)
-  const again = await cliHere([...given, '--json'])
+  const again = await runCommand([...given, '--json'])
   expect(JSON.parse(again.stdout)).toMatchObject({ unknown: 0, left: expect.any(Array) })
 })
 
@@ -125,13 +134,13 @@ test('forget of ids that the lake does not know fails, and changes nothing', asy
   const { lake, file } = await loaded()
   const ids = ['--company', '77', '--person', '78', '--national-ids', await file('19000101-0000\n')]
   for (const more of [[], ['--dry-run'], ['--json']]) {
-    const { code, stdout, stderr } = await cliHere(['forget', '--lake', lake, ...ids, ...more])
+    const { code, stdout, stderr } = await runCommand(['forget', '--lake', lake, ...ids, ...more])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('IDS_UNKNOWN')
     expect(stderr).toContain('knows none of the 3 ids')
     expect(stderr).not.toMatch(/19000101/)
   }
-  const status = await cliHere(['status', '--lake', lake])
+  const status = await runCommand(['status', '--lake', lake])
   expect(status.stdout).not.toContain('has forgotten')
 })
 
@@ -149,7 +158,7 @@ test('forget refuses wrong use, and repeats no id', async () => {
   ]
   const codes: (readonly [number | null, string])[] = []
   for (const given of wrong) {
-    const result = await cliHere(['forget', '--lake', lake, '--json', ...given])
+    const result = await runCommand(['forget', '--lake', lake, '--json', ...given])
     expect(result.stdout + result.stderr).not.toMatch(IDS)
     codes.push([result.code, errorCode(result)])
   }

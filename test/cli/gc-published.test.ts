@@ -6,8 +6,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, cliJsonHere, SAMPLE_COMPANIES } from './run-cli.ts'
+import { SAMPLE_COMPANIES } from './run-cli.ts'
 
 interface Action {
   readonly add?: { readonly path: string }
@@ -32,17 +33,17 @@ test('gc --keep brings a published table in step before it removes what a compac
   timeout: 120_000,
 }, async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
-  await cliJsonHere(['publish', 'delta', '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  await runCommandJson(['publish', 'delta', '--lake', lake])
   const table = join(lake, 'financials')
   const before = await shownFiles(table)
   expect(before).toHaveLength(2)
-  await cliJsonHere(['compact', '--lake', lake])
-  const planned = await cliHere(['gc', '--lake', lake, '--keep', '1', '--dry-run'])
+  await runCommandJson(['compact', '--lake', lake])
+  const planned = await runCommand(['gc', '--lake', lake, '--keep', '1', '--dry-run'])
   expect(planned.code).toBe(0)
   expect(await shownFiles(table)).toEqual(before)
-  await cliJsonHere(['gc', '--lake', lake, '--keep', '1'])
+  await runCommandJson(['gc', '--lake', lake, '--keep', '1'])
   const after = await shownFiles(table)
   expect(after).toHaveLength(1)
   expect(after.map((path) => existsSync(join(table, path)))).toEqual([true])
@@ -51,7 +52,7 @@ test('gc --keep brings a published table in step before it removes what a compac
 
 test('gc --keep puts no table into a catalog that does not have those of the lake', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
   const asked: string[] = []
   const catalog = createServer(({ method, url = '' }, answer) => {
     asked.push(`${method} ${url}`)
@@ -67,7 +68,7 @@ test('gc --keep puts no table into a catalog that does not have those of the lak
   })
   const address = catalog.address()
   const env = { FIRMLAKE_CATALOG: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}` }
-  await cliJsonHere(['gc', '--lake', lake, '--keep', '1'], { env })
+  await runCommandJson(['gc', '--lake', lake, '--keep', '1'], { env })
   expect(asked).toContain('GET /v1/namespaces/firmlake/tables/companies')
   expect(asked.filter((one) => !one.startsWith('GET '))).toEqual([])
 })

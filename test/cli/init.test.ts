@@ -4,8 +4,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPullBench } from '../service/pull-bench.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, SAMPLE_COMPANIES } from './run-cli.ts'
+import { SAMPLE_COMPANIES } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
 
@@ -14,7 +15,7 @@ const codeIn = (stderr: string): string | undefined => /^error ([A-Z_]+):/m.exec
 const runner =
   (cwd: string) =>
   (...args: readonly string[]) =>
-    cliHere(args, { cwd, env: NO_VARIABLES })
+    runCommand(args, { cwd, env: NO_VARIABLES })
 
 test('init for files writes what a first night needs, and later commands find the lake by it', async () => {
   const folder = await temporaryFolder()

@@ -2,8 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { textsBelow } from '../support/all-bytes.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, cliHere, cliJsonHere, errorCode } from './run-cli.ts'
+import { type CliOptions, errorCode } from './run-cli.ts'
 
 const EMAIL = `mark-of-email-${'x'.repeat(20)}`
 const NAME = `mark-of-name-${'x'.repeat(20)}`
@@ -17,7 +18,7 @@ const sheetsOf = async (folder: string): Promise<readonly string[]> => {
 }
 
 const codeOf = async (args: readonly string[], options?: CliOptions): Promise<string> =>
-  errorCode(await cliHere([...args, '--json'], options))
+  errorCode(await runCommand([...args, '--json'], options))
 
 /** A folder with two companies, a bad line and the relations of one. */
 const opened = async (): Promise<{ readonly folder: string; readonly lake: string }> => {
@@ -49,16 +50,16 @@ test('firmlake.toml declares what every load takes, and commands say what cannot
   ]
   await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
   const at = { cwd: folder, env: { MY_KEY: FIRMLAKE_HASH_KEY } }
-  const report = await cliJsonHere(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  const report = await runCommandJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
   expect(report).toMatchObject({ lines: 4, records: 2, quarantined: 1, filtered: 1 })
   expect(await textsBelow(lake, [EMAIL, NAME, FIRMLAKE_HASH_KEY])).toEqual([])
   expect(await textsBelow(join(folder, 'out'), ['hidden'])).toEqual(['hidden'])
-  const records = await cliHere(['records'], at)
+  const records = await runCommand(['records'], at)
   expect(records.stderr).toContain(
     'Not all that came was taken: only countries NO; left out: persons; hashed with key',
   )
   expect(records.stdout).not.toContain('Email')
-  expect((await cliHere(['status'], at)).stdout).toContain('Not all that came was taken')
+  expect((await runCommand(['status'], at)).stdout).toContain('Not all that came was taken')
   const other = ['convert', 'in', '--again', '--leave-out', 'companies.email']
   expect(await codeOf(other, at)).toBe('PROJECTION_CHANGED')
   expect(await codeOf(['replay'], at)).toBe('TEXT_REDACTED')
@@ -73,27 +74,30 @@ test('firmlake.toml declares computed columns of the lake and of what sinks rece
   ]
   await writeFile(join(folder, 'firmlake.toml'), toml.join('\n'))
   const at = { cwd: folder }
-  const report = await cliJsonHere(['convert', 'in', '--sink', `csv:${folder}/out`], at)
+  const report = await runCommandJson(['convert', 'in', '--sink', `csv:${folder}/out`], at)
   expect(report).toMatchObject({ lines: 4, records: 3, quarantined: 1 })
   expect(
-    await cliJsonHere(['query', 'SELECT mail, home FROM companies JOIN relations USING (internal_id)'], at),
+    await runCommandJson(
+      ['query', 'SELECT mail, home FROM companies JOIN relations USING (internal_id)'],
+      at,
+    ),
   ).toEqual([{ mail: true, home: 'NO-' }])
   const [sheet = ''] = await sheetsOf(join(folder, 'out/companies'))
   expect(sheet).toMatch(/,mail,home,twice|,mail,twice/)
   expect(sheet).toMatch(/,false,2\r?\n.*,false,4\r?\n/)
   expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
-  expect((await cliHere(['status'], at)).stdout).toContain(
+  expect((await runCommand(['status'], at)).stdout).toContain(
     'Computed columns: companies.mail = email IS NOT NULL',
   )
-  const records = await cliHere(['records'], at)
+  const records = await runCommand(['records'], at)
   expect(records.stderr).not.toContain('Not all that came was taken')
   expect(records.stdout).not.toContain('"mail"')
-  const published = await cliHere(['publish', 'delta'], at)
+  const published = await runCommand(['publish', 'delta'], at)
   expect(published.stderr).toContain(
     'Published tables have no computed columns: companies.mail, relations.home',
   )
   // The text of bad lines is kept: nothing is hidden in the lake.
-  expect((await cliHere(['replay'], at)).stderr).not.toContain('TEXT_REDACTED')
+  expect((await runCommand(['replay'], at)).stderr).not.toContain('TEXT_REDACTED')
   const other = ['convert', 'in', '--again', '--compute', 'companies.mail=email']
   expect(await codeOf(other, at)).toBe('PROJECTION_CHANGED')
   expect(await codeOf(['convert', 'in', '--compute', 'companies.mail'], at)).toBe('PROJECTION_INVALID')
@@ -103,23 +107,28 @@ test('workers of a run each need the key, which no plan holds', async () => {
   const { folder, lake } = await opened()
   const env = { FIRMLAKE_HASH_KEY }
   const plan = ['run', 'plan', 'convert', join(folder, 'in'), '--lake', lake, '--hash', 'persons']
-  const { run } = await cliJsonHere<{ readonly run: string }>(plan, { env })
+  const { run } = await runCommandJson<{ readonly run: string }>(plan, { env })
   const work = ['run', 'work', run, '--lake', lake, '--shard', '0/1']
   expect(await codeOf(work)).toBe('HASH_KEY_WRONG')
   const other = { FIRMLAKE_HASH_KEY: 'another key of some bytes' }
   expect(await codeOf(work, { env: other })).toBe('HASH_KEY_WRONG')
-  await cliJsonHere(work, { env })
+  await runCommandJson(work, { env })
   expect(await textsBelow(lake, [FIRMLAKE_HASH_KEY])).toEqual([])
-  await cliJsonHere(['run', 'commit', run, '--lake', lake, ...ANY])
+  await runCommandJson(['run', 'commit', run, '--lake', lake, ...ANY])
   expect(await textsBelow(lake, [EMAIL, NAME])).toEqual([])
-  const rows = await cliJsonHere(['query', '--lake', lake, 'SELECT length(name) AS n FROM relation_entities'])
+  const rows = await runCommandJson([
+    'query',
+    '--lake',
+    lake,
+    'SELECT length(name) AS n FROM relation_entities',
+  ])
   expect(rows).toEqual([{ n: 64 }])
 })
 
 test('convert --to writes what is taken', async () => {
   const { folder } = await opened()
   const to = ['--to', `jsonl:${folder}/out`, '--leave-out', 'persons', '--where', 'internal_id = 1']
-  await cliJsonHere(['convert', join(folder, 'in'), ...to, ...ANY])
+  await runCommandJson(['convert', join(folder, 'in'), ...to, ...ANY])
   expect(await textsBelow(join(folder, 'out'), [EMAIL, NAME])).toEqual([])
   const wrong = ['convert', join(folder, 'in'), ...to.slice(0, 2), '--mask', 'companies.email']
   expect(await codeOf(wrong)).toBe('PROJECTION_INVALID')

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { companyLines, openBench } from '../run/batch-bench.ts'
 import { needs } from '../support/needs.ts'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { MAIN } from './run-cli.ts'
 
 const COMMANDS = [
   ['query', 'SELECT count(*) FROM financials'],

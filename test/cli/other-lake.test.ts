@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readLakeId } from '../../src/manifest/snapshots/lake-id.ts'
 import { companyLine, openBench } from '../run/batch-bench.ts'
+import { type CliResult, runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliResult, cliHere, errorCode } from './run-cli.ts'
+import { errorCode } from './run-cli.ts'
 
 const named = (id: number, name: string): string =>
   companyLine(id, { BasicDetails: { InternalId: id, CompanyName: name, CountryCode: 'SE' } })
@@ -17,7 +18,7 @@ const project = async (toml = '') => {
   await write('theirs.jsonl', [named(1, 'Theirs'), named(2, 'Theirs too')])
   if (toml !== '') await writeFile(join(folder, 'firmlake.toml'), toml, { mode: 0o644 })
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CliResult> =>
-    cliHere(args, { cwd: folder, env: { FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '', ...env } })
+    runCommand(args, { cwd: folder, env: { FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '', ...env } })
   const done = async (args: readonly string[], env = {}): Promise<CliResult> => {
     const result = await run(args, env)
     expect([result.code, result.stderr]).toEqual([0, expect.any(String)])

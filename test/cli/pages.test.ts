@@ -5,8 +5,9 @@ import { cp, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commandsIn, examplesIn } from '../support/page.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, SAMPLE } from './run-cli.ts'
+import { SAMPLE } from './run-cli.ts'
 
 const [setup = '', use = ''] = examplesIn('README.md', 'sh')
 
@@ -22,7 +23,7 @@ const runAll = async (
 ): Promise<Map<string, string>> => {
   const results = new Map<string, string>()
   for (const words of commands) {
-    const { code, stdout, stderr } = await cliHere(words, { cwd, env })
+    const { code, stdout, stderr } = await runCommand(words, { cwd, env })
     expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
     results.set(words[0] ?? '', stdout)
   }

@@ -9,8 +9,9 @@ import {
   type FakeServiceOptions,
   openFakeService,
 } from '../service/fake-service.ts'
+import { type CliResult, runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, type CliResult, cliHere, errorCode } from './run-cli.ts'
+import { type CliOptions, errorCode } from './run-cli.ts'
 
 const SEARCH = ['--search', '{"CountryCode":["SE"]}']
 
@@ -34,7 +35,7 @@ const bench = async (options: FakeServiceOptions): Promise<Bench> => {
   const folder = await temporaryFolder()
   const env = { FIRMLAKE_URL: fake.url, FIRMLAKE_TOKEN: fake.token }
   const run: Bench['run'] = async (args, more) => {
-    const result = await cliHere([...args, '--max-requests-per-second', '1000'], {
+    const result = await runCommand([...args, '--max-requests-per-second', '1000'], {
       cwd: folder,
       env,
       ...more,
@@ -127,7 +128,7 @@ test('pull ends with 75 where the service asks to wait too long, and goes on lat
   const busy = await one.run([...args, '--max-wait', '5s'])
   expect(busy.code).toBe(75)
   expect(errorCode(busy)).toBe('SERVICE_BUSY')
-  const status = await cliHere(['status', '--lake', 'lake'], { cwd: one.folder })
+  const status = await runCommand(['status', '--lake', 'lake'], { cwd: one.folder })
   expect(status.stdout).toContain('firmlake resume')
   const asked = one.fake.pages.length
   const elsewhere = await one.run(['resume', '--lake', 'lake', '--json'], {
@@ -157,7 +158,7 @@ test('run work sends the token only to the service that the worker names', async
   const token = { FIRMLAKE_TOKEN: one.fake.token }
   const outcomes = []
   for (const FIRMLAKE_URL of ['https://elsewhere.example', '']) {
-    const result = await cliHere(work, { cwd: one.folder, env: { ...token, FIRMLAKE_URL } })
+    const result = await runCommand(work, { cwd: one.folder, env: { ...token, FIRMLAKE_URL } })
     outcomes.push([result.code, errorCode(result)])
   }
   expect(outcomes).toEqual([
@@ -166,7 +167,7 @@ test('run work sends the token only to the service that the worker names', async
   ])
   expect(one.fake.pages.length).toBe(asked)
   const env = { ...token, FIRMLAKE_URL: one.fake.url }
-  expect((await cliHere(work, { cwd: one.folder, env })).code).toBe(0)
+  expect((await runCommand(work, { cwd: one.folder, env })).code).toBe(0)
   expect(one.fake.pages.length).toBeGreaterThan(asked)
 })
 

@@ -8,16 +8,9 @@ import { definitionNames } from '../../src/analysis/definitions.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { tableViews } from '../../src/lake/views/comments.ts'
+import { type CliResult, MAIN, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import {
-  type CliOptions,
-  type CliResult,
-  cliHere,
-  cliJsonHere,
-  errorCode,
-  MAIN,
-  SAMPLE_COMPANIES,
-} from './run-cli.ts'
+import { type CliOptions, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 /** As `query --json` prints it. */
 interface ListedEntry {
@@ -35,13 +28,13 @@ let lake = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const query = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
-  cliHere(['query', '--lake', lake, ...args], options)
+  runCommand(['query', '--lake', lake, ...args], options)
 
 describe('query', () => {
   test('prints an aligned table; NULL is empty', async () => {
@@ -184,7 +177,7 @@ FROM read_parquet('${file}', file_row_number = true)`,
   })
 
   test('reads the statement from standard input', async () => {
-    const { stdout } = await query(['-', '--format', 'csv'], { input: 'SELECT count(*) AS n FROM companies' })
+    const { stdout } = await query(['-', '--format', 'csv'], { stdin: 'SELECT count(*) AS n FROM companies' })
     expect(stdout).toBe('n\r\n300\r\n')
   })
 
@@ -198,14 +191,14 @@ FROM read_parquet('${file}', file_row_number = true)`,
   test('takes the lake of FIRMLAKE_LAKE where none is given, and says so in its help', async () => {
     const env = { FIRMLAKE_LAKE: lake }
     const args = ['query', 'SELECT count(*) AS n FROM companies', '--format', 'csv']
-    expect((await cliHere(args, { env })).stdout).toBe('n\r\n300\r\n')
-    const other = await cliHere([...args, '--lake', join(folder, 'no')], { env })
+    expect((await runCommand(args, { env })).stdout).toBe('n\r\n300\r\n')
+    const other = await runCommand([...args, '--lake', join(folder, 'no')], { env })
     expect(other.code).toBe(1)
     expect(other.stderr).toContain('LAKE_NOT_FOUND')
     const cwd = await temporaryFolder()
-    expect((await cliHere(args, { env: { FIRMLAKE_LAKE: '' }, cwd })).code).toBe(2)
+    expect((await runCommand(args, { env: { FIRMLAKE_LAKE: '' }, cwd })).code).toBe(2)
     for (const command of ['query', 'convert', 'status', 'pull', 'gc', 'plan', 'demo'])
-      expect([command, (await cliHere([command, '--help'])).stdout]).toEqual([
+      expect([command, (await runCommand([command, '--help'])).stdout]).toEqual([
         command,
         expect.stringContaining('FIRMLAKE_LAKE'),
       ])
@@ -299,7 +292,7 @@ FROM read_parquet('${file}', file_row_number = true)`,
     await cp(lake, gone, { recursive: true })
     for (const name of await readdir(gone))
       if (!name.startsWith('_')) await rm(join(gone, name), { recursive: true })
-    const of = (args: readonly string[]): Promise<CliResult> => cliHere(['query', '--lake', gone, ...args])
+    const of = (args: readonly string[]): Promise<CliResult> => runCommand(['query', '--lake', gone, ...args])
     expect((await of([])).stdout).toBe((await query([])).stdout)
     for (const sql of ['DESCRIBE companies', 'DESCRIBE SELECT * FROM financials_history', 'SHOW TABLES']) {
       const described = await of([sql, '--format', 'csv'])
@@ -342,10 +335,10 @@ FROM read_parquet('${file}', file_row_number = true)`,
 
 test('query says where history begins when it reads all versions of a compacted lake, and only then', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  const ask = (sql: string, ...more: readonly string[]) => cliHere(['query', '--lake', lake, sql, ...more])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
+  const ask = (sql: string, ...more: readonly string[]) => runCommand(['query', '--lake', lake, sql, ...more])
   expect((await ask('SELECT count(*) FROM restatements')).stderr).toBe('')
-  await cliJsonHere(['compact', '--lake', lake])
+  await runCommandJson(['compact', '--lake', lake])
   const { code, stderr } = await ask('SELECT count(*) FROM restatements')
   expect([code, stderr]).toEqual([0, expect.stringContaining('history begins with snapshot 2 of 2')])
   expect((await ask('SELECT count(*) FROM companies')).stderr).toBe('')

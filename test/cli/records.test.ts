@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cliHere, cliJsonHere, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
+import { errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
 
 let folder = ''
 let lake = ''
@@ -11,12 +12,12 @@ let lake = ''
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = join(folder, 'lake')
-  await cliJsonHere(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', lake])
+  await runCommandJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', lake])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const records = (...args: string[]): ReturnType<typeof cliHere> =>
-  cliHere(['records', '--lake', lake, ...args])
+const records = (...args: string[]): ReturnType<typeof runCommand> =>
+  runCommand(['records', '--lake', lake, ...args])
 
 const lineCount = (text: string): number => text.split('\n').length - 1
 
@@ -29,14 +30,14 @@ test('records restores all companies and relations; a lake made of them gives th
   const batch = join(folder, 'companies.jsonl')
   await writeFile(batch, companies.stdout)
   const second = join(folder, 'second')
-  await cliJsonHere(['convert', batch, '--lake', second, '--max-quarantined', '0'])
-  const { stdout } = await cliHere(['records', '--lake', second])
+  await runCommandJson(['convert', batch, '--lake', second, '--max-quarantined', '0'])
+  const { stdout } = await runCommand(['records', '--lake', second])
   const sorted = (text: string): string[] => text.trimEnd().split('\n').toSorted()
   expect(isDeepStrictEqual(sorted(stdout), sorted(companies.stdout))).toBe(true)
 })
 
 test('records --id gives only the records of these ids, of both contents', async () => {
-  const { stdout } = await cliHere([
+  const { stdout } = await runCommand([
     'query',
     '--lake',
     lake,
@@ -59,6 +60,6 @@ test('records --id gives only the records of these ids, of both contents', async
 
 test('records refuses ids that are no whole numbers, and a lake that is not there', async () => {
   expect((await records('--id', '12,x')).code).toBe(2)
-  const missing = await cliHere(['records', '--lake', join(folder, 'no'), '--json'])
+  const missing = await runCommand(['records', '--lake', join(folder, 'no'), '--json'])
   expect([missing.code, errorCode(missing)]).toEqual([1, 'LAKE_NOT_FOUND'])
 })

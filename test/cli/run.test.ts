@@ -10,8 +10,9 @@ import { expect, test, vi } from 'vitest'
 import { inLake, runPath } from '../../src/lake/files/layout.ts'
 import { listTree } from '../../src/support/list-files.ts'
 import { companyLine, companyLines, hashLake, openBench } from '../run/batch-bench.ts'
+import { type CliResult, MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliResult, cli, cliJson, errorCode, MAIN } from './run-cli.ts'
+import { cli, cliJson, errorCode } from './run-cli.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeServable, openServer, TOKEN } from '../service/serving.ts'
 import { commandsIn, examplesIn, shownIn, squeezed } from '../support/page.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cliHere, SAMPLE } from './run-cli.ts'
+import { SAMPLE } from './run-cli.ts'
 
 test('commands that call a service run, and print what the pages show', async () => {
   const folder = await temporaryFolder()
@@ -14,7 +15,7 @@ test('commands that call a service run, and print what the pages show', async ()
   /** Runs a command in a folder of a page. @returns its lines */
   const run = async (words: readonly string[], cwd = folder): Promise<string[]> => {
     const env = { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN, FIRMLAKE_LAKE: '', FIRMLAKE_CONFIG: '' }
-    const { code, stdout, stderr } = await cliHere(words, { cwd, env })
+    const { code, stdout, stderr } = await runCommand(words, { cwd, env })
     expect(code, `${words.join(' ')}: ${stderr}`).toBe(0)
     return stdout.split('\n').map(squeezed)
   }

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FIXED_NODE } from '../../src/core/brotli.ts'
 import { pretendingModule } from '../support/pretend-node.ts'
+import type { CliResult } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliResult, cli, SAMPLE_COMPANIES } from './run-cli.ts'
+import { cli, SAMPLE_COMPANIES } from './run-cli.ts'
 
 const PRELOAD = new URL('preload-modules.ts', import.meta.url).href
 

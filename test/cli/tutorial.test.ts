@@ -5,8 +5,9 @@ import { cp, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { examplesIn, squeezed } from '../support/page.ts'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { MAIN, SAMPLE } from './run-cli.ts'
+import { SAMPLE } from './run-cli.ts'
 
 const PAGE = 'docs/tutorial.md'
 const [setup = '', ...shell] = examplesIn(PAGE, 'sh')

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, cliHere, errorCode } from './run-cli.ts'
+import { cli, errorCode } from './run-cli.ts'
 
 /** The words of a command's innermost commands. */
 const innermost = (command: Command): readonly (readonly string[])[] =>
@@ -140,7 +141,7 @@ test.each([
   [['batches', 'pull', '--lkae', 'x'], 'Unknown option "--lkae" (Did you mean --lake?)'],
   [['export', '--lake', 'l', '--', '--foo'], 'Required option "--to <url>" not specified'],
 ])('%j names the unknown option before one that is missing', async (args, text) => {
-  const { code, stderr } = await cliHere(args)
+  const { code, stderr } = await runCommand(args)
   expect([code, stderr]).toEqual([2, expect.stringContaining(text)])
 })
 

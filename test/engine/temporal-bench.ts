@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Client, Connection } from '@temporalio/client'
-import { MAIN } from '../cli/run-cli.ts'
+import { MAIN } from '../support/run-command.ts'
 
 export interface WorkerProcess extends AsyncDisposable {
   readonly child: ChildProcess

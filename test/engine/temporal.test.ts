@@ -9,11 +9,12 @@ import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test, vi
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { recordedUnits } from '../../src/manifest/runs/units.ts'
 import { listTree } from '../../src/support/list-files.ts'
-import { type CliResult, cli, errorCode } from '../cli/run-cli.ts'
+import { cli, errorCode } from '../cli/run-cli.ts'
 import { companyLine, companyLines, hashLake, openBench, verify } from '../run/batch-bench.ts'
 import { loadCompanies, makeServable, openServer, TOKEN } from '../service/serving.ts'
 import { freePort } from '../support/free-port.ts'
 import { needs } from '../support/needs.ts'
+import type { CliResult } from '../support/run-command.ts'
 import { missingTemporal, openTemporal, type TemporalServer } from '../support/temporal-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {

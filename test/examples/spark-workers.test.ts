@@ -6,10 +6,10 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { MAIN } from '../cli/run-cli.ts'
 import { companyLines, hashLake, openBench } from '../run/batch-bench.ts'
 import { needs } from '../support/needs.ts'
 import { sparkHome, sparkMissing, sparkPython } from '../support/readers.ts'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Two clusters that start, and a process for each unit.

@@ -10,9 +10,9 @@ import { chooseTokens } from '../../src/server/access/choose-tokens.ts'
 import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { serveLake } from '../../src/server/serve-lake.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
-import { MAIN } from '../cli/run-cli.ts'
 import { companyLine, openBench, queryLake, relationsLine } from '../run/batch-bench.ts'
 import { answeringServer } from '../source/service/answering-server.ts'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NIGHTLY = fileURLToPath(new URL('../../pipelines/nightly.ts', import.meta.url))

@@ -12,7 +12,8 @@ import { numbersIn } from '../../src/report/numbers.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { loadSampleLake } from '../analysis/sample-lake.ts'
 import { ShiftedClock } from '../campaign/shifted-clock.ts'
-import { cliHere, cliJson } from '../cli/run-cli.ts'
+import { cliJson } from '../cli/run-cli.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadEmptyLake } from './lakes.ts'
 import { every, plain, sectionsOf, ungrouped } from './read-report.ts'
@@ -124,16 +125,16 @@ test('the command writes the file in one go, says what it wrote, and names what 
   const lake = join(folder, 'lake')
   await loadEmptyLake(lake, folder)
   const to = join(folder, 'out', 'report.html')
-  const failed = await cliHere(['report', '--lake', lake, '--to', to, '--json'])
+  const failed = await runCommand(['report', '--lake', lake, '--to', to, '--json'])
   expect([failed.code === 0, JSON.parse(failed.stderr).error.code]).toEqual([false, 'WRITE_FAILED'])
   const kept = join(folder, 'kept.html')
   await writeFile(kept, 'as it was')
-  const absent = await cliHere(['report', '--lake', join(folder, 'none'), '--to', kept, '--json'])
+  const absent = await runCommand(['report', '--lake', join(folder, 'none'), '--to', kept, '--json'])
   expect(JSON.parse(absent.stderr).error.code).toBe('LAKE_NOT_FOUND')
   expect(await readFile(kept, 'utf8')).toBe('as it was')
   const own = join(lake, 'lake.duckdb')
   const views = await readFile(own)
-  const refused = await cliHere(['report', '--lake', lake, '--to', own, '--json'])
+  const refused = await runCommand(['report', '--lake', lake, '--to', own, '--json'])
   expect([refused.code, JSON.parse(refused.stderr).error.code]).toEqual([1, 'TARGET_REFUSED'])
   expect((await readFile(own)).equals(views)).toBe(true)
   const before = await readdir(folder)
@@ -189,7 +190,7 @@ test('what failed comes first, with links; a run that failed after the newest sn
   const tiles = every(before, /<div><dt>(.*?)<\/div>/g).map(plain)
   expect(tiles[5]).toBe('Quarantined lines11 by the newest load')
 
-  const failed = await cliHere(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
+  const failed = await runCommand(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
   expect(failed.code).toBe(3)
   const { unfinished: known } = await cliJson<{
     unfinished: { run: string; failure: { code: string; message: string } }[]
@@ -214,7 +215,7 @@ test('title, name, language of numbers and an explorer are options; others are r
   const lake = join(folder, 'lake')
   await loadSampleLake(lake)
   const to = join(folder, 'report.html')
-  await cliHere([
+  await runCommand([
     ...['report', '--lake', lake, '--to', to, '--title', 'Our <firms>', '--logo-text', 'A & B'],
     ...['--language', 'sv', '--explorer', 'https://lake.example.com/x/#/loads'],
   ])
@@ -228,7 +229,7 @@ test('title, name, language of numbers and an explorer are options; others are r
   for (const wrong of [{ language: 'no_language' }, { explorer: 'javascript:alert(1)' }]) {
     const [[name, value] = ['', '']] = Object.entries(wrong)
     await expect(report({ lake, to, ...wrong })).rejects.toMatchObject({ code: 'USAGE' })
-    const refused = await cliHere(['report', '--lake', lake, '--to', to, `--${name}`, value])
+    const refused = await runCommand(['report', '--lake', lake, '--to', to, `--${name}`, value])
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`--${name} "${value}"`)])
   }
   expect(await readFile(to, 'utf8')).toBe(page)

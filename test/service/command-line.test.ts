@@ -8,8 +8,9 @@ import { listRuns } from '../../src/manifest/runs/runs.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import type { FaultRule } from '../../src/server/faults/fault-rules.ts'
 import type { LakeServer } from '../../src/server/serve-lake.ts'
-import { type CliResult, cli, cliHere, errorCode } from '../cli/run-cli.ts'
+import { cli, errorCode } from '../cli/run-cli.ts'
 import { openBench, verify } from '../run/batch-bench.ts'
+import { type CliResult, runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { ALL_TABLES, loadCompanies, makeServable, openServer, rowsOf, TOKEN } from './serving.ts'
 
@@ -33,7 +34,7 @@ const SOON = ['--max-wait', '2s']
 /** Runs a command on a lake; what it prints and all files below the folder do not have the token. */
 const run = async (folder: string, url: string, args: readonly string[]): Promise<CliResult> => {
   const env = { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN }
-  const result = await cliHere([...args, '--lake', 'lake'], { cwd: folder, env })
+  const result = await runCommand([...args, '--lake', 'lake'], { cwd: folder, env })
   expect(result.stdout + result.stderr).not.toContain(TOKEN)
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)

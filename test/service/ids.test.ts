@@ -9,8 +9,8 @@ import { pull } from '../../src/jobs/pull/pull.ts'
 import { commitRun, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../src/jobs/sync/sync.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
-import { cliHere, cliJsonHere } from '../cli/run-cli.ts'
 import { companyLine, openBench, queryLake } from '../run/batch-bench.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { makeServable, openClient, serving, TOKEN } from './serving.ts'
 
@@ -147,9 +147,9 @@ test('ids beyond 2^53 keep their digits from the command line, a file and firmla
     ['a', large(`${second},${third}`)],
     ['b', '@search.json'],
   ] as const) {
-    await cliJsonHere(['pull', 'companies', '--lake', lake, '--search', search], { cwd: folder, env })
+    await runCommandJson(['pull', 'companies', '--lake', lake, '--search', search], { cwd: folder, env })
     expect(await idsIn(join(folder, lake), 'companies')).toEqual([second, third])
-    const { stdout } = await cliHere(['records', '--lake', lake, '--id', third], { cwd: folder, env })
+    const { stdout } = await runCommand(['records', '--lake', lake, '--id', third], { cwd: folder, env })
     expect(stdout.match(/"InternalId":\d+/g)).toEqual([`"InternalId":${third}`])
   }
   await writeFile(
@@ -157,7 +157,10 @@ test('ids beyond 2^53 keep their digits from the command line, a file and firmla
     `lake = "night"\n[[pull]]\nname = "some"\ncontent = "companies"\nsearch = { InternalId = [${second}, ${third}] }\n`,
     { mode: 0o644 },
   )
-  const night = await cliHere(['nightly'], { cwd: folder, env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN } })
+  const night = await runCommand(['nightly'], {
+    cwd: folder,
+    env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN },
+  })
   expect(night.code).toBe(0)
   expect(await idsIn(join(folder, 'night'), 'companies')).toEqual([second, third])
 })

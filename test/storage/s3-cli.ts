@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { type CliOptions, type CliResult, cliHere, cliJsonHere, SAMPLE } from '../cli/run-cli.ts'
+import { type CliOptions, SAMPLE } from '../cli/run-cli.ts'
+import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, LAKE } from './s3-bench.ts'
 
@@ -12,13 +13,13 @@ export const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
 /** Runs a command in this process with modules of its own: nothing of the lake is known to it, as to another process. */
 export const cliAnew = (args: readonly string[], options: CliOptions = {}): Promise<CliResult> => {
   vi.resetModules()
-  return cliHere(args, options)
+  return runCommand(args, options)
 }
 
 /** The same, which must end with 0. @returns its JSON */
 export const cliJsonAnew = <T>(args: readonly string[]): Promise<T> => {
   vi.resetModules()
-  return cliJsonHere<T>(args)
+  return runCommandJson<T>(args)
 }
 
 /** Runs a command on the lake that must end with 0. */

@@ -12,8 +12,8 @@ import { jsonLines, jsonlFormat } from '../../src/sink/json-lines.ts'
 import { type DeliverProgress, deliver } from '../../src/targets/deliver.ts'
 import { type ExportProgress, exportTables } from '../../src/targets/export/export-tables.ts'
 import { chooseSink, readAddress, refuseLakeAsTarget } from '../../src/targets/open-sink.ts'
-import { MAIN } from '../cli/run-cli.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface DeliverBench extends Bench {

@@ -9,7 +9,7 @@ import { loadedConfig } from '../config/loaded-config.ts'
 import { withExamples } from '../help.ts'
 import { type JsonOption, jsonOption } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
-import { note, printLines } from '../output/print.ts'
+import { note, print, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
 interface NightOptions extends JsonOption {
@@ -98,6 +98,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
   const { runProgram } = await import('../../jobs/common/run-program.ts')
+  failed = []
   const { file } = loadedConfig()
   const settings = file?.settings
   const lake = process.env.FIRMLAKE_LAKE
@@ -111,8 +112,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
       failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
-      if (isText) void printLines(textOf(summary))
-      else console.log(JSON.stringify(summary))
+      void (isText ? printLines(textOf(summary)) : print(`${JSON.stringify(summary)}\n`))
     },
   )
   if (isPartial) process.exitCode ??= EXIT.excluded

@@ -27,6 +27,7 @@ const namedFile = (args: readonly string[]): string | undefined => {
  * @throws {ToolkitError} CONFIG_INVALID
  */
 export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig> => {
+  current = NONE
   const words = args.slice(0, 2).join(' ')
   if (words === '' || WITHOUT.test(words) || args.some((one) => /^(-h|--help)$/.test(one))) return NONE
   const { findConfig } = await import('../../config/find-file.ts')

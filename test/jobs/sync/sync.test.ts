@@ -6,9 +6,10 @@ import { expect, test } from 'vitest'
 import { commitRun, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../../src/jobs/sync/sync.ts'
 import { createService } from '../../../src/source/service/service.ts'
-import { cli, cliHere, errorCode } from '../../cli/run-cli.ts'
+import { cli, errorCode } from '../../cli/run-cli.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
+import { runCommand } from '../../support/run-command.ts'
 
 const COMPANIES = [1, 2, 3].map((id): FakeCompany => ({ id, country: 'SE' }))
 const some = (...ids: readonly number[]): readonly FakeCompany[] =>
@@ -61,7 +62,7 @@ test('sync refuses companies that it has not asked for, and loads none of them',
 test('firmlake sync prints its report and ends with the error', async () => {
   const one = await shortBench(1, 3)
   const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_CONFIG: '' }
-  const done = await cliHere(['sync', '--lake', one.lake, '--search', JSON.stringify(SWEDEN), '--json'], {
+  const done = await runCommand(['sync', '--lake', one.lake, '--search', JSON.stringify(SWEDEN), '--json'], {
     env,
   })
   expect([done.code, errorCode(done)]).toEqual([1, MISSING.code])

@@ -21,8 +21,8 @@ WITH owners AS (
   SELECT CASE WHEN max(stake) > 101 THEN 'error' ELSE 'note' END AS severity, owned_id, 'direct owners' AS item, round(sum(stake), 6) AS value
   FROM classes GROUP BY owned_id HAVING sum(stake) > 101 AND max(largest) <= 100
   UNION ALL
-  SELECT 'error', owned_id, kind, greatest(min_stake, max_stake) FROM owners_current
-  WHERE greatest(min_stake, max_stake) > 100
+  SELECT 'error', owned_id, kind, greatest(stake, min_stake, max_stake) FROM owners_current
+  WHERE greatest(stake, min_stake, max_stake) > 100
 )
 SELECT f.severity, f.owned_id AS internal_id, coalesce(c.company_name, r.name) AS company_name, coalesce(c.country_code, r.country_code) AS country_code,
   NULL::SMALLINT AS fiscal_year, f.item, f.value, 100::DOUBLE AS expected

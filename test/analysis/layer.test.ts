@@ -320,6 +320,43 @@ test('after a compaction restatements begin again: history_begins says since whe
   ])
 })
 
+test('rules on amounts pass over line items of the same name in a category where the contract has none', async () => {
+  const years = (value: number): object => ({ 2020: value, 2021: value, 2022: value })
+  const strange = {
+    ...company(1, 'SE', 'SEK', {
+      Financials: {
+        ProfitAndLoss: { NetSales: { 2020: 5, 2021: 5000, 2022: 5 } },
+        BalanceSheet: {
+          ...{ NetSales: years(5), TotalAssets: { 2020: 10 } },
+          ...{ TotalCurrentAssets: { 2020: 6 }, TotalNonCurrentAssets: { 2020: 4 } },
+        },
+        Strange: { TotalAssets: { 2020: 3 } },
+      },
+    }),
+    // Without a currency, so that amounts have none either.
+    MetaData: { FinancialFigureScale: 'None' },
+  }
+  const dated = { BasicDetails: { InternalId: 2, RegistrationDate: '40000-01-01' } }
+  const lake = await openLake('names', [strange, dated])
+  expect(
+    await rows(
+      'SELECT rule, internal_id, fiscal_year, item, value, expected FROM quality_findings ORDER BY 1',
+      lake,
+    ),
+  ).toEqual([
+    {
+      rule: 'future',
+      internal_id: 2,
+      fiscal_year: null,
+      item: 'registration_date',
+      value: null,
+      expected: null,
+    },
+    { rule: 'scale', internal_id: 1, fiscal_year: 2021, item: 'NetSales', value: 5000, expected: 5 },
+  ])
+  lake.close()
+})
+
 describe('companies', () => {
   test('company_industries has a row a code, with its section and division', async () => {
     const sql = 'FROM company_industries WHERE internal_id = 4 ORDER BY is_group, position'

@@ -8,7 +8,7 @@
 --   country_code: country of the company
 --   level: levels below the head of the group, which has 0
 --   is_head: whether it is the head
--- rule: A company belongs to the company, no person, that holds more than 50 percent of it for certain, the least of a range, by owner_holdings. Where records give several companies a majority of it, it belongs to the one with the greatest least stake; of these to the one with the greatest greatest stake, then with the least id. The head is the last company upwards; of a cycle the one with the least id. Name and country are those of companies, else those of relations.
+-- rule: A company belongs to the company, no person, that holds more than 50 percent of it for certain, which is min_stake of owner_holdings. Where records give several companies a majority of it, it belongs to the one with the greatest min_stake, of these to the one with the greatest max_stake, then with the least id. The head is the last company upwards; of a cycle the one with the least id. Name and country are those of companies, else those of relations.
 -- example: FROM group_of(1001)
 CREATE OR REPLACE MACRO group_of(id) AS TABLE
 WITH RECURSIVE held AS MATERIALIZED (

@@ -9,12 +9,12 @@
 --   item: kind of ownership of the record, or direct owners
 --   value: percent
 --   expected: 100
--- rule: By owners_current. Of direct owners the stakes are added up, of a range its least, the sum to six digits; of several records of one owner and share class the greatest counts; 1 % is left to rounding.
+-- rule: By owners_current. Of direct owners the stakes are added up, of a range without one its least, the sum to six digits; of several records of one owner and share class the greatest counts; 1 % is left to rounding.
 -- found: of real data 0 errors and 0 notes in 156 owned companies; of generated data 0 errors and 0 notes in 5,999 owned companies
 -- example: FROM quality_stakes ORDER BY value DESC
 CREATE OR REPLACE VIEW quality_stakes AS
 WITH owners AS (
-  SELECT owned_id, owner_id, share_class, max(min_stake) AS stake FROM owners_current WHERE kind = 'Direct' GROUP BY ALL
+  SELECT owned_id, owner_id, share_class, max(coalesce(stake, min_stake)) AS stake FROM owners_current WHERE kind = 'Direct' GROUP BY ALL
 ), classes AS (
   SELECT owned_id, share_class, sum(stake) AS stake, max(stake) AS largest FROM owners GROUP BY ALL
 ), found AS (

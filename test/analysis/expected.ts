@@ -123,8 +123,8 @@ const statedBy = (record: RelationsCompany, relation: Relation, direction: 'pare
       owned: direction === 'parent' ? own : other,
       byOwned: direction === 'parent',
       shareClass: ownership.ShareClass ?? '',
-      least: ownership.MinOwnershipStake ?? ownership.OwnershipStake ?? null,
-      most: ownership.MaxOwnershipStake ?? ownership.OwnershipStake ?? null,
+      least: ownership.OwnershipStake ?? ownership.MinOwnershipStake ?? null,
+      most: ownership.OwnershipStake ?? ownership.MaxOwnershipStake ?? null,
     }))
 }
 

@@ -480,7 +480,7 @@ describe('ownership', () => {
       majorities(603, owner(610, percent(100)), owner(608, percent(100))),
       // A person leads no group, whatever he holds, and whether he has an identifier or not.
       majorities(604, owner(901, percent(100)), owner(608, percent(51)), unnamed),
-      // Stated as 52, but with 40 as the least: no majority is certain.
+      // The stake counts, whatever range stands beside it.
       majorities(605, owner(610, { OwnershipStake: 52, MinOwnershipStake: 40 }), owner(609, percent(51))),
       majorities(609, owner(611, percent(80)), owner(610, percent(51))),
       majorities(611, owner(609, percent(100))),
@@ -489,11 +489,11 @@ describe('ownership', () => {
       601: [
         [610, 0],
         [601, 1],
+        [605, 1],
       ],
       602: [
         [609, 0],
         [602, 1],
-        [605, 1],
         [611, 1],
       ],
       603: [
@@ -504,12 +504,12 @@ describe('ownership', () => {
       610: [
         [610, 0],
         [601, 1],
+        [605, 1],
       ],
       // 609 and 611 own each other, and of the two majorities of 609 that of 611 is the greater one.
       611: [
         [609, 0],
         [602, 1],
-        [605, 1],
         [611, 1],
       ],
     }
@@ -535,7 +535,7 @@ describe('ownership', () => {
     lake.close()
   })
 
-  test('a stake beside a range keeps the ends of the range', async () => {
+  test('a range keeps its ends beside a stake, and in what is held the stake counts', async () => {
     const lake = await openLake('ends', [
       {
         InternalId: 701,
@@ -561,13 +561,12 @@ describe('ownership', () => {
       expect(
         await rows(`SELECT owner_id, stake, min_stake, max_stake FROM ${view} ORDER BY 1`, lake),
       ).toEqual(ends)
-    expect(await rows('SELECT owner_id, min_stake, max_stake FROM owner_holdings ORDER BY 1', lake)).toEqual(
-      ends.map(({ owner_id, min_stake, max_stake }) => ({
-        owner_id,
-        min_stake: min_stake ?? 0,
-        max_stake: max_stake ?? 100,
-      })),
-    )
+    expect(await rows('SELECT owner_id, min_stake, max_stake FROM owner_holdings ORDER BY 1', lake)).toEqual([
+      ...[711, 712, 713].map((owner_id) => ({ owner_id, min_stake: 7, max_stake: 7 })),
+      { owner_id: 714, min_stake: 30, max_stake: 100 },
+      { owner_id: 715, min_stake: 0, max_stake: 40 },
+      { owner_id: 716, min_stake: 8, max_stake: 8 },
+    ])
     lake.close()
   })
 

@@ -202,7 +202,7 @@ export const fixedPart = (history: readonly ColumnsSince[] = NO_COLUMNS): FixedP
         schema_version: SCHEMA_VERSION,
       })),
     ),
-    // Of snapshots that a catalog of other columns shows already.
+    // A catalog that is continued shows snapshots already, by other columns.
     `UPDATE ducklake_snapshot SET schema_version = ${schemaVersionAt('snapshot_id')}`,
   ]
   const layout = sha256Of([...tables, JSON.stringify(declaredTables)].join(';'))

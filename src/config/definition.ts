@@ -326,10 +326,14 @@ export const DEFINITION = {
         default: '500',
         option: '--max-connections',
       }),
-      proxy: setting(manyOf(plainText), 'proxies whose X-Forwarded-For says who asks', {
-        default: 'this machine',
-        option: '--proxy',
-      }),
+      proxy: setting(
+        manyOf(plainText),
+        'addresses and networks of proxies whose X-Forwarded-For says who asks',
+        {
+          default: 'none',
+          option: '--proxy',
+        },
+      ),
       log: setting(path, 'append the access log to this file', { option: '--log' }),
     },
     ['serve'],

@@ -107,7 +107,11 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   let isPartial = false
   await runProgram(
     (program) =>
-      nightly({ ...program, env: process.env, settings, adopt, onPart: json ? undefined : tellParts() }),
+      nightly({
+        ...{ ...program, env: process.env, settings, adopt },
+        onPart: json ? undefined : tellParts(),
+        onWarning: (text) => note(`warning: ${text}`),
+      }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
       failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []

@@ -7,6 +7,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
+import { note } from '../output/print.ts'
 import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {
@@ -79,6 +80,7 @@ export const serviceOf = async (options: ServiceCommandOptions): Promise<Service
     maxWaitMs: maxWait,
     // A request is in the air while the page before goes to the disk.
     concurrency,
+    onWarning: (text) => note(`warning: ${text}`),
     ...(maxRequestsPerSecond !== undefined && { maxRequestsPerSecond }),
   })
 }

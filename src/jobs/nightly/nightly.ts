@@ -1,7 +1,7 @@
 /** `nightly`: the nightly steps of `firmlake.toml` or of the environment, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
@@ -121,6 +121,8 @@ export interface NightlyOptions extends ProgramWork {
   readonly adopt?: boolean | undefined
   /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
   readonly onPart?: ((event: NightEvent) => void) | undefined
+  /** Called with what is odd about answers of the service, as that of `createService`. @default nobody */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 const OPTIONS: OptionTypes<NightlyOptions> = {
@@ -128,7 +130,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
   signal: is.required(is.signal),
   report: is.required(is.callback),
   adopt: is.flag,
-  onPart: is.callback,
+  ...each(is.callback, 'onPart', 'onWarning'),
   settings: is.object,
 }
 
@@ -156,11 +158,11 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  */
 export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
   checkOptions('nightly', OPTIONS, options)
-  const { env, adopt, onPart = () => undefined, ...program } = options
+  const { env, adopt, onPart = () => undefined, onWarning, ...program } = options
   const parts = new Parts(onPart)
   program.report({ pulls: [], parts: parts.list })
   const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
-  const night = await nightOf(env, settings, adopt)
+  const night = await nightOf(env, settings, { adopt, onWarning })
   try {
     await loadAll(night, parts, program)
     await finishAll(settings, night, parts, program)

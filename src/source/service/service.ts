@@ -23,7 +23,7 @@ import type { PageRequest } from './page-request.ts'
 import { retryBudget } from './policy.ts'
 import { rateLimiter } from './rate-limiter.ts'
 import { SYSTEM_TIMING, type Timing } from './timing.ts'
-import { checkToken } from './token.ts'
+import { checkToken, textWithoutToken } from './token.ts'
 
 export type { Download, DownloadOptions } from './download.ts'
 export type { Page, ReadBody } from './fetch-page.ts'
@@ -54,6 +54,8 @@ export interface ServiceOptions {
   readonly bodyTimeoutMs?: number | undefined
   /** @default the system's */
   readonly timing?: Timing | undefined
+  /** Called with what is odd about answers that are dealt with all the same, each text once. @default nobody */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 export interface CallOptions {
@@ -127,6 +129,21 @@ const OPTIONS: OptionTypes<ServiceOptions> = {
   ),
   concurrency: is.count,
   timing: is.object,
+  onWarning: is.callback,
+}
+
+/** Different warnings that are handed on: a service may vary its header for ever. */
+const MOST_WARNINGS = 20
+
+/** Hands texts on, each once and without the token. */
+const eachOnce = (warn: ServiceOptions['onWarning'], token: string): ((text: string) => void) => {
+  const known = new Set<string>()
+  return (said) => {
+    const text = textWithoutToken(said, token)
+    if (known.has(text) || known.size >= MOST_WARNINGS) return
+    known.add(text)
+    warn?.(text)
+  }
 }
 
 /**
@@ -157,7 +174,8 @@ export const createService = (options: ServiceOptions): Service => {
   const token = checkToken(options.token, 'the service')
   const counters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
   const limiter = rateLimiter(timing, maxRequestsPerSecond)
-  const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters }
+  const warn = eachOnce(options.onWarning, token)
+  const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters, warn }
   const connection = openConnection(address, policy, {
     token,
     concurrency: options.concurrency ?? 8,

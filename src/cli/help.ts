@@ -49,7 +49,10 @@ const OPTION_GROUPS: Groups = {
     ],
     ...['change-taken', 'mode'],
   ],
-  'Service:': ['url', 'token-file', 'concurrency', 'max-requests-per-second', 'max-wait', 'page-size', 'cap'],
+  'Service:': [
+    ...['url', 'token-file', 'trust-clock', 'concurrency', 'max-requests-per-second', 'max-wait'],
+    ...['page-size', 'cap'],
+  ],
   'Targets:': ['sink', 'publish', 'adopt'],
   'Machine:': ['memory', 'threads', 'local-bytes'],
   'Many machines:': ['engine', 'temporal', 'namespace', 'task-queue', 'units-at-once', 'unit-bytes'],

@@ -95,7 +95,7 @@ const openNightService = async (
   url: string,
   onWarning: NightWarning,
 ) => {
-  const { token_env, token_file, max_wait, max_requests_per_second, concurrency } = service
+  const { token_env, token_file, max_wait, max_requests_per_second, concurrency, trust_clock } = service
   const named = env.FIRMLAKE_TOKEN || (token_env && env[token_env]) || undefined
   if (named === undefined && token_env && !token_file && !env.FIRMLAKE_TOKEN_FILE)
     throw new ToolkitError(
@@ -103,7 +103,7 @@ const openNightService = async (
       `Cannot call the service: the variable "${token_env}" is not set, which service.token_env of firmlake.toml names`,
     )
   return createService({
-    ...{ url, concurrency, onWarning },
+    ...{ url, concurrency, onWarning, trustClock: trust_clock },
     token: await readToken({ env: named, file: env.FIRMLAKE_TOKEN_FILE || (named ? undefined : token_file) }),
     maxRequestsPerSecond: numberOf(env.FIRMLAKE_MAX_REQUESTS_PER_SECOND) ?? max_requests_per_second,
     maxWaitMs: numberOf(env.FIRMLAKE_MAX_WAIT_SECONDS, 1000) ?? max_wait,

@@ -38,8 +38,13 @@ interface Bench {
 }
 
 const bench = async (options: FakeServiceOptions): Promise<Bench> => {
-  const fake = await openFakeService(options)
-  const service = createService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 2000 })
+  const fake = await openFakeService({ now: '2026-06-15T12:00:00Z', ...options })
+  const service = createService({
+    url: fake.url,
+    token: fake.token,
+    now: fake.clock,
+    maxRequestsPerSecond: 2000,
+  })
   onTestFinished(async () => {
     await service.close()
     await fake.close()

@@ -36,7 +36,8 @@ test('page posts the request of the contract with the token and gives header and
   const server = await answeringServer(
     page({ Companies: [1] }, { ...FACTS, Cursor: 'next' }, { Date: 'Sun, 06 Nov 1994 08:49:37 GMT' }),
   )
-  const answer = await client(server.url).page(REQUEST, parse)
+  const now = () => new Date('1994-11-06T18:00:00Z')
+  const answer = await client(server.url, { now }).page(REQUEST, parse)
   expect(answer).toEqual({
     pagination: { ...FACTS, Cursor: 'next' },
     value: { Companies: [1] },

@@ -16,6 +16,7 @@ export const EXIT_HELP = `Exit codes:
   4    of "firmlake run": final, the same again fails the same
   5    of "firmlake check" and "firmlake nightly": an expectation or a rule does not hold
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
+       done, but the service did not give all records that it counts or lists (COMPANIES_MISSING);
        of forget: values are left that a person has to decide on
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`

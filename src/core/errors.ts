@@ -88,7 +88,7 @@ export const ERROR_CODES = {
   ANSWER_INVALID: 'an answer is not what the interface says; report it to the service with the message',
   ANSWER_DISORDERED: 'pages came in a wrong order; run the same command again, and report it if it stays',
   COMPANIES_MISSING:
-    'the service lists companies that it did not give; what came is committed: run the same sync again, and report it if it stays',
+    'the service lists or counts records that it did not give; what came is committed: run the same command again, and report it if it stays',
   DOWNLOAD_DAMAGED: 'a batch file came damaged each time; fetch it later or report it to the service',
   REQUEST_REFUSED: 'the service refused the request (400); its message says why',
   SEARCH_MISSING: 'a search needs at least one search parameter; give --search',

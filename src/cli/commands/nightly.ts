@@ -40,6 +40,7 @@ export const addNightly = (program: Command): void => {
 
 const ENDED = {
   done: 'is done',
+  partial: 'is done in part',
   later: 'ended early',
   stopped: 'was interrupted',
   failed: 'failed',

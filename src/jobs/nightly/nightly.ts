@@ -3,6 +3,7 @@
 import type { FileSettings } from '../../config/definition.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { EXIT, exitCodeOf } from '../../core/exit-codes.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
@@ -29,7 +30,7 @@ export type NightEvent =
 /** The outcomes of the parts so far. */
 class Parts {
   readonly list: NightPart[] = []
-  /** The error of the first part that failed. */
+  /** The error of the first part that failed as a whole, else of the first that did not get all. */
   error: unknown
   /** The first that is needed and failed. */
   needed: string | undefined
@@ -47,10 +48,13 @@ class Parts {
     this.list.push(part)
     this.#onPart({ kind: 'ended', part })
     if (part.state !== 'failed') return
-    this.error ??= error
+    if (this.error === undefined || isPartial(this.error)) this.error = error
     if (needed) this.needed ??= part.name
   }
 }
+
+/** A part that is committed, of which something did not come: any other failure counts more. */
+const isPartial = (error: unknown): boolean => exitCodeOf(error) === EXIT.excluded
 
 /** A pull that may succeed the next time has no result yet. */
 const hasResult = (outcome: PartOutcome): boolean =>

@@ -43,6 +43,8 @@ export interface WindowOptions {
 
 /** Restarts of a chain because its cursor is refused. */
 const MOST_RESTARTS = 3
+/** How often a chain that ends too early is resumed where it ended. */
+const MOST_RESUMES = 2
 /** Equal pages in a row: a service that repeats one forever. */
 const MOST_REPEATS = 3
 /** Errors that are no matter of one window. */
@@ -115,6 +117,7 @@ class Chain {
   readonly #spool: WindowFile
   #checkpoint: Checkpoint
   #repeats = 0
+  #resumes = 0
   readonly #asked: ReadonlySet<bigint> | undefined
 
   constructor(request: WindowRequest, options: WindowOptions, spool: WindowFile, checkpoint: Checkpoint) {
@@ -134,6 +137,8 @@ class Chain {
         this.#options.signal?.throwIfAborted()
         const page: Page<PageLines> = await this.#page(cursor)
         ;(await written)()
+        // The same cursor is asked again: nothing of a page that ends too early is taken before.
+        if (this.#isTooEarly(page)) continue
         const after = this.#after(page)
         cursor = after.next
         written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
@@ -147,6 +152,15 @@ class Chain {
       if (error.code === 'CURSOR_CAP') return this.#cutAgain(error)
       throw NAMED_BY_OTHERS.has(error.code) || 'window' in error.context ? error : this.#named(error)
     }
+  }
+
+  /** Whether a page ends the chain before as many came as the service counts, and is to be asked for again. */
+  #isTooEarly({ value, pagination }: Page<PageLines>): boolean {
+    const { records, before } = this.#checkpoint
+    const isEnd = value.records === 0 || pagination.Cursor === null
+    const isShort = records - before.records + value.records < pagination.TotalCount
+    this.#resumes = isEnd && isShort ? this.#resumes + 1 : 0
+    return this.#resumes > 0 && this.#resumes <= MOST_RESUMES
   }
 
   #page(cursor: string): Promise<Page<PageLines>> {
@@ -203,10 +217,11 @@ class Chain {
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
     // The companies that close a gap were announced with it.
-    const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
+    const isClosing = was.chain >= (was.closingFrom ?? Number.POSITIVE_INFINITY)
     const counted = {
       ...was,
-      announced: was.announced + (first ? pagination.TotalCount : 0),
+      // As it is counted last: what left the window meanwhile is not missing from it.
+      announced: isClosing ? was.announced : was.before.announced + pagination.TotalCount,
       asOf: was.asOf ?? asOf,
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,

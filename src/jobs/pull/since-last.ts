@@ -5,6 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { isShort } from './missing-records.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
 import { isDay } from './window-axes.ts'
 
@@ -45,13 +46,15 @@ const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>):
   content === 'companies' ? (currency ?? DEFAULT_CURRENCY) : undefined
 
 /**
- * The day before the newest pull of the same search. Days overlap: that pull saw only a part of its day, and a
+ * The day before the newest pull of the same search that brought all it planned. Days overlap: that pull saw only a part of its day, and a
  * change of the last minutes before it may have become visible later.
  */
 export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: string, asked: Asked): Since => {
   const field = daysField(asked).toLowerCase()
   const last = snapshot?.pulls?.findLast(
     (pull) =>
+      // What one did not bring is asked for again, from where the one before it ended.
+      !isShort(pull) &&
       pull.service === service &&
       pull.content === asked.content &&
       currencyOf(pull) === currencyOf(asked) &&

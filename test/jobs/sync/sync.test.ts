@@ -67,7 +67,7 @@ test('firmlake sync prints its report and ends with the error', async () => {
       env,
     },
   )
-  expect([done.code, errorCode(done)]).toEqual([1, MISSING.code])
+  expect([done.code, errorCode(done)]).toEqual([6, MISSING.code])
   expect(JSON.parse(done.stdout)).toMatchObject({ snapshot: 1, sync: { new: 3, fetched: 2 } })
 })
 
@@ -83,7 +83,7 @@ test('a night tells what did not come of a sync, and does the rest', async () =>
   const env = { FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_CONFIG: '' }
   const { code, stdout } = await cli(['nightly'], { cwd: folder, env })
   const { parts, error } = JSON.parse(stdout)
-  expect([code, error.code]).toEqual([1, MISSING.code])
+  expect([code, error.code]).toEqual([6, MISSING.code])
   expect(parts).toMatchObject([
     {
       name: 'swedish',

@@ -111,12 +111,14 @@ export const eachPage = async (
   let missing = 0
   for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
     let last: MinifiedPage | undefined
+    let counted = 0
     for (let number = 1; number <= LIMITS.pageNumber.most && last?.hasNext !== false; number += 1) {
       last = await minifiedPage(listed, number, options)
       if (!take(last)) return 0
       for (const id of last.ids) seen.add(id)
+      counted = Math.max(counted, last.total)
     }
-    missing = Math.min(last?.total ?? 0, LIMITS.pageReach) - seen.size
+    missing = Math.min(counted, LIMITS.pageReach) - seen.size
     if (missing <= 0) return 0
   }
   return missing

@@ -29,7 +29,7 @@ export interface WindowRequest {
 }
 
 export interface WindowOptions {
-  readonly service: Pick<Service, 'page'>
+  readonly service: Pick<Service, 'page' | 'totalCount'>
   /** The window's file, `….jsonl`. */
   readonly path: string
   /** Cuts a search that has outgrown one chain; `atMost` records in each part. @default it cannot be cut */
@@ -138,8 +138,9 @@ class Chain {
         const page: Page<PageLines> = await this.#page(cursor)
         ;(await written)()
         // The same cursor is asked again: nothing of a page that ends too early is taken before.
-        if (this.#isTooEarly(page)) continue
-        const after = this.#after(page)
+        const end = this.#endOf(page)
+        if (end === 'too early') continue
+        const after = this.#after(page, end === 'short' ? await this.#countNow() : end.counted)
         cursor = after.next
         written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
       }
@@ -154,13 +155,35 @@ class Chain {
     }
   }
 
-  /** Whether a page ends the chain before as many came as the service counts, and is to be asked for again. */
-  #isTooEarly({ value, pagination }: Page<PageLines>): boolean {
-    const { records, before } = this.#checkpoint
-    const isEnd = value.records === 0 || pagination.Cursor === null
-    const isShort = records - before.records + value.records < pagination.TotalCount
-    this.#resumes = isEnd && isShort ? this.#resumes + 1 : 0
-    return this.#resumes > 0 && this.#resumes <= MOST_RESUMES
+  /** The companies that close a gap were announced with it. */
+  get #isClosing(): boolean {
+    const { chain, closingFrom = Number.POSITIVE_INFINITY } = this.#checkpoint
+    return chain >= closingFrom
+  }
+
+  /**
+   * How many records the chain has by what the service said so far. A page that ends it before they came is asked for again;
+   * one that counts fewer each time than pages before does not settle how many there are.
+   */
+  #endOf({
+    value,
+    pagination: { Cursor, TotalCount },
+  }: Page<PageLines>): 'too early' | 'short' | { readonly counted: number } {
+    const { records, announced, before } = this.#checkpoint
+    const counted = Math.max(this.#isClosing ? 0 : announced - before.announced, TotalCount)
+    const isEnd = value.records === 0 || Cursor === null
+    const isShort = isEnd && records - before.records + value.records < counted
+    this.#resumes = isShort ? this.#resumes + 1 : 0
+    if (isShort && this.#resumes <= MOST_RESUMES) return 'too early'
+    return isShort && TotalCount < counted ? 'short' : { counted }
+  }
+
+  /** Records of the chain's search, counted anew. */
+  async #countNow(): Promise<number> {
+    const { content, currency } = this.#request
+    const { service, signal } = this.#options
+    const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+    return (await service.totalCount(content, this.#search(), call)).totalCount
   }
 
   #page(cursor: string): Promise<Page<PageLines>> {
@@ -193,7 +216,10 @@ class Chain {
   }
 
   /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID */
-  #after({ value, pagination, asOf }: Page<PageLines>): {
+  #after(
+    { value, pagination, asOf }: Page<PageLines>,
+    counted: number,
+  ): {
     readonly checkpoint: Checkpoint
     readonly next: string | null
     readonly repeated: boolean
@@ -216,12 +242,9 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    // The companies that close a gap were announced with it.
-    const isClosing = was.chain >= (was.closingFrom ?? Number.POSITIVE_INFINITY)
-    const counted = {
+    const taken = {
       ...was,
-      // As it is counted last: what left the window meanwhile is not missing from it.
-      announced: isClosing ? was.announced : was.before.announced + pagination.TotalCount,
+      announced: this.#isClosing ? was.announced : was.before.announced + counted,
       asOf: was.asOf ?? asOf,
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
@@ -230,7 +253,7 @@ class Chain {
         pages: was.pages + (value.records > 0 ? 1 : 0),
       }),
     }
-    const checkpoint = next === null ? { ...counted, ...beginning(counted), ...end } : { ...counted, ...end }
+    const checkpoint = next === null ? { ...taken, ...beginning(taken), ...end } : { ...taken, ...end }
     this.#checkpoint = checkpoint
     return { checkpoint, next, repeated }
   }

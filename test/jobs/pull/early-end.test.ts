@@ -85,14 +85,19 @@ test('a pull of relations whose pages end too early ends with the same error', a
   await expect(pull({ ...one.asked, content: 'relations' })).rejects.toMatchObject(MISSING)
 })
 
-test('a listing that ends too early is gone through again', async () => {
-  const one = await openPullBench({
-    companies: COMPANIES,
-    before: (_, nth) => (nth <= 2 ? { companies: COMPANIES.slice(0, 10), cursor: null } : undefined),
-  })
-  const { sync: synced } = await sync({ from: one.service, lake: one.lake, search: SWEDEN })
-  expect([synced.findings.listed, synced.fetched]).toEqual([25, 25])
-})
+test.each([25, 0])(
+  'a listing that ends too early, counting %d, is gone through again',
+  async (totalCount) => {
+    const many = Array.from({ length: 525 }, (_, at): FakeCompany => ({ id: at + 1, country: 'SE' }))
+    const one = await openPullBench({
+      companies: many,
+      before: ({ pageNumber, minified }, nth) =>
+        minified && pageNumber === 2 && nth <= 4 ? { companies: [], cursor: null, totalCount } : undefined,
+    })
+    const { sync: synced } = await sync({ from: one.service, lake: one.lake, search: SWEDEN })
+    expect([synced.findings.listed, synced.fetched]).toEqual([525, 525])
+  },
+)
 
 test('a sync whose listing ends too early each time marks no company as gone, and ends with the error', async () => {
   const one = await brokenBench()

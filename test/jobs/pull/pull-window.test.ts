@@ -254,13 +254,26 @@ test('pullWindow takes what there is where a chain ends too early each time, and
   expect(none.fake.pages).toHaveLength(3)
 })
 
-test('pullWindow goes by what the service counts last', async () => {
+test('pullWindow counts anew where fewer came than at first, and what left meanwhile is not missing', async () => {
   const one = await bench({
     companies: companies(25),
-    before: endingEarly((cursor) => cursor !== '*', second, 20),
+    before: (_, nth) => {
+      if (nth === 2) one.fake.hold(companies(20))
+      return undefined
+    },
   })
   expect(await one.pull()).toMatchObject({ records: 20, announced: 20, pages: 2 })
-  expect(one.fake.pages).toHaveLength(2)
+  expect([one.fake.pages.length, one.fake.counts()]).toEqual([5, 1])
+})
+
+test('pullWindow does not believe a page that ends a chain and counts nothing', async () => {
+  const once = await bench({ companies: companies(25), before: endingEarly((_, nth) => nth === 2, [], 0) })
+  expect(await once.pull()).toMatchObject({ records: 25, announced: 25 })
+  const always = await bench({
+    companies: companies(25),
+    before: endingEarly((cursor) => cursor !== '*', [], 0),
+  })
+  expect(await always.pull()).toMatchObject({ records: 10, announced: 25 })
 })
 
 test('pullWindow ends with an error where the same page comes for ever', async () => {

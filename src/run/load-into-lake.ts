@@ -185,7 +185,7 @@ const committedJobs = (
   }))
 }
 
-/** What did not come of the jobs of a run. */
+/** The records that did not come, of each job where some did not. */
 const missingOf = (
   jobs: readonly OpenedJob[],
   before?: readonly CommittedJob[],

@@ -25,9 +25,9 @@ export const notDelivered = (asked: number, came: number): NotDelivered | undefi
 
 /** A job as an earlier call has committed it. */
 export interface CommittedJob {
-  /** Of one that pulls. */
+  /** Its entry in the manifest, if it pulls. */
   readonly pull: PullEntry | undefined
-  /** Of its own sources. */
+  /** Those of its own sources. */
   readonly partitions: readonly PartitionEntry[]
 }
 

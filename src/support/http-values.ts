@@ -13,7 +13,7 @@ const parseHttpDate = (text: string): number | undefined => {
 export const dateOf = (header: string | readonly string[] | undefined): number | undefined =>
   typeof header === 'string' ? parseHttpDate(header.trim()) : undefined
 
-/** What a `Retry-After` asks for. */
+/** The pause that a `Retry-After` asks for. */
 export interface RetryAfter {
   /** From now on, at least 0. */
   readonly ms: number

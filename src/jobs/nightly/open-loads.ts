@@ -115,11 +115,11 @@ export interface PulledPart {
   readonly windows: ReturnType<OpenedPull['windows']>
   /** The comparison of a sync. */
   readonly findings?: OpenedSync['findings']
-  /** What did not come of it. */
+  /** The records that did not come. */
   readonly missing?: NotDelivered | undefined
 }
 
-/** What an earlier call has committed of a load; `undefined` where there was none. */
+/** A load as an earlier call has committed it; `undefined` where there was none. */
 const committedJob = (
   summary: LoadSummary,
   place: number,

@@ -53,7 +53,7 @@ export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: str
   const field = daysField(asked).toLowerCase()
   const last = snapshot?.pulls?.findLast(
     (pull) =>
-      // What one did not bring is asked for again, from where the one before it ended.
+      // The records that one did not bring are asked for again, from where the pull before it ended.
       !isShort(pull) &&
       pull.service === service &&
       pull.content === asked.content &&

@@ -174,7 +174,7 @@ const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] =>
   })
 }
 
-/** What did not come of a pull or a sync. */
+/** The records of a pull or a sync that did not come. */
 const notDeliveredOfRun = async (
   { plan, seen }: SharedRun,
   records: readonly UnitRecord[],

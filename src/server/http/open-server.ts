@@ -44,7 +44,7 @@ const newApp = (options: ServerOptions, outside: () => Outside): FastifyInstance
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: SERVER_LIMITS.idleMs,
     forceCloseConnections: 'idle',
-    // Whoever else sends the header names an address of their own choice.
+    // Any other client could write an address of its own choice into the header.
     trustProxy: proxies.length > 0 && [...proxies],
     routerOptions: { maxParamLength: MOST_PARAMETER_CHARACTERS },
     frameworkErrors: (_error, request, reply) => outside().onBadAddress(request, reply),

@@ -6,13 +6,15 @@ import { CATEGORIES, LINE_ITEMS } from '../src/contract/line-items.ts'
 import { BASIC_DETAILS, ENHANCED_DETAILS, LINKED_IN, META_DATA } from '../src/contract/objects.ts'
 import { snakeCase, structOf } from './contract-columns.ts'
 
-/** Scaled items first, so that one comparison of the ENUM's number tells whether the scale applies. */
-const SCALED = LINE_ITEMS.filter(({ scaled }) => scaled).map(({ lineItem }) => lineItem)
-const UNSCALED = LINE_ITEMS.filter(({ scaled }) => !scaled).map(({ lineItem }) => lineItem)
+/** Scaled items first, then other money, so that one comparison of the ENUM's number tells whether scale and currency apply. */
+const SCALED = LINE_ITEMS.filter(({ scaled }) => scaled)
+const UNSCALED_MONEY = LINE_ITEMS.filter(({ isMoney, scaled }) => isMoney && !scaled)
+const NO_MONEY = LINE_ITEMS.filter(({ isMoney }) => !isMoney)
+const MONEY_ITEMS = SCALED.length + UNSCALED_MONEY.length
 
 export const ENUMS = {
   category_enum: CATEGORIES,
-  item_enum: [...SCALED, ...UNSCALED],
+  item_enum: [...SCALED, ...UNSCALED_MONEY, ...NO_MONEY].map(({ lineItem }) => lineItem),
   consolidation_enum: CONSOLIDATIONS.map(({ name }) => name),
   country_enum: new Set(COUNTRIES.map(({ code }) => code)),
   currency_enum: new Set(COUNTRIES.map(({ currency }) => currency)),
@@ -74,8 +76,9 @@ const financialsOf = (file: string): string => `
   line AS (
     SELECT * EXCLUDE c, c.key AS category, unnest(map_entries(c.value)) AS l FROM category),
   year AS (
-    SELECT * EXCLUDE (l, factor), l.key AS line_item,
+    SELECT * EXCLUDE (l, factor, currency), l.key AS line_item,
       CASE WHEN enum_code(l.key) < ${SCALED.length} THEN factor ELSE 1 END AS factor,
+      CASE WHEN enum_code(l.key) < ${MONEY_ITEMS} THEN currency END AS currency,
       unnest(map_entries(l.value)) AS y
     FROM line)
   SELECT internal_id, country_code, consolidation, category, line_item, y.key AS fiscal_year,

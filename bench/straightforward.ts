@@ -62,6 +62,7 @@ const companies = `SELECT ${[
 ].join(', ')}, LinkedIn AS linkedin FROM lines`
 
 const SCALED = LINE_ITEMS.filter(({ scaled }) => scaled).map(({ lineItem }) => lineItem)
+const MONEY = LINE_ITEMS.filter(({ isMoney }) => isMoney).map(({ lineItem }) => lineItem)
 const FACTOR = `CASE MetaData ->> 'FinancialFigureScale' ${Object.entries(FIGURE_SCALE)
   .map(([scale, factor]) => `WHEN '${scale}' THEN ${factor}`)
   .join(' ')} END`
@@ -76,7 +77,7 @@ const financials = CONSOLIDATIONS.map(
   SELECT internal_id, country_code, ${quoted(name)} AS consolidation, category.key AS category,
     item.key AS line_item, CAST(year.key AS SMALLINT) AS fiscal_year,
     CAST(year.value AS DOUBLE) * CASE WHEN item.key IN (${quotedList(SCALED)}) THEN factor ELSE 1 END AS value,
-    currency
+    CASE WHEN item.key IN (${quotedList(MONEY)}) THEN currency END AS currency
   FROM (${COMPANY}), json_each(${field}) AS category, json_each(category.value) AS item,
     json_each(item.value) AS year
   WHERE year.type <> 'NULL'`,

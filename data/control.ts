@@ -20,7 +20,10 @@ export interface FileTotals {
   readonly records: number
   readonly decodedBytes: number
 }
-/** Reported figures of one line item; sums of absolute values by currency, the scale applied to amounts. */
+/**
+ * Reported figures of one line item; sums of absolute values by currency, the scale applied to amounts. Figures that are no money
+ * stand under the empty text.
+ */
 export interface FigureTotals {
   count: number
   readonly sumAbs: Record<string, number>
@@ -113,11 +116,12 @@ const countFigures = (control: Control, { profile, figures }: DraftCompany): voi
         const totals = control.companies.figures[name][category]?.[item.lineItem]
         if (totals === undefined) continue
         const power = item.scaled ? scalePower : 0
+        const sumKey = item.isMoney ? currency : ''
         let count = 0
         for (const value of values) {
           if (value === null) continue
           count++
-          addExactly(totals.sumAbs, currency, Math.abs(shiftNumber(value, power)))
+          addExactly(totals.sumAbs, sumKey, Math.abs(shiftNumber(value, power)))
         }
         if (count === 0) continue
         totals.count += count

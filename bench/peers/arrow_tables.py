@@ -5,7 +5,7 @@ from itertools import islice
 import numpy as np
 import orjson
 import pyarrow as pa
-from common import employee_rows, lines_of, scaled_items, value_of
+from common import employee_rows, lines_of, money_items, scaled_items, value_of
 
 RECORDS = 3_000
 SIMPLE = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
@@ -29,6 +29,7 @@ class Flattener:
         self.codes = {name: code for code, name in enumerate(self.items)}
         self.category_of = np.array([self.categories.index(i["category"]) for i in shape["items"]], np.int8)
         self.scaled = np.isin(self.items, scaled_items(shape))
+        self.not_money = ~np.isin(self.items, money_items(shape))
         self.years = {str(year): year for year in range(1800, 2200)}
 
     def blocks(self, file):
@@ -80,9 +81,9 @@ class Flattener:
         def chosen(names, indices):
             return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
 
-        def of_owner(texts):
+        def of_owner(texts, without=None):
             encoded = pa.array(texts, pa.string()).dictionary_encode()
-            return encoded.take(pa.array(owner))
+            return encoded.take(pa.array(owner, mask=without))
 
         table = pa.table({
             "internal_id": pa.array(ids, pa.int64()).take(pa.array(owner)),
@@ -92,7 +93,7 @@ class Flattener:
             "line_item": chosen(self.items, code),
             "fiscal_year": pa.array(years, pa.int16()),
             "value": pa.array(number * factor),
-            "currency": of_owner(currencies),
+            "currency": of_owner(currencies, self.not_money[code]),
         })
         return table.filter(figures.is_valid()) if figures.null_count else table
 

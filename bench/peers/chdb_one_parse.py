@@ -1,7 +1,7 @@
 """chDB with one parse: lines into a table that keeps nothing; three materialised views of it write Parquet files."""
 
 from chdb.session import Session
-from common import arguments, scaled_items
+from common import arguments, money_items, scaled_items
 
 SIMPLE = {
     "text": "Nullable(String)", "integer": "Nullable(Int64)", "number": "Nullable(Float64)", "boolean": "Nullable(Bool)",
@@ -57,9 +57,10 @@ views = {
     "companies": f"SELECT {companies} FROM lines",
     "financials": f"""
       SELECT internal_id, country_code, consolidation, category, line_item, toInt16(years.1) AS fiscal_year,
-        assumeNotNull(years.2) * if(line_item IN ({quoted(scaled_items(shape))}), factor, 1.0) AS value, currency
+        assumeNotNull(years.2) * if(line_item IN ({quoted(scaled_items(shape))}), factor, 1.0) AS value,
+        if(line_item IN ({quoted(money_items(shape))}), own_currency, NULL) AS currency
       FROM (
-        SELECT {who}, MetaData.CurrentCurrencyCode AS currency, {factor} AS factor,
+        SELECT {who}, MetaData.CurrentCurrencyCode AS own_currency, {factor} AS factor,
           consolidation, categories.1 AS category, items.1 AS line_item, items.2 AS series
         FROM (
           SELECT BasicDetails, MetaData, consolidation, categories FROM (

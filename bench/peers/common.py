@@ -56,6 +56,10 @@ def scaled_items(shape):
     return [item["lineItem"] for item in shape["items"] if item["scaled"]]
 
 
+def money_items(shape):
+    return [item["lineItem"] for item in shape["items"] if item["isMoney"]]
+
+
 def employee_rows(shape, record, columns):
     """Appends the head counts of a record to lists of values."""
     basic, enhanced = record.get("BasicDetails") or {}, record.get("EnhancedDetails") or {}

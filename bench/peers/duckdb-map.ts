@@ -39,6 +39,7 @@ const WHO = 'STRUCT(InternalId BIGINT, CountryCode VARCHAR)'
 const FIGURES = 'MAP(VARCHAR, MAP(VARCHAR, MAP(SMALLINT, DOUBLE)))'
 const SERIES = 'MAP(SMALLINT, DOUBLE)'
 const scaled = shape.items.filter((one) => one.scaled).map(({ lineItem }) => lineItem)
+const money = shape.items.filter((one) => one.isMoney).map(({ lineItem }) => lineItem)
 const factor = `CASE coalesce(MetaData.FinancialFigureScale, 'None') ${Object.entries(shape.scales)
   .map(([scale, value]) => `WHEN ${quoted(scale)} THEN ${value}::DOUBLE`)
   .join(' ')} END`
@@ -61,7 +62,8 @@ const financials = `
   item AS (SELECT * EXCLUDE c, c.key AS category, unnest(map_entries(c.value)) AS i FROM category),
   year AS (SELECT * EXCLUDE i, i.key AS line_item, unnest(map_entries(i.value)) AS y FROM item)
   SELECT internal_id, country_code, consolidation, category, line_item, y.key AS fiscal_year,
-    y.value * CASE WHEN line_item IN (${quotedList(scaled)}) THEN factor ELSE 1 END AS value, currency
+    y.value * CASE WHEN line_item IN (${quotedList(scaled)}) THEN factor ELSE 1 END AS value,
+    CASE WHEN line_item IN (${quotedList(money)}) THEN currency END AS currency
   FROM year WHERE y.value IS NOT NULL`
 
 const counts = shape.consolidations.map(

@@ -45,6 +45,7 @@ const selects = {
   employees: '*',
 }
 const scaled = new Set(shape.items.filter((one) => one.scaled).map(({ lineItem }) => lineItem))
+const money = new Set(shape.items.filter((one) => one.isMoney).map(({ lineItem }) => lineItem))
 
 const scales = new Map<unknown, number>(Object.entries(shape.scales))
 
@@ -80,6 +81,7 @@ const appendCompany = (company: unknown): void => {
     for (const [category, items] of entriesOf(memberOf(company, one.figures)))
       for (const [item, series] of entriesOf(items)) {
         const scale = scaled.has(item) ? factor : 1
+        const own = money.has(item) ? currency : null
         for (const [year, value] of entriesOf(series)) {
           if (typeof value !== 'number') continue
           append(financials, id, 'integer')
@@ -89,7 +91,7 @@ const appendCompany = (company: unknown): void => {
           financials.appendVarchar(item)
           financials.appendSmallInt(Number(year))
           financials.appendDouble(value * scale)
-          append(financials, currency)
+          append(financials, own)
           financials.endRow()
         }
       }

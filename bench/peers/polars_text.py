@@ -78,7 +78,8 @@ for number, path in enumerate(paths):
             .join(items, on="line_item")
             .select(
                 *who, pl.lit(one["name"]).alias("consolidation"), "category", "line_item", "fiscal_year",
-                pl.when("scaled").then(pl.col("value") * pl.col("factor")).otherwise("value").alias("value"), "currency",
+                pl.when("scaled").then(pl.col("value") * pl.col("factor")).otherwise("value").alias("value"),
+                pl.when("isMoney").then("currency").alias("currency"),
             )
         )
         employees.append(

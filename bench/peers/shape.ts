@@ -59,6 +59,7 @@ export interface Shape {
     readonly category: string
     readonly lineItem: string
     readonly scaled: boolean
+    readonly isMoney: boolean
   }[]
 }
 
@@ -71,7 +72,12 @@ export const SHAPE: Shape = {
   ],
   consolidations: CONSOLIDATIONS.map(({ name, field, employees }) => ({ name, figures: field, employees })),
   scales: FIGURE_SCALE,
-  items: LINE_ITEMS.map(({ category, lineItem, scaled }) => ({ category, lineItem, scaled })),
+  items: LINE_ITEMS.map(({ category, lineItem, scaled, isMoney }) => ({
+    category,
+    lineItem,
+    scaled,
+    isMoney,
+  })),
 }
 
 const DUCKDB = { text: 'VARCHAR', integer: 'BIGINT', number: 'DOUBLE', boolean: 'BOOLEAN' } as const

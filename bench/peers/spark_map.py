@@ -1,6 +1,6 @@
 """Spark on this machine: JSON with a schema of maps, three times exploded, written as Parquet with zstd."""
 
-from common import arguments, decompress, scaled_items
+from common import arguments, decompress, money_items, scaled_items
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -77,7 +77,7 @@ financials = (
         (F.col("figure") * F.when(F.col("line_item").isin(scaled_items(shape)), F.col("factor")).otherwise(1)).alias(
             "value"
         ),
-        "currency",
+        F.when(F.col("line_item").isin(money_items(shape)), F.col("currency")).alias("currency"),
     )
 )
 head_counts = lines({"BasicDetails": WHO, "EnhancedDetails": struct({one: SERIES for _, _, one in statements})})

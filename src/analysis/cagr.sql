@@ -11,7 +11,7 @@
 --   consolidation: Consolidated or Unconsolidated
 --   first_value: figure of the first fiscal year
 --   last_value: figure of the last fiscal year
---   currency: currency of both figures
+--   currency: currency of both figures; NULL where they are no money
 --   years: years between both
 --   cagr: growth a year as a share: 0.1 is ten percent
 -- rule: (last value / first value) ^ (1 / years) − 1, of companies that report both years, in the same consolidation and currency. NULL where the first value is not above 0 or the last one is below 0: between losses, or from a loss to a profit, there is no such rate. Years in between make no difference.

@@ -14,7 +14,7 @@
 --   currency: the target currency for amounts and per-share figures, else NULL
 --   unit: unit of the line item
 --   reported_value: the figure in the currency of the company
---   reported_currency: currency of the company's figures
+--   reported_currency: currency of the reported value; NULL where it is no money
 -- rule: Converts what line_items calls "amount" or "per share", as convert_currency does; NULL where a currency has no rates.
 -- example: SELECT sum(value) FROM financials_in('EUR') WHERE line_item = 'NetSales' AND fiscal_year = 2023
 CREATE OR REPLACE MACRO financials_in(target) AS TABLE

@@ -11,7 +11,7 @@
 --   value: figure of the fiscal year
 --   previous_value: figure of the year before
 --   growth: change as a share of the year before: 0.1 is ten percent
---   currency: currency of both figures
+--   currency: currency of both figures; NULL where they are no money
 -- rule: Only of two years that follow each other, in the same consolidation and currency; (value − previous value) / |previous value|, NULL where the year before has 0.
 -- example: SELECT median(growth) FROM growth('NetSales') WHERE fiscal_year = 2023
 CREATE OR REPLACE MACRO growth(item) AS TABLE

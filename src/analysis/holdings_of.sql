@@ -9,17 +9,17 @@
 --   max_stake: percent, greatest; 100 where nothing is stated
 --   is_stated: whether any record states a stake or a range
 --   records: ownership records of the pair
--- rule: Direct ownership; the owned company's records count, those of the owner only where the owned company's do not state the owner. Records of different share classes are added up, of several in one class the greatest counts; no holding is above 100. Records without a stake count only where no other of the pair has one.
+-- rule: Direct ownership; the owned company's records count, those of the owner only where the owned company's do not state the owner. Of a record the stake counts, of a range without one both ends. Records of different share classes are added up, of several in one class the greatest counts; no holding is above 100. Records without a stake count only where no other of the pair has one.
 -- example: FROM holdings_of([1001, 1002])
 CREATE OR REPLACE MACRO holdings_of(ids) AS TABLE
 WITH listed AS (
   SELECT DISTINCT unnest(every) AS listed_id FROM (SELECT ids::BIGINT[] AS every)
 ), direct AS (
   -- Of both halves one is empty, and its scan is left out.
-  SELECT owner_id, owned_id, by_owned, min_stake, max_stake, share_class FROM owners_stated
-  WHERE kind = 'Direct' AND ids IS NULL
+  SELECT owner_id, owned_id, by_owned, coalesce(stake, min_stake) AS min_stake, coalesce(stake, max_stake) AS max_stake, share_class
+  FROM owners_stated WHERE kind = 'Direct' AND ids IS NULL
   UNION ALL
-  SELECT owner_id, owned_id, by_owned, min_stake, max_stake, share_class
+  SELECT owner_id, owned_id, by_owned, coalesce(stake, min_stake), coalesce(stake, max_stake), share_class
   FROM owners_stated JOIN listed ON listed_id = owned_id WHERE kind = 'Direct'
 ), classes AS (
   SELECT owner_id, owned_id, by_owned, share_class,

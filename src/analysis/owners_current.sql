@@ -5,8 +5,8 @@
 --   owned_id: the company that is owned
 --   kind: Direct, Ultimate, Beneficial or Structure
 --   stake: percent, where one figure is stated
---   min_stake: percent, least of a range, or the stake
---   max_stake: percent, greatest of a range, or the stake
+--   min_stake: percent, the least that is stated, else the stake
+--   max_stake: percent, the greatest that is stated, else the stake
 --   share_class: share class
 --   since: day on which it became effective, UTC
 --   reported_by_id: company whose relations state it

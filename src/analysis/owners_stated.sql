@@ -6,8 +6,8 @@
 --   kind: Direct, Ultimate, Beneficial or Structure
 --   by_owned: whether the owned company's relations state it; else those of the owner do
 --   stake: percent, where one figure is stated
---   min_stake: percent, least of a range, or the stake
---   max_stake: percent, greatest of a range, or the stake
+--   min_stake: percent, the least that is stated, else the stake
+--   max_stake: percent, the greatest that is stated, else the stake
 --   share_class: share class
 --   since: day on which it became effective, UTC
 --   reported_by_id: company whose relations state it
@@ -17,7 +17,7 @@ CREATE OR REPLACE VIEW owners_stated AS
 SELECT CASE direction WHEN 'parent' THEN entity_id ELSE company_id END AS owner_id,
   CASE direction WHEN 'parent' THEN company_id ELSE entity_id END AS owned_id,
   kind, direction = 'parent' AS by_owned, ownership_stake AS stake,
-  coalesce(ownership_stake, min_ownership_stake) AS min_stake,
-  coalesce(ownership_stake, max_ownership_stake) AS max_stake,
+  coalesce(min_ownership_stake, ownership_stake) AS min_stake,
+  coalesce(max_ownership_stake, ownership_stake) AS max_stake,
   share_class, make_timestamp(epoch_us(in_date))::DATE AS since, company_id AS reported_by_id
 FROM ownerships WHERE NOT is_history AND out_date IS NULL;

@@ -20,6 +20,7 @@ JOIN financials AS c USING (internal_id, consolidation, fiscal_year)
 JOIN financials AS n USING (internal_id, consolidation, fiscal_year)
 JOIN companies AS s USING (internal_id)
 WHERE t.line_item = 'TotalAssets' AND c.line_item = 'TotalCurrentAssets' AND n.line_item = 'TotalNonCurrentAssets'
+  AND t.category = 'BalanceSheet' AND c.category = 'BalanceSheet' AND n.category = 'BalanceSheet'
   AND t.currency IS NOT DISTINCT FROM c.currency AND t.currency IS NOT DISTINCT FROM n.currency
   AND abs(t.value - c.value - n.value) > greatest(
     0.01 * abs(t.value), 0.01 * abs(c.value + n.value),

@@ -18,14 +18,13 @@ WITH uneven AS (
   -- twice, because DuckDB keeps in memory what is named once and read twice.
   SELECT series FROM (
     SELECT hash(internal_id, consolidation, line_item) AS series, try_cast(floor(log2(abs(value))) AS SMALLINT) AS power
-    FROM financials WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount') AND value <> 0
+    FROM financials SEMI JOIN (FROM line_items WHERE unit = 'amount') AS amounts USING (category, line_item) WHERE value <> 0
   ) GROUP BY series HAVING max(power) - min(power) >= 8
 ), neighbours AS (
   SELECT *, lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before,
     lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after
-  FROM financials
-  WHERE line_item IN (SELECT line_item FROM line_items WHERE unit = 'amount') AND value <> 0
-    AND hash(internal_id, consolidation, line_item) IN (FROM uneven)
+  FROM financials SEMI JOIN (FROM line_items WHERE unit = 'amount') AS amounts USING (category, line_item)
+  WHERE value <> 0 AND hash(internal_id, consolidation, line_item) IN (FROM uneven)
   WINDOW years AS (PARTITION BY internal_id, consolidation, line_item ORDER BY fiscal_year)
 ), compared AS (
   SELECT *, abs(log10(value / before)) AS up, abs(log10(value / after)) AS down, sign(value) * sqrt(abs(before) * abs(after)) AS expected

@@ -16,6 +16,7 @@ export const EXIT_HELP = `Exit codes:
   4    of "firmlake run": final, the same again fails the same
   5    of "firmlake check" and "firmlake nightly": an expectation or a rule does not hold
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
+       done, but the service did not give all records that it counts or lists (COMPANIES_MISSING);
        of forget: values are left that a person has to decide on
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`
@@ -49,7 +50,10 @@ const OPTION_GROUPS: Groups = {
     ],
     ...['change-taken', 'mode'],
   ],
-  'Service:': ['url', 'token-file', 'concurrency', 'max-requests-per-second', 'max-wait', 'page-size', 'cap'],
+  'Service:': [
+    ...['url', 'token-file', 'trust-clock', 'concurrency', 'max-requests-per-second', 'max-wait'],
+    ...['page-size', 'cap'],
+  ],
   'Targets:': ['sink', 'publish', 'adopt'],
   'Machine:': ['memory', 'threads', 'local-bytes'],
   'Many machines:': ['engine', 'temporal', 'namespace', 'task-queue', 'units-at-once', 'unit-bytes'],

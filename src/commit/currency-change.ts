@@ -47,10 +47,10 @@ changed AS (
   FROM staged JOIN held USING (id)
   WHERE upper(held.currency) <> upper(staged.currency))`
 
-/** A company without figures before or after has none that could be replaced. */
+/** A company without money in its figures before or after has none that could be replaced. */
 const withFigures = (files: readonly VersionedFile[], version: string): string =>
   `SEMI JOIN (SELECT internal_id, version
-    FROM (${readTable(tableNamed('financials'), files, 'with-version')}) WHERE internal_id IN (SELECT id FROM changed)
+    FROM (${readTable(tableNamed('financials'), files, 'with-version')}) WHERE internal_id IN (SELECT id FROM changed) AND currency IS NOT NULL
   ) AS of_${version} ON of_${version}.internal_id = changed.id AND of_${version}.version = changed.${version}`
 
 /**

@@ -100,6 +100,11 @@ export const DEFINITION = {
       option: '--max-requests-per-second',
     }),
     max_wait: setting(duration, 'longest wait for a busy service', { default: '15m', option: '--max-wait' }),
+    trust_clock: setting(
+      trueOrFalse,
+      'take the dates of the service as they are, where the clock of this machine is wrong',
+      { default: 'false', option: '--trust-clock' },
+    ),
     concurrency: setting(whole(1), 'windows or downloads side by side', {
       default: '4',
       option: '--concurrency',
@@ -326,10 +331,14 @@ export const DEFINITION = {
         default: '500',
         option: '--max-connections',
       }),
-      proxy: setting(manyOf(plainText), 'proxies whose X-Forwarded-For says who asks', {
-        default: 'this machine',
-        option: '--proxy',
-      }),
+      proxy: setting(
+        manyOf(plainText),
+        'addresses and networks of proxies whose X-Forwarded-For says who asks',
+        {
+          default: 'none',
+          option: '--proxy',
+        },
+      ),
       log: setting(path, 'append the access log to this file', { option: '--log' }),
     },
     ['serve'],

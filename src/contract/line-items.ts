@@ -135,6 +135,8 @@ export interface LineItem {
   readonly unit: Unit
   /** Whether `FinancialFigureScale` applies: to amounts only. */
   readonly scaled: boolean
+  /** Whether its figures are in the currency of the company: those of amounts and per-share figures. */
+  readonly isMoney: boolean
 }
 
 /** Categories of line items, as the financials name them. */
@@ -147,5 +149,6 @@ export const LINE_ITEMS: readonly LineItem[] = CATEGORIES.flatMap((category) =>
     lineItem: lineItem as LineItemName,
     unit,
     scaled: unit === 'amount',
+    isMoney: unit === 'amount' || unit === 'per share',
   })),
 )

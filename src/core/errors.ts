@@ -84,10 +84,13 @@ export const ERROR_CODES = {
     'the service answered with a redirect, which is not followed with a token; give the final address',
   SERVICE_FAILED: 'the service kept failing; run the same command again, it resumes',
   SERVICE_BUSY: 'the service asks to wait longer than --max-wait; run the same command again later',
+  CLOCK_DIFFERS:
+    'the clocks of the service and of this machine differ by a day, or the service is before the last pull; set the wrong one right, or give --trust-clock',
+  DAYS_AHEAD: 'the days asked for begin in the future by the clock of the service; give another --since',
   ANSWER_INVALID: 'an answer is not what the interface says; report it to the service with the message',
   ANSWER_DISORDERED: 'pages came in a wrong order; run the same command again, and report it if it stays',
   COMPANIES_MISSING:
-    'the service lists companies that it did not give; what came is committed: run the same sync again, and report it if it stays',
+    'the service lists or counts records that it did not give; what came is committed: run the same command again, and report it if it stays',
   DOWNLOAD_DAMAGED: 'a batch file came damaged each time; fetch it later or report it to the service',
   REQUEST_REFUSED: 'the service refused the request (400); its message says why',
   SEARCH_MISSING: 'a search needs at least one search parameter; give --search',
@@ -187,7 +190,14 @@ const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['QUARANTINE_LIMIT', 'RUN_NOT_RESUMABLE', 'PROJECTION_INVALID', 'TEXT_REDACTED'] as const),
   ...(['REQUEST_REFUSED', 'SEARCH_MISSING', 'PAGE_NUMBER_REFUSED', 'PAGE_SIZE_REFUSED'] as const),
   ...(['CURRENCY_REFUSED', 'CURRENCY_CHANGED', 'SORT_REFUSED', 'COUNTRY_REFUSED', 'COUNTRY_NEEDED'] as const),
-  ...(['PARAMETER_REFUSED', 'VALUES_REFUSED', 'CURSOR_CAP', 'CURSOR_COMBINED', 'PLAN_IMPOSSIBLE'] as const),
+  ...([
+    'PARAMETER_REFUSED',
+    'VALUES_REFUSED',
+    'CURSOR_CAP',
+    'CURSOR_COMBINED',
+    'PLAN_IMPOSSIBLE',
+    'DAYS_AHEAD',
+  ] as const),
 ])
 
 /** Whether work that failed so can only fail again. */

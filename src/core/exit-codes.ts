@@ -15,7 +15,7 @@ export const EXIT = {
   final: 4,
   /** `check` and `nightly`: an expectation of the lake does not hold. */
   checkFailed: 5,
-  /** The rest is done: bad files were left out, or `forget` has left values that nobody can decide on. */
+  /** The rest is done: bad files were left out, the service did not give all records, or `forget` has left values that nobody can decide on. */
   excluded: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,
@@ -52,6 +52,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   if (code !== undefined && WRONG_USAGE.has(code)) return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
   if (code === 'CHECK_FAILED') return EXIT.checkFailed
+  if (code === 'COMPANIES_MISSING') return EXIT.excluded
   if (code !== undefined && LATER.has(code)) return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
   return EXIT.failed

@@ -8,7 +8,7 @@ import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { ColumnDeclaration, ColumnTable, Names } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
-import { namesOf } from '../rows/seen-sets.ts'
+import { moneyCategories, NO_NAME, namesOf } from '../rows/seen-sets.ts'
 import type { SeriesRows } from '../rows/series-rows.ts'
 
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
@@ -19,7 +19,8 @@ const CONSOLIDATION: Names = {
 
 /**
  * Rows of `financials`: one a reported figure; an absent figure is no row, 0 is one. `reported` is NULL but
- * where the scaled value divided by the scale does not restore the reported figure.
+ * where the scaled value divided by the scale does not restore the reported figure, and `currency` is NULL where the contract does
+ * not know the line item as money: ratios and the like are the same in every currency.
  *
  * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
  * Source: service interface, "Financial data structure"; open points, "Scale".
@@ -92,6 +93,8 @@ export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable =>
   }
 }
 
+const MONEY_CATEGORIES = moneyCategories()
+
 /** The row that a record's rows begin at. */
 const firstRow = (end: Uint32Array, record: number): number => (record === 0 ? 0 : end[record - 1]!)
 
@@ -159,6 +162,7 @@ class SeriesReader {
   /** Takes what is left of a record's series, as far as there is room for them. */
   #fill(record: number): void {
     const { end, statement, category, lineItem } = this.#rows.series.columns
+    const { id, country, currency } = this.#records.records.columns
     const words = this.#placeWords
     const [from, first, last] = [this.#filled, this.#row, this.#end[record]!]
     let [at, series, row] = [from, this.#series, first]
@@ -168,12 +172,12 @@ class SeriesReader {
       this.consolidation[at] = statement[series]!
       this.category[at] = category[series]!
       this.lineItem[at] = lineItem[series]!
+      this.currency[at] =
+        MONEY_CATEGORIES[lineItem[series]!] === category[series] ? currency[record]! : NO_NAME
       row = end[series]!
     }
-    const { id, country, currency } = this.#records.records.columns
     this.id.fill(id[record]!, from, at)
     this.country.fill(country[record]!, from, at)
-    this.currency.fill(currency[record]!, from, at)
     this.#fillFigures(first, row)
     this.#filled = at
     this.#series = series

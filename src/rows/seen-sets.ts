@@ -2,7 +2,7 @@
  * Names that a run has seen, the contract's own to begin with, and their codes in the columns of a block.
  */
 
-import { CATEGORIES, LINE_ITEMS } from '../contract/line-items.ts'
+import { CATEGORIES, LINE_ITEMS, type LineItem } from '../contract/line-items.ts'
 import type { Names } from '../lake/duckdb/column-tables.ts'
 import { LARGEST_ENUM } from '../lake/duckdb/sql.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
@@ -25,15 +25,21 @@ const { QUOTE, BACKSLASH } = JSON_BYTES
 /** As many names as an ENUM may have: of more none is made. */
 const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
 
-const CATEGORY_OF_ITEM = Int16Array.from(LINE_ITEMS, ({ category }) => CATEGORIES.indexOf(category))
+/** By line item of the contract the place of a category, -1 where the condition is false. */
+const categoriesWhere = (holds: (item: LineItem) => boolean): Int16Array =>
+  Int16Array.from(LINE_ITEMS, (item) => (holds(item) ? CATEGORIES.indexOf(item.category) : -1))
+
+const CATEGORY_OF_ITEM = categoriesWhere(() => true)
 
 /** Whether the contract knows a line item in a category, by their places in the sets: its own names stand first. */
 export const isInContract = (category: number, lineItem: number): boolean =>
   lineItem < CATEGORY_OF_ITEM.length && CATEGORY_OF_ITEM[lineItem] === category
 
 /** By line item of the contract the category in which the scale applies to it, -1 where it never does. */
-export const scaledCategories = (): Int16Array =>
-  CATEGORY_OF_ITEM.map((category, at) => (LINE_ITEMS[at]?.scaled ? category : -1))
+export const scaledCategories = (): Int16Array => categoriesWhere(({ scaled }) => scaled)
+
+/** By line item of the contract the category in which it is money, -1 where it never is. */
+export const moneyCategories = (): Int16Array => categoriesWhere(({ isMoney }) => isMoney)
 
 export const newSeenSets = (): SeenSets => ({
   countries: new KeyTable([], BOUNDS),

@@ -71,7 +71,7 @@ export interface LoadSummary {
   readonly currencyChange?: CurrencyChange
   /** Companies that whole listings lack; absent where they lacked none. */
   readonly gone?: readonly GoneCompanies[]
-  /** Syncs that did not get all that they found; absent where all came. */
+  /** Pulls and syncs that did not get all that there is; absent where all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string

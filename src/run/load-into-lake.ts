@@ -15,7 +15,7 @@ import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from './memory-shares.ts'
-import type { OpenedJob } from './opened-job.ts'
+import type { CommittedJob, OpenedJob } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
@@ -163,6 +163,37 @@ export const workWithJournal = async (
   }
 }
 
+/** The partitions of some sources. */
+export const partitionsOf = (
+  { partitions }: Pick<LoadSummary, 'partitions'>,
+  sources: readonly Pick<Source, 'name'>[],
+): LoadSummary['partitions'] => {
+  const names = new Set(sources.map(({ name }) => name))
+  return partitions.filter(({ source }) => names.has(source.name))
+}
+
+/** The jobs of a run as an earlier call has committed them. */
+const committedJobs = (
+  before: LoadSummary,
+  jobs: readonly OpenedJob[],
+  byJob: readonly (readonly Source[])[],
+): readonly CommittedJob[] => {
+  const pulls = [...(before.already?.pulls ?? [])]
+  return jobs.map((job, at) => ({
+    pull: job.pulls && pulls.shift(),
+    partitions: partitionsOf(before, byJob[at] ?? []),
+  }))
+}
+
+/** The records that did not come, of each job where some did not. */
+const missingOf = (
+  jobs: readonly OpenedJob[],
+  before?: readonly CommittedJob[],
+): Pick<LoadSummary, 'missing'> => {
+  const missing = jobs.flatMap((job, at) => job.notDelivered?.(before?.[at]) ?? [])
+  return missing.length > 0 ? { missing } : {}
+}
+
 /**
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
  * was committed before nothing is loaded again.
@@ -182,7 +213,10 @@ export const loadIntoLake = async (
   // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
-    if (run.committed !== undefined) return await committedBefore(run, run.committed, onEvent)
+    if (run.committed !== undefined) {
+      const before = await committedBefore(run, run.committed, onEvent)
+      return { ...before, ...missingOf(jobs, committedJobs(before, jobs, byJob)) }
+    }
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
@@ -193,11 +227,8 @@ export const loadIntoLake = async (
       })
       isEmpty = false
       const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      const missing = jobs.flatMap((job) => job.notDelivered?.() ?? [])
-      return {
-        ...(await commitLoaded(tools, run, { ...options, listings })),
-        ...(missing.length > 0 && { missing }),
-      }
+      const missing = missingOf(jobs)
+      return { ...(await commitLoaded(tools, run, { ...options, listings })), ...missing }
     })
     return await withViews(run.lake, summary)
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { PullEntry } from '../core/partition.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { inLake, runPath } from '../lake/files/layout.ts'
 import { type JobOfRun, nameOfJob } from '../manifest/runs/run-files.ts'
@@ -12,15 +12,24 @@ import type { RunScope } from './with-run.ts'
 /** The run that a job is opened for, and its place among the jobs of it. */
 export type JobScope = RunScope & JobOfRun
 
-/** Companies that a listing has, of which fewer came when they were asked for by their ids. */
+/** Records that the service has, of which fewer came: companies by their ids that it lists, or all that it counts of a search. */
 export interface NotDelivered {
+  readonly kind: 'listed' | 'counted'
   readonly asked: number
   readonly came: number
 }
 
-/** Both numbers, where they differ. */
+/** Companies that a listing has, where fewer came by their ids. */
 export const notDelivered = (asked: number, came: number): NotDelivered | undefined =>
-  came < asked ? { asked, came } : undefined
+  came < asked ? { kind: 'listed', asked, came } : undefined
+
+/** A job as an earlier call has committed it. */
+export interface CommittedJob {
+  /** Its entry in the manifest, if it pulls. */
+  readonly pull: PullEntry | undefined
+  /** Those of its own sources. */
+  readonly partitions: readonly PartitionEntry[]
+}
 
 export interface OpenedJob {
   readonly sources: readonly Source[]
@@ -28,8 +37,8 @@ export interface OpenedJob {
   readonly pulls?: () => readonly PullEntry[]
   /** Asked for when all sources are loaded: whether all companies of a search came; absent of what is no search. */
   readonly listing?: () => WholeListing | PartialListing | undefined
-  /** Asked for when all sources are loaded: what a sync found, and did not get. It is committed without. */
-  readonly notDelivered?: () => NotDelivered | undefined
+  /** Asked for when all sources are loaded: what did not come. It is committed without. @param before what was committed before, if it was */
+  readonly notDelivered?: (before?: CommittedJob) => NotDelivered | undefined
 }
 
 /** Why a run cannot be resumed. */

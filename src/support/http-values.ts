@@ -13,24 +13,44 @@ const parseHttpDate = (text: string): number | undefined => {
 export const dateOf = (header: string | readonly string[] | undefined): number | undefined =>
   typeof header === 'string' ? parseHttpDate(header.trim()) : undefined
 
+/** The pause that a `Retry-After` asks for. */
+export interface RetryAfter {
+  /** From now on, at least 0. */
+  readonly ms: number
+  /** A text of it that is neither seconds nor an HTTP date; absent where all can be read. */
+  readonly unreadable?: string
+}
+
+/** A header that nobody can read asks for a pause all the same. */
+export const UNREADABLE_PAUSE_MS = 5000
+
+/** Whole seconds of RFC 9110, and the fractions that some services send: rounded up, never too soon. */
+const SECONDS = /^(?:\d+(?:\.\d*)?|\.\d+)$/
+
 /**
- * Milliseconds to wait from now on, at least 0; `undefined` where there is no header that can be read.
+ * Reads a `Retry-After`; `undefined` where there is none.
  *
  * @param answeredAt the answer's own `Date` in milliseconds, so that a wrong clock here does not matter
  */
-export const retryAfterMs = (
+export const readRetryAfter = (
   header: string | readonly string[] | undefined,
   answeredAt: number,
-): number | undefined => {
+): RetryAfter | undefined => {
   // Doubled by a proxy: the longest of them keeps to all.
   const texts = header === undefined ? [] : typeof header === 'string' ? [header] : header
-  const waits = texts.flatMap((text) => {
+  const waits = texts.map((text): RetryAfter => {
     const trimmed = text.trim()
-    if (/^\d+$/.test(trimmed)) return [Number(trimmed) * 1000]
+    if (SECONDS.test(trimmed))
+      return { ms: Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(Number(trimmed)) * 1000) }
     const at = parseHttpDate(trimmed)
-    return at === undefined ? [] : [Math.max(0, at - answeredAt)]
+    return at === undefined
+      ? { ms: UNREADABLE_PAUSE_MS, unreadable: trimmed }
+      : { ms: Math.max(0, at - answeredAt) }
   })
-  return waits.length === 0 ? undefined : Math.max(...waits)
+  const unreadable = waits.find((one) => one.unreadable !== undefined)?.unreadable
+  return waits.length === 0
+    ? undefined
+    : { ms: Math.max(...waits.map(({ ms }) => ms)), ...(unreadable !== undefined && { unreadable }) }
 }
 
 /** Whether a host is this machine and nothing else: its name or address, an IPv6 address with or without brackets. */

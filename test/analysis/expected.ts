@@ -203,14 +203,19 @@ export const ultimateOf = (
   }))
 }
 
-/** The group of a company by majorities that are certain, of companies alone: each with its level below the head. */
+/**
+ * The group of a company by majorities that are certain, of companies alone: each with its level below the head. Of several
+ * majorities of a company the greatest counts: by its least stake, then by its greatest one, then of the owner with the least id.
+ */
 export const groupOf = (
   holdings: readonly Holding[],
   isPerson: (id: number) => boolean,
   id: number,
 ): ReadonlyMap<number, number> => {
-  const held = holdings.filter(({ owner, owned, least }) => least > 50 && owner !== owned && !isPerson(owner))
-  const ownerOf = (one: number): number | undefined => held.find(({ owned }) => owned === one)?.owner
+  const majorities = holdings
+    .filter(({ owner, owned, least }) => least > 50 && owner !== owned && !isPerson(owner))
+    .toSorted((a, b) => b.least - a.least || b.most - a.most || a.owner - b.owner)
+  const ownerOf = (one: number): number | undefined => majorities.find(({ owned }) => owned === one)?.owner
   const climbed: number[] = []
   for (let one: number | undefined = id; one !== undefined && !climbed.includes(one); one = ownerOf(one))
     climbed.push(one)
@@ -220,6 +225,7 @@ export const groupOf = (
   const levels = new Map([[head, 0]])
   // A map is walked with what is added to it meanwhile.
   for (const [at, level] of levels)
-    for (const { owner, owned } of held) if (owner === at && !levels.has(owned)) levels.set(owned, level + 1)
+    for (const { owned } of majorities)
+      if (ownerOf(owned) === at && !levels.has(owned)) levels.set(owned, level + 1)
   return levels
 }

@@ -320,6 +320,43 @@ test('after a compaction restatements begin again: history_begins says since whe
   ])
 })
 
+test('rules on amounts pass over line items of the same name in a category where the contract has none', async () => {
+  const years = (value: number): object => ({ 2020: value, 2021: value, 2022: value })
+  const strange = {
+    ...company(1, 'SE', 'SEK', {
+      Financials: {
+        ProfitAndLoss: { NetSales: { 2020: 5, 2021: 5000, 2022: 5 } },
+        BalanceSheet: {
+          ...{ NetSales: years(5), TotalAssets: { 2020: 10 } },
+          ...{ TotalCurrentAssets: { 2020: 6 }, TotalNonCurrentAssets: { 2020: 4 } },
+        },
+        Strange: { TotalAssets: { 2020: 3 } },
+      },
+    }),
+    // Without a currency, so that amounts have none either.
+    MetaData: { FinancialFigureScale: 'None' },
+  }
+  const dated = { BasicDetails: { InternalId: 2, RegistrationDate: '40000-01-01' } }
+  const lake = await openLake('names', [strange, dated])
+  expect(
+    await rows(
+      'SELECT rule, internal_id, fiscal_year, item, value, expected FROM quality_findings ORDER BY 1',
+      lake,
+    ),
+  ).toEqual([
+    {
+      rule: 'future',
+      internal_id: 2,
+      fiscal_year: null,
+      item: 'registration_date',
+      value: null,
+      expected: null,
+    },
+    { rule: 'scale', internal_id: 1, fiscal_year: 2021, item: 'NetSales', value: 5000, expected: 5 },
+  ])
+  lake.close()
+})
+
 describe('companies', () => {
   test('company_industries has a row a code, with its section and division', async () => {
     const sql = 'FROM company_industries WHERE internal_id = 4 ORDER BY is_group, position'
@@ -429,6 +466,108 @@ describe('ownership', () => {
       { internal_id: 101, level: 0, is_head: true },
       { internal_id: 105, level: 1, is_head: false },
     ])
+  })
+
+  test('of several majorities of a company the greatest leads its group: by least, then greatest stake, then the least id', async () => {
+    const majorities = (InternalId: number, ...owners: readonly object[]): object => ({
+      InternalId,
+      Parents: owners,
+    })
+    const unnamed = { Name: 'Nobody', IsCompany: false, Ownerships: [percent(99)] }
+    const lake = await openLake('majorities', [
+      majorities(601, owner(610, percent(60)), owner(609, { MinOwnershipStake: 55, MaxOwnershipStake: 90 })),
+      majorities(602, owner(610, percent(70)), owner(609, { MinOwnershipStake: 70, MaxOwnershipStake: 75 })),
+      majorities(603, owner(610, percent(100)), owner(608, percent(100))),
+      // A person leads no group, whatever he holds, and whether he has an identifier or not.
+      majorities(604, owner(901, percent(100)), owner(608, percent(51)), unnamed),
+      // The stake counts, whatever range stands beside it.
+      majorities(605, owner(610, { OwnershipStake: 52, MinOwnershipStake: 40 }), owner(609, percent(51))),
+      majorities(609, owner(611, percent(80)), owner(610, percent(51))),
+      majorities(611, owner(609, percent(100))),
+    ])
+    const groups = {
+      601: [
+        [610, 0],
+        [601, 1],
+        [605, 1],
+      ],
+      602: [
+        [609, 0],
+        [602, 1],
+        [611, 1],
+      ],
+      603: [
+        [608, 0],
+        [603, 1],
+        [604, 1],
+      ],
+      610: [
+        [610, 0],
+        [601, 1],
+        [605, 1],
+      ],
+      // 609 and 611 own each other, and of the two majorities of 609 that of 611 is the greater one.
+      611: [
+        [609, 0],
+        [602, 1],
+        [611, 1],
+      ],
+    }
+    for (const [id, group] of Object.entries(groups))
+      expect([
+        id,
+        await rows(`SELECT internal_id, level FROM group_of(${id}) ORDER BY level, internal_id`, lake),
+      ]).toEqual([id, group.map(([internal_id, level]) => ({ internal_id, level }))])
+    lake.close()
+  })
+
+  test('a chain of majorities has one head, however long it is', async () => {
+    const owned = Array.from({ length: 119 }, (_, at) => at + 1)
+    const lake = await openLake(
+      'long chain',
+      owned.map((InternalId) => ({ InternalId, Parents: [owner(InternalId + 1, percent(51))] })),
+    )
+    const [found] = await rows(
+      'SELECT count(*)::INTEGER AS n, max(level) AS level, arg_min(internal_id, level) AS head FROM group_of(3)',
+      lake,
+    )
+    expect(found).toEqual({ n: 120, level: 119, head: 120 })
+    lake.close()
+  })
+
+  test('a range keeps its ends beside a stake, and in what is held the stake counts', async () => {
+    const lake = await openLake('ends', [
+      {
+        InternalId: 701,
+        Parents: [
+          owner(711, { OwnershipStake: 7, MinOwnershipStake: 2 }),
+          owner(712, { OwnershipStake: 7, MaxOwnershipStake: 9 }),
+          owner(713, { OwnershipStake: 7, MinOwnershipStake: 0, MaxOwnershipStake: 10 }),
+          owner(714, { MinOwnershipStake: 30 }),
+          owner(715, { MaxOwnershipStake: 40 }),
+          owner(716, percent(8)),
+        ],
+      },
+    ])
+    const ends = [
+      [711, 7, 2, 7],
+      [712, 7, 7, 9],
+      [713, 7, 0, 10],
+      [714, null, 30, null],
+      [715, null, null, 40],
+      [716, 8, 8, 8],
+    ].map(([owner_id, stake, min_stake, max_stake]) => ({ owner_id, stake, min_stake, max_stake }))
+    for (const view of ['owners_stated', 'owners_current'])
+      expect(
+        await rows(`SELECT owner_id, stake, min_stake, max_stake FROM ${view} ORDER BY 1`, lake),
+      ).toEqual(ends)
+    expect(await rows('SELECT owner_id, min_stake, max_stake FROM owner_holdings ORDER BY 1', lake)).toEqual([
+      ...[711, 712, 713].map((owner_id) => ({ owner_id, min_stake: 7, max_stake: 7 })),
+      { owner_id: 714, min_stake: 30, max_stake: 100 },
+      { owner_id: 715, min_stake: 0, max_stake: 40 },
+      { owner_id: 716, min_stake: 8, max_stake: 8 },
+    ])
+    lake.close()
   })
 
   test('own shares and owners that own each other do not hide the top; the head of a group is in its cycle', async () => {

@@ -30,13 +30,13 @@ const figureRows = ({ id, sales, item }: Company): Rows => {
     consolidation: 'Consolidated',
     category: 'ProfitAndLoss',
   }
-  const figure = (line_item: string, fiscal_year: number, value: number): Row => ({
-    ...{ ...own, line_item, fiscal_year, value, currency: 'USD' },
+  const sold = (fiscal_year: number, value: number): Row => ({
+    ...{ ...own, line_item: 'NetSales', fiscal_year, value, currency: 'USD' },
   })
   return [
-    figure('NetSales', 2024, 1000 + id),
-    figure('NetSales', 2025, sales),
-    ...(item === undefined ? [] : [figure(item, 2025, 7)]),
+    sold(2024, 1000 + id),
+    sold(2025, sales),
+    ...(item === undefined ? [] : [{ ...own, line_item: item, fiscal_year: 2025, value: 7 }]),
   ]
 }
 

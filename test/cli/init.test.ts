@@ -60,7 +60,10 @@ test.each([
 })
 
 test('init for a service says where the token belongs; with it the trial is well, and a night loads', async () => {
-  const { fake } = await openPullBench({ companies: [1, 2, 3].map((id) => ({ id, country: 'SE' })) })
+  const { fake } = await openPullBench({
+    companies: [1, 2, 3].map((id) => ({ id, country: 'SE' })),
+    now: new Date().toISOString(),
+  })
   const folder = await temporaryFolder()
   const run = runner(folder)
   const made = await run('init', '--service', fake.url)

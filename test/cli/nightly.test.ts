@@ -9,6 +9,8 @@ import { openPullBench, type PullBench } from '../service/pull-bench.ts'
 import { cli } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
+/** The clock of this machine, which the command has too. */
+const NOW = new Date().toISOString()
 const COMPANIES = [1, 2, 3].map((id) => ({ id, country: 'SE' }))
 
 /** A folder with `firmlake.toml` for a service, and its token in `.env`. */
@@ -48,7 +50,7 @@ search = { CountryCode = ["SE"] }
 const FILES = '[[files]]\nname = "own"\nfrom = ["inbox/*.jsonl"]\n'
 
 test('a night says where each part begins and how it has ended', async () => {
-  const one = await openPullBench({ companies: COMPANIES })
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const folder = await nightFolder(one, `${PULLS}[check]\nmin_companies = 4\n`)
   const { code, stderr } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
   expect(code).toBe(5)
@@ -64,7 +66,7 @@ test('a night says where each part begins and how it has ended', async () => {
 })
 
 test('a night does all that the file says in one snapshot, and a quiet one makes none', async () => {
-  const one = await openPullBench({ companies: COMPANIES })
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const more = `${PULLS}${FILES}[targets]\npublish = ["delta"]\nsinks = ["csv:out"]\n[gc]\nkeep_days = 30\n[check]\nmax_age = "26h"\nmin_companies = 4\n[report]\nto = "report.html"\n[compact]\npartitions = 50\n`
   const folder = await nightFolder(one, more)
   await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
@@ -84,7 +86,7 @@ test('a night does all that the file says in one snapshot, and a quiet one makes
 })
 
 test('a part that fails holds back no other, unless it is needed; the exit code is that of the first failure', async () => {
-  const one = await openPullBench({ companies: COMPANIES })
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const refused = '[[pull]]\nname = "refused"\ncontent = "companies"\nsearch = { NoSuchParameter = [1] }\n'
   const folder = await nightFolder(one, `${refused}${PULLS}[check]\nmin_companies = 100\ndata = false\n`)
   const first = await night(folder)
@@ -110,6 +112,7 @@ test('a part that fails holds back no other, unless it is needed; the exit code 
 test('a night that was killed goes on where it was when it is started again', async () => {
   let kill: () => void = () => undefined
   const one = await openPullBench({
+    now: NOW,
     companies: COMPANIES,
     before: ({ content }) => {
       if (content === 'relations') kill()
@@ -137,7 +140,7 @@ test('a night that was killed goes on where it was when it is started again', as
 })
 
 test('a night compacts once the lake has enough partitions, in a snapshot of its own', async () => {
-  const one = await openPullBench({ companies: COMPANIES })
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const folder = await nightFolder(one, `${PULLS}[compact]\npartitions = 2\n[gc]\nkeep = 1\n`)
   const { states, result } = await night(folder)
   expect(states).toEqual({ swedish: 'done', owners: 'done', compact: 'done', gc: 'done' })
@@ -146,7 +149,7 @@ test('a night compacts once the lake has enough partitions, in a snapshot of its
 })
 
 test('a night names what is not set: the variable of the token, the lake', async () => {
-  const one = await openPullBench({ companies: COMPANIES })
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const folder = await nightFolder(one, PULLS)
   await writeFile(join(folder, '.env'), '', { mode: 0o600 })
   const { code, stdout } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })

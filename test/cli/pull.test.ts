@@ -55,8 +55,9 @@ test('pull tells what it pulls and what it pulled', async () => {
   expect(stdout).toContain('30 of 30 companies received')
   expect(stdout).toContain('companies 1/2: CountryCode=SE ContentUpdatedAt=0001-01-01..')
   const again = await one.run([...args, '--since', 'last', '--json'])
+  const dayBefore = new Date(one.fake.clock().getTime() - 86_400_000).toISOString().slice(0, 10)
   expect(JSON.parse(again.stdout).pull).toMatchObject({
-    ...{ content: 'companies', from: '2026-06-14', since: '2026-06-14', announced: 0, received: 0, gap: 0 },
+    ...{ content: 'companies', from: dayBefore, since: dayBefore, announced: 0, received: 0, gap: 0 },
     ...{ requests: expect.any(Number), retries: 0 },
   })
 })

@@ -115,6 +115,15 @@ test('a run is compared with the current figures alone, and a company without fi
   })
 })
 
+test('a company whose figures are all free of currency is none whose figures would be replaced', async () => {
+  const bench = openBench(await temporaryFolder())
+  const ratios = { Financials: { KeyFinancialRatio: { RRK: { 2020: 3 } }, Strange: { Thing: { 2020: 1 } } } }
+  await load(bench, 'a.jsonl', [lineIn(1, 'SEK', ratios)])
+  expect((await load(bench, 'b.jsonl', [lineIn(1, 'EUR', ratios)])).summary).not.toHaveProperty(
+    'currencyChange',
+  )
+})
+
 test('a changed local currency is named as such', async () => {
   const bench = openBench(await temporaryFolder())
   const croatian = (id: number, currency: string) =>

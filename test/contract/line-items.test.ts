@@ -42,6 +42,18 @@ test('LINE_ITEMS gives each item the unit of the open points and scales amounts 
   }
 })
 
+test('LINE_ITEMS calls amounts and per-share figures money, and nothing else', () => {
+  const statements = ['BalanceSheet', 'ProfitAndLoss', 'CashFlow', 'UltimateParent']
+  const others = LINE_ITEMS.filter(({ isMoney, category }) => isMoney && !statements.includes(category))
+  expect(new Set(others.map(({ lineItem }) => lineItem))).toEqual(
+    new Set([
+      ...['Dividends', 'EV', 'MarketCap', 'NetCapex', 'NetDebt', 'RetainedEarnings', 'TotalShareIssueAmount'],
+      ...['DPS', 'EPS'],
+    ]),
+  )
+  expect(LINE_ITEMS.filter(({ isMoney, category }) => !isMoney && statements.includes(category))).toEqual([])
+})
+
 test('LINE_ITEMS names an item in one category only', () => {
   expect(new Set(LINE_ITEMS.map(({ lineItem }) => lineItem)).size).toBe(LINE_ITEMS.length)
 })

@@ -148,12 +148,13 @@ describe('control totals equal a count over the decoded lines', () => {
   test('of figures and headcounts', () => {
     const counts = new Map<string, number>()
     const amounts = new Map<string, number[]>()
-    const scaled = new Map<string, boolean>(LINE_ITEMS.map((item) => [item.lineItem, item.scaled]))
+    const units = new Map<string, string>(LINE_ITEMS.map((item) => [item.lineItem, item.unit]))
     let values = 0
     for (const figure of records.companies.flatMap((company) => [...figuresOf(company)])) {
       const key = `${figure.consolidation}.${figure.category}.${figure.lineItem}`
-      const power = scaled.get(figure.lineItem) ? Math.log10(FIGURE_SCALE[figure.scale]) : 0
-      const sumKey = `${key}.${figure.currency}`
+      const unit = units.get(figure.lineItem)
+      const power = unit === 'amount' ? Math.log10(FIGURE_SCALE[figure.scale]) : 0
+      const sumKey = `${key}.${unit === 'amount' || unit === 'per share' ? figure.currency : ''}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
       const list = amounts.get(sumKey) ?? []
       amounts.set(sumKey, list)

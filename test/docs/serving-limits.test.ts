@@ -8,6 +8,7 @@ const seconds = (ms: number): string => `${ms / 1000} s`
 /** How the page says each of them. */
 const SAID: Readonly<Record<keyof typeof SERVER_LIMITS, string>> = {
   bodyBytes: `request body, ${SERVER_LIMITS.bodyBytes / 2 ** 20} MiB`,
+  messages: `messages of a refusal, ${SERVER_LIMITS.messages}`,
   headMs: `head of a request ${seconds(SERVER_LIMITS.headMs)}`,
   requestMs: `whole request ${seconds(SERVER_LIMITS.requestMs)}`,
   checkEveryMs: `checked every ${seconds(SERVER_LIMITS.checkEveryMs)}`,

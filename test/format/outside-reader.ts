@@ -110,7 +110,7 @@ export const readOutside = async (lake: string): Promise<ReadonlyMap<string, rea
   for (const list of snapshot.versions) await readChecked(join(lake, '_manifest/parts', list.name), list)
   const connection = await (await DuckDBInstance.create()).connect()
   await connection.run("SET TimeZone = 'UTC'")
-  const compute = Object.assign({}, ...(snapshot.taken ?? []).map(({ take }) => take.compute))
+  const compute = snapshot.taken?.at(-1)?.take.compute ?? {}
   const tables = new Map<string, readonly unknown[]>()
   for (const [table, [main, own, listed]] of Object.entries(OWNERS)) {
     const some = files.filter((file) => file.table === table)

@@ -118,15 +118,14 @@ const financialsOf = ({ id, country, currency, scale, statements }: Company): Ro
   Object.entries(statements).flatMap(([consolidation, statement]) =>
     Object.entries(statement).flatMap(([category, items]) =>
       Object.entries(items).flatMap(([item, series]) => {
-        const isScaled = LINE_ITEMS.some(
-          (one) => one.category === category && one.lineItem === item && one.scaled,
-        )
-        const power = isScaled ? SCALES[scale] : 0
+        const unit = LINE_ITEMS.find((one) => one.category === category && one.lineItem === item)?.unit
+        const power = unit === 'amount' ? SCALES[scale] : 0
+        const isMoney = unit === 'amount' || unit === 'per share'
         return figuresOf(series).map(({ year, text }) => {
           const value = exactProduct(text, power)
           return {
             ...{ internal_id: String(id), country_code: country, consolidation, category, line_item: item },
-            ...{ fiscal_year: year, value, currency },
+            ...{ fiscal_year: year, value, currency: isMoney ? currency : null },
             reported: value / 10 ** power === Number(text) ? null : Number(text),
           }
         })

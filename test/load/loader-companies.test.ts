@@ -138,6 +138,33 @@ describe('load writes financials', () => {
     ])
   })
 
+  test('with the currency of amounts and per-share figures alone: other figures are in none', async () => {
+    const lake = await loaded({
+      BasicDetails: { InternalId: 9 },
+      MetaData: { CurrentCurrencyCode: 'EUR', FinancialFigureScale: 'None' },
+      Financials: {
+        ProfitAndLoss: { NetSales: { 2020: 1, 2021: 2 } },
+        KeyFinancialRatio: {
+          EBITDAMargin: { 2020: 3 },
+          RRK: { 2020: 4 },
+          EPS: { 2020: 5 },
+          MarketCap: { 2020: 6 },
+        },
+        OtherFinancialItems: { FiscalYearLength: { 2020: 7 }, TotalCharges: { 2020: 8 } },
+        // Not in the contract: nobody knows whether these are money.
+        BalanceSheet: { NetSales: { 2020: 9 } },
+        Strange: { Cash: { 2020: 10 } },
+      },
+    })
+    const rows = await lake.rows('financials', 'value, currency')
+    expect(new Map(rows.map(({ value, currency }) => [Number(value), currency]))).toEqual(
+      new Map([
+        ...[1, 2, 5, 6].map((value) => [value, 'EUR'] as const),
+        ...[3, 4, 7, 8, 9, 10].map((value) => [value, null] as const),
+      ]),
+    )
+  })
+
   test('of items outside the contract unscaled, and reports them as drift', async () => {
     const lake = await loaded(
       scaled(1, 'Billions', {
@@ -182,7 +209,7 @@ describe('load writes financials', () => {
       Financials: { '\0': { 'A\0': { 2020: 1 } }, CashFlow: { NetChangeInCash: { 2020: 2 } } },
     })
     expect(await lake.rows('financials', 'category, line_item, value, country_code, currency')).toEqual([
-      { category: '\0', line_item: 'A\0', value: 1, country_code: 'S\0E', currency: '\0' },
+      { category: '\0', line_item: 'A\0', value: 1, country_code: 'S\0E', currency: null },
       {
         category: 'CashFlow',
         line_item: 'NetChangeInCash',

@@ -25,7 +25,9 @@ const company = (id: number, country: string, currency: string, figures: object)
 })
 
 const FIRST = blockOf(company(1, 'SE', 'SEK', { ProfitAndLoss: { NetSales: { 2023: 1 } } }))
-const SECOND = blockOf(company(2, 'ZZ', 'ZZD', { NewSheet: { NewItem: { 2023: 2 } } }))
+const SECOND = blockOf(
+  company(2, 'ZZ', 'ZZD', { NewSheet: { NewItem: { 2023: 2 } }, CashFlow: { NetChangeInCash: { 2023: 3 } } }),
+)
 
 test('load takes names that were seen while the block before was being loaded', async () => {
   const lake = await temporaryFolder()
@@ -50,19 +52,20 @@ test('load takes names that were seen while the block before was being loaded', 
     }
     const first = load('a-0', FIRST, checkBlock(FIRST, checker))
     const second = load('a-1', SECOND, checkBlock(SECOND, checker))
-    for (const loaded of await Promise.all([first, second])) {
+    for (const [at, loaded] of (await Promise.all([first, second])).entries()) {
       expect(loaded.receipts.map(({ table, rows }) => [table, rows])).toEqual([
         ['companies', 1],
-        ['financials', 1],
+        ['financials', at + 1],
         ['employees', 0],
       ])
     }
     const session = await engine.connect()
     const files = `read_parquet('${join(lake, '_runs/run/staging/financials')}/*.parquet')`
     const columns = 'country_code, currency, category, line_item'
-    expect(await session.rows(`SELECT ${columns} FROM ${files} ORDER BY internal_id`)).toEqual([
+    expect(await session.rows(`SELECT ${columns} FROM ${files} ORDER BY internal_id, category`)).toEqual([
       { country_code: 'SE', currency: 'SEK', category: 'ProfitAndLoss', line_item: 'NetSales' },
-      { country_code: 'ZZ', currency: 'ZZD', category: 'NewSheet', line_item: 'NewItem' },
+      { country_code: 'ZZ', currency: 'ZZD', category: 'CashFlow', line_item: 'NetChangeInCash' },
+      { country_code: 'ZZ', currency: null, category: 'NewSheet', line_item: 'NewItem' },
     ])
     session.close()
     await loader.close()

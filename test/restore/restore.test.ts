@@ -120,7 +120,11 @@ describe('real companies', () => {
         [totals.values, totals.companiesWithFinancials],
       ])
       expect(
-        sorted(await ask('SELECT currency, count(DISTINCT internal_id) FROM financials GROUP BY 1')),
+        sorted(
+          await ask(
+            'SELECT currency, count(DISTINCT internal_id) FROM financials WHERE currency IS NOT NULL GROUP BY 1',
+          ),
+        ),
       ).toEqual(sorted(Object.entries(totals.companiesByCurrency)))
       expect(sorted(await ask('SELECT fiscal_year, count(*) FROM financials GROUP BY 1'))).toEqual(
         sorted(Object.entries(totals.valuesByFiscalYear)),
@@ -138,7 +142,9 @@ describe('real companies', () => {
         sorted(items.map(({ category, item, values, companies }) => [category, item, values, companies])),
       )
       expectSums(
-        await ask('SELECT category, line_item, currency, sum(value) FROM financials GROUP BY 1, 2, 3'),
+        await ask(
+          'SELECT category, line_item, current_currency_code, sum(value) FROM financials JOIN companies USING (internal_id) GROUP BY 1, 2, 3',
+        ),
         items.flatMap(({ category, item, sum }) =>
           Object.entries(sum).map(([currency, total]) => [category, item, currency, total]),
         ),

@@ -51,8 +51,8 @@ export interface FakeServiceOptions {
   readonly companies: readonly FakeCompany[]
   /** Companies that a chain delivers. @default 100_000 */
   readonly cap?: number
-  /** The service's clock. @default 2026-06-15T12:00:00Z */
-  readonly now?: string
+  /** Its clock, which stands still. @default that of this machine when it opens, for clients in processes of their own */
+  readonly now?: string | (() => string)
   /** Called before each answer to a search but the counts; `nth` counts them from 1. */
   readonly before?: (request: FakeRequest, nth: number) => Promise<Instead | undefined> | Instead | undefined
   readonly dateParameters?: readonly string[]
@@ -65,6 +65,8 @@ export interface FakeServiceOptions {
 export interface FakeService {
   readonly url: string
   readonly token: string
+  /** Its clock, for a client on a machine that has the same. */
+  readonly clock: () => Date
   /** Searches answered that are no counts. */
   readonly pages: readonly FakeRequest[]
   /** Searches for one record: counts. */
@@ -143,7 +145,8 @@ const bodyOf = async (request: IncomingMessage): Promise<Record<string, unknown>
 }
 
 export const openFakeService = async (options: FakeServiceOptions): Promise<FakeService> => {
-  const { cap = LIMITS.cursorCap, now = '2026-06-15T12:00:00Z', before, dateParameters = DATES } = options
+  const { cap = LIMITS.cursorCap, now = new Date().toISOString(), before, dateParameters = DATES } = options
+  const clock = (): Date => new Date(typeof now === 'string' ? now : now())
   let companies = options.companies
   let matches = new Map<string, readonly FakeCompany[]>()
   const pages: FakeRequest[] = []
@@ -261,7 +264,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
   }
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const content: Content = request.url?.startsWith('/v2/relations') ? 'relations' : 'companies'
-    response.setHeader('Date', new Date(now).toUTCString())
+    response.setHeader('Date', clock().toUTCString())
     response.setHeader('Content-Type', 'application/json')
     if (request.headers.authorization !== `Bearer ${TOKEN}`) {
       response.writeHead(401)
@@ -297,6 +300,7 @@ export const openFakeService = async (options: FakeServiceOptions): Promise<Fake
   return {
     url: `http://127.0.0.1:${port}`,
     token: TOKEN,
+    clock,
     pages,
     counts: () => counts,
     hold: (others) => {

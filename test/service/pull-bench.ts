@@ -27,8 +27,13 @@ export interface PullBench {
 }
 
 export const openPullBench = async (options: FakeServiceOptions): Promise<PullBench> => {
-  const fake = await openFakeService(options)
-  const service = createService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 5000 })
+  const fake = await openFakeService({ now: '2026-06-15T12:00:00Z', ...options })
+  const service = createService({
+    url: fake.url,
+    token: fake.token,
+    now: fake.clock,
+    maxRequestsPerSecond: 5000,
+  })
   onTestFinished(async () => {
     await service.close()
     await fake.close()

@@ -20,6 +20,7 @@ interface DoctorFlags extends JsonOption {
   readonly sink?: readonly string[]
   readonly url?: string | undefined
   readonly tokenFile?: string
+  readonly trustClock?: true
   readonly online?: true
   /** Milliseconds. */
   readonly limit: number
@@ -82,12 +83,12 @@ const diagnose = async (
   settings: FileSettings,
   mayBeNew: boolean,
 ): Promise<Diagnosis> => {
-  const { lake, sink: sinks, url, tokenFile, online, limit: limitMs } = flags
+  const { lake, sink: sinks, url, tokenFile, trustClock, online, limit: limitMs } = flags
   const { doctor } = await import('../../jobs/doctor/doctor.ts')
   const uses = usesOf(settings)
   const named = settings.service?.token_env
   return await doctor({
-    ...{ lake, mayBeNew, sinks, url, tokenFile, online, limitMs },
+    ...{ lake, mayBeNew, sinks, url, tokenFile, trustClock, online, limitMs },
     // The value of the one that is named stands in this variable too, if it has any.
     tokenVariable: process.env.FIRMLAKE_TOKEN ? undefined : named,
     uses: uses.length > 0 ? uses : undefined,

@@ -40,6 +40,7 @@ export const addNightly = (program: Command): void => {
 
 const ENDED = {
   done: 'is done',
+  partial: 'is done in part',
   later: 'ended early',
   stopped: 'was interrupted',
   failed: 'failed',
@@ -108,7 +109,11 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   let isPartial = false
   await runProgram(
     (program) =>
-      nightly({ ...program, env: process.env, settings, adopt, onPart: json ? undefined : tellParts() }),
+      nightly({
+        ...{ ...program, env: process.env, settings, adopt },
+        onPart: json ? undefined : tellParts(),
+        onWarning: (text) => note(`warning: ${text}`),
+      }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
       failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []

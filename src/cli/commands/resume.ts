@@ -74,10 +74,13 @@ const runResume = async (
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep the committed ones from being delivered.
   await updateTargetsOf(options).catch((error: unknown) => failures.push(error))
+  const reports = outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : []))
+  const { notDeliveredError } = await import('../../jobs/common/load-job.ts')
+  const missing = reports.flatMap((one) => one.missing ?? [])
+  // Whatever failed as a whole decides on the exit code.
+  if (missing.length > 0) failures.unshift(notDeliveredError(missing))
   if (failures.length === 0) {
-    process.exitCode = exitCodeOfReports(
-      outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : [])),
-    )
+    process.exitCode = exitCodeOfReports(reports)
     return
   }
   for (const error of failures.slice(0, -1)) logError(error, { json: json === true, debug: false })

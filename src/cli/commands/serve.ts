@@ -66,7 +66,7 @@ export const addServe = (program: Command): void => {
     )
     .option(
       '--proxy <address>',
-      'address or network of a proxy whose X-Forwarded-For says who asks (repeatable; default: this machine)',
+      'address or network of a proxy whose X-Forwarded-For says who asks (repeatable; default: none)',
       repeated,
     )
     .option('--faults <file>', 'JSON file of faults to inject, for testing clients')

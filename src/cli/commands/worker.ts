@@ -21,6 +21,7 @@ interface WorkerFlags extends TemporalFlags {
   readonly lakes?: readonly string[]
   readonly url?: string
   readonly tokenFile?: string
+  readonly trustClock?: true
   readonly metrics?: string
 }
 
@@ -93,6 +94,7 @@ const work = async (flags: WorkerFlags, command: Command): Promise<void> => {
     lakes,
     url,
     tokenFile,
+    trustClock,
     metrics,
   } = flags
   const { openStorage } = await import('../../storage/open-storage.ts')
@@ -108,6 +110,7 @@ const work = async (flags: WorkerFlags, command: Command): Promise<void> => {
     `--threads=${threads}`,
     ...(url === undefined ? [] : [`--url=${url}`]),
     ...(tokenFile === undefined ? [] : [`--token-file=${tokenFile}`]),
+    ...(trustClock ? ['--trust-clock'] : []),
   ]
   await interruptible(
     (signal) =>

@@ -7,6 +7,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
+import { note } from '../output/print.ts'
 import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {
@@ -16,6 +17,7 @@ export interface ServiceCommandOptions {
   /** Milliseconds. */
   readonly maxWait: number
   readonly concurrency: number
+  readonly trustClock?: true
 }
 
 const DEFAULT_CONCURRENCY = 4
@@ -39,6 +41,10 @@ const rate = (text: string): number => {
 export const addressOptions = (): Option[] => [
   new Option('--url <url>', 'address of the service (or FIRMLAKE_URL)'),
   new Option('--token-file <file>', 'file that holds the token (or FIRMLAKE_TOKEN)'),
+  new Option(
+    '--trust-clock',
+    'take the dates of the service as they are: the clock of this machine is wrong',
+  ),
 ]
 
 /** @param atOnce what `--concurrency` counts */
@@ -72,13 +78,14 @@ export const serviceOf = async (options: ServiceCommandOptions): Promise<Service
   const url = serviceUrl(options)
   const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
-  const { maxRequestsPerSecond, maxWait, concurrency } = options
+  const { maxRequestsPerSecond, maxWait, concurrency, trustClock } = options
   return createService({
     url,
     token: await readToken({ env: process.env.FIRMLAKE_TOKEN, file: options.tokenFile }),
     maxWaitMs: maxWait,
     // A request is in the air while the page before goes to the disk.
-    concurrency,
+    ...{ concurrency, trustClock },
+    onWarning: (text) => note(`warning: ${text}`),
     ...(maxRequestsPerSecond !== undefined && { maxRequestsPerSecond }),
   })
 }

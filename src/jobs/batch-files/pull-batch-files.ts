@@ -10,6 +10,7 @@ import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-jo
 import type { BatchFilesJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
+import { refuseFuture } from '../../source/service/service-clock.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import { LOAD_OPTIONS, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
@@ -111,7 +112,7 @@ export interface BatchPull {
  * `chooseBatchFiles`
  */
 export const chooseListed = async (
-  service: Pick<Service, 'batchFiles' | 'origin'>,
+  service: Pick<Service, 'batchFiles' | 'clock' | 'origin'>,
   selection: BatchSelection,
   again: boolean,
   { lake, signal }: Pick<RunOptions, 'lake' | 'signal'>,
@@ -125,6 +126,8 @@ export const chooseListed = async (
   const snapshot =
     root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
   const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  for (const { id, createdAt = '' } of chosen.files)
+    refuseFuture(`Cannot pull batch file "${id}"`, Date.parse(createdAt), service.clock)
   // A caller that names ids has not asked for these.
   if (selection.kind === 'ids') return chosen
   return { ...chosen, unnameable: [...chosen.unnameable, ...idless] }

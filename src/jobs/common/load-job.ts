@@ -190,15 +190,26 @@ export interface ServiceJobOptions<Done> extends LoadOptions<Done>, MaxGoneOptio
 
 export const DEFAULT_CONCURRENCY = 4
 
-export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitError => {
-  const sum = (name: keyof NotDelivered): number => missing.reduce((all, one) => all + one[name], 0)
-  const [asked, came] = [sum('asked'), sum('came')]
-  return new ToolkitError(
-    'COMPANIES_MISSING',
+const sumOf = (missing: readonly NotDelivered[], name: 'asked' | 'came'): number =>
+  missing.reduce((all, one) => all + one[name], 0)
+
+const MISSING_TEXTS: Readonly<Record<NotDelivered['kind'], (asked: number, came: number) => string>> = {
+  listed: (asked, came) =>
     `Cannot fetch all companies that are new or changed: ${asked} are, ${came} came when asked for by their ids, expected ` +
-      'all; what came is committed, and the next sync finds the others again',
-    { asked, came },
+    'all; what came is committed, and the next sync finds the others again',
+  counted: (asked, came) =>
+    `Cannot pull all records that the service counts: ${asked} are, ${came} came, expected all; what came is committed, and the ` +
+    'next pull asks for the others again; batch files may hold what it does not give',
+}
+
+export const notDeliveredError = (missing: readonly NotDelivered[]): ToolkitError => {
+  const texts = [...Map.groupBy(missing, ({ kind }) => kind)].map(([kind, some]) =>
+    MISSING_TEXTS[kind](sumOf(some, 'asked'), sumOf(some, 'came')),
   )
+  return new ToolkitError('COMPANIES_MISSING', texts.join('. '), {
+    asked: sumOf(missing, 'asked'),
+    came: sumOf(missing, 'came'),
+  })
 }
 
 /** The result of jobs that got all companies. @throws {ToolkitError} COMPANIES_MISSING */

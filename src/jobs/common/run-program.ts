@@ -18,6 +18,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const codeOf = (error: unknown, stoppedBy: NodeJS.Signals | undefined): ExitCode =>
   error instanceof ToolkitError && error.code === 'TOKEN_MISSING' ? EXIT.usage : exitCodeOf(error, stoppedBy)
 
+/** The outcomes of programs that failed in part, or for now. */
+const ENDED: Readonly<Record<number, string>> = {
+  [EXIT.busy]: 'later',
+  [EXIT.excluded]: 'partial',
+}
+
 const failureOf = (error: unknown) => {
   // The words of other errors may quote data.
   const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
@@ -28,7 +34,7 @@ const failureOf = (error: unknown) => {
  * Does the work of a process: prints its summary as one line of JSON, stops at SIGINT and SIGTERM (a second one ends it at
  * once), and sets the exit code that the command line would have.
  *
- * Shape of the line: `outcome` is `done`, `later` (exit code 75), `stopped` (130, 143) or `failed`, the last three with an
+ * Shape of the line: `outcome` is `done`, `partial` (exit code 6), `later` (75), `stopped` (130, 143) or `failed`, all but the first with an
  * `error` of `code` and `message`; then what the work reported and returned; then `seconds`.
  *
  * @param show prints the summary. @default as that line
@@ -64,7 +70,7 @@ export const runProgram = async (
   } catch (error) {
     process.exitCode = codeOf(error, stoppedBy)
     if (process.env.FIRMLAKE_DEBUG) console.error(error)
-    print(stoppedBy ? 'stopped' : process.exitCode === EXIT.busy ? 'later' : 'failed', failureOf(error))
+    print(stoppedBy ? 'stopped' : (ENDED[process.exitCode] ?? 'failed'), failureOf(error))
   } finally {
     for (const signal of SIGNALS) process.off(signal, stop)
   }

@@ -38,7 +38,7 @@ export interface RunReport {
   readonly currencyChange?: CurrencyChange
   /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
   readonly gone?: readonly GoneCompanies[]
-  /** Each sync that did not get all companies that it found new or changed; absent if all came. */
+  /** Each pull or sync that did not get all records that the service counts or lists; absent if all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string

@@ -18,6 +18,7 @@ export interface AskedService {
   /** Name of the variable that holds the token. */
   readonly tokenVariable: string
   readonly uses: readonly ServiceUse[]
+  readonly trustClock?: boolean | undefined
 }
 
 const tokenOf = ({ tokenFile, tokenVariable }: AskedService, env: NodeJS.ProcessEnv): Promise<string> => {
@@ -72,7 +73,7 @@ export const askService = async (
   // Two attempts, and then what went wrong with them: that says more than that the time is over.
   const attemptMs = limitMs * 0.4
   const service = createService({
-    url: asked.url,
+    ...{ url: asked.url, trustClock: asked.trustClock },
     token: await tokenOf(asked, env),
     maxWaitMs: attemptMs,
     ...{ connectTimeoutMs: attemptMs, headersTimeoutMs: attemptMs, bodyTimeoutMs: attemptMs },

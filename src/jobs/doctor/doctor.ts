@@ -53,6 +53,8 @@ export interface DoctorOptions {
   readonly tokenFile?: string | undefined
   /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
   readonly tokenVariable?: string | undefined
+  /** Takes the dates of the service as they are. @default false: one that differs by a day from this machine's is an error */
+  readonly trustClock?: boolean | undefined
   /** The parts of the service that are used. @default ['companies'] */
   readonly uses?: readonly ServiceUse[] | undefined
   /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
@@ -79,12 +81,14 @@ const VARIABLES = [
 ]
 
 const serviceOf = (
-  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'] }: DoctorOptions,
+  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'], trustClock }: DoctorOptions,
   env: NodeJS.ProcessEnv,
 ): AskedService | undefined => {
   const address = url ?? (env.FIRMLAKE_URL || undefined)
   const file = tokenFile ?? (env.FIRMLAKE_TOKEN_FILE || undefined)
-  return address === undefined ? undefined : { url: address, tokenFile: file, tokenVariable, uses }
+  return address === undefined
+    ? undefined
+    : { url: address, tokenFile: file, tokenVariable, uses, trustClock }
 }
 
 const askCatalog = async (env: NodeJS.ProcessEnv, limitMs: number): Promise<readonly MachineFinding[]> => {
@@ -124,8 +128,7 @@ const askAll = async (
 
 const OPTIONS: OptionTypes<DoctorOptions> = {
   ...each(is.text, 'lake', 'url', 'tokenFile', 'tokenVariable'),
-  online: is.flag,
-  mayBeNew: is.flag,
+  ...each(is.flag, 'online', 'mayBeNew', 'trustClock'),
   limitMs: is.amount,
   env: is.object,
   ...each(is.texts, 'sinks', 'uses', 'needs'),

@@ -10,7 +10,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
-import { createService, type Service } from '../../source/service/service.ts'
+import { createService, type Service, type ServiceOptions } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
@@ -25,6 +25,8 @@ import type { LoadPart } from './open-loads.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
+
+type NightWarning = ServiceOptions['onWarning']
 
 const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
 
@@ -87,8 +89,13 @@ const wordsOf = (text: string | undefined): readonly string[] | undefined => tex
 const numberOf = (text: string | undefined, unit = 1): number | undefined =>
   text ? Number(text) * unit : undefined
 
-const openNightService = async (env: Environment, { service = {} }: FileSettings, url: string) => {
-  const { token_env, token_file, max_wait, max_requests_per_second, concurrency } = service
+const openNightService = async (
+  env: Environment,
+  { service = {} }: FileSettings,
+  url: string,
+  onWarning: NightWarning,
+) => {
+  const { token_env, token_file, max_wait, max_requests_per_second, concurrency, trust_clock } = service
   const named = env.FIRMLAKE_TOKEN || (token_env && env[token_env]) || undefined
   if (named === undefined && token_env && !token_file && !env.FIRMLAKE_TOKEN_FILE)
     throw new ToolkitError(
@@ -96,7 +103,7 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
       `Cannot call the service: the variable "${token_env}" is not set, which service.token_env of firmlake.toml names`,
     )
   return createService({
-    ...{ url, concurrency },
+    ...{ url, concurrency, onWarning, trustClock: trust_clock },
     token: await readToken({ env: named, file: env.FIRMLAKE_TOKEN_FILE || (named ? undefined : token_file) }),
     maxRequestsPerSecond: numberOf(env.FIRMLAKE_MAX_REQUESTS_PER_SECOND) ?? max_requests_per_second,
     maxWaitMs: numberOf(env.FIRMLAKE_MAX_WAIT_SECONDS, 1000) ?? max_wait,
@@ -104,21 +111,25 @@ const openNightService = async (env: Environment, { service = {} }: FileSettings
 }
 
 /** The loads and their service. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
-const loadsOf = async (env: Environment, settings: FileSettings) => {
+const loadsOf = async (env: Environment, settings: FileSettings, onWarning: NightWarning) => {
   const { pull = [], sync = [], batch_files = [], files = [] } = settings
   const ofService = pull.length + sync.length + batch_files.length
   const needsService = ofService > 0 || files.length === 0
   if (!needsService) return { service: undefined, loads: loadsOfFile(settings, '') }
   const url = given(env, 'FIRMLAKE_URL', settings.service?.url, 'service.url')
-  const service: Service = await openNightService(env, settings, url)
+  const service: Service = await openNightService(env, settings, url, onWarning)
   const loads = ofService > 0 ? loadsOfFile(settings, url) : pullsOfVariables(env, url)
   return { service, loads }
 }
 
 /** The settings of a night, ready to begin. */
-export const nightOf = async (env: Environment, settings: FileSettings, adopt?: boolean) => {
+export const nightOf = async (
+  env: Environment,
+  settings: FileSettings,
+  { adopt, onWarning }: { readonly adopt?: boolean | undefined; readonly onWarning?: NightWarning } = {},
+) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
-  const { service, loads } = await loadsOf(env, settings)
+  const { service, loads } = await loadsOf(env, settings, onWarning)
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
   const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
   const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}

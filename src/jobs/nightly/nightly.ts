@@ -1,8 +1,9 @@
 /** `nightly`: the nightly steps of `firmlake.toml` or of the environment, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { EXIT, exitCodeOf } from '../../core/exit-codes.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
@@ -29,7 +30,7 @@ export type NightEvent =
 /** The outcomes of the parts so far. */
 class Parts {
   readonly list: NightPart[] = []
-  /** The error of the first part that failed. */
+  /** The error of the first part that failed as a whole, else of the first that did not get all. */
   error: unknown
   /** The first that is needed and failed. */
   needed: string | undefined
@@ -47,10 +48,13 @@ class Parts {
     this.list.push(part)
     this.#onPart({ kind: 'ended', part })
     if (part.state !== 'failed') return
-    this.error ??= error
+    if (this.error === undefined || isPartial(this.error)) this.error = error
     if (needed) this.needed ??= part.name
   }
 }
+
+/** A part that is committed, of which something did not come: any other failure counts more. */
+const isPartial = (error: unknown): boolean => exitCodeOf(error) === EXIT.excluded
 
 /** A pull that may succeed the next time has no result yet. */
 const hasResult = (outcome: PartOutcome): boolean =>
@@ -121,6 +125,8 @@ export interface NightlyOptions extends ProgramWork {
   readonly adopt?: boolean | undefined
   /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
   readonly onPart?: ((event: NightEvent) => void) | undefined
+  /** Called with what is odd about answers of the service, as that of `createService`. @default nobody */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 const OPTIONS: OptionTypes<NightlyOptions> = {
@@ -128,7 +134,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
   signal: is.required(is.signal),
   report: is.required(is.callback),
   adopt: is.flag,
-  onPart: is.callback,
+  ...each(is.callback, 'onPart', 'onWarning'),
   settings: is.object,
 }
 
@@ -156,11 +162,11 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  */
 export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
   checkOptions('nightly', OPTIONS, options)
-  const { env, adopt, onPart = () => undefined, ...program } = options
+  const { env, adopt, onPart = () => undefined, onWarning, ...program } = options
   const parts = new Parts(onPart)
   program.report({ pulls: [], parts: parts.list })
   const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
-  const night = await nightOf(env, settings, adopt)
+  const night = await nightOf(env, settings, { adopt, onWarning })
   try {
     await loadAll(night, parts, program)
     await finishAll(settings, night, parts, program)

@@ -1,11 +1,11 @@
 /** The kinds of loads that several of one run may be: the files that each is begun with, and how it is opened. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { type JobScope, type NotDelivered, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
+import { partitionsOf } from '../../run/load-into-lake.ts'
+import type { CommittedJob, JobScope, NotDelivered, OpenedJob } from '../../run/opened-job.ts'
 import type { BatchFilesJob, ConvertJob, Job, PullJob, RunLimits, SyncJob } from '../../run/run-plan.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
@@ -13,7 +13,6 @@ import { batchFilesText } from '../batch-files/batch-sources.ts'
 import { nothingReason } from '../batch-files/choose-batch-files.ts'
 import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { openConvert } from '../convert/convert.ts'
-import { receivedOf } from '../pull/open-windows.ts'
 import { planPull, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from '../pull/pull.ts'
 import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
@@ -116,19 +115,17 @@ export interface PulledPart {
   readonly windows: ReturnType<OpenedPull['windows']>
   /** The comparison of a sync. */
   readonly findings?: OpenedSync['findings']
-  /** The companies that a sync found and did not get. */
+  /** The records that did not come. */
   readonly missing?: NotDelivered | undefined
 }
 
-const askedFor = ({ new: added, changed }: OpenedSync['findings']): number => added.length + changed.length
-
-const partitionsOf = (
-  { partitions }: LoadSummary,
+/** A load as an earlier call has committed it; `undefined` where there was none. */
+const committedJob = (
+  summary: LoadSummary,
+  place: number,
   sources: readonly Pick<Source, 'name'>[],
-): readonly PartitionEntry[] => {
-  const names = new Set(sources.map(({ name }) => name))
-  return partitions.filter(({ source }) => names.has(source.name))
-}
+): CommittedJob | undefined =>
+  summary.already && { pull: summary.already.pulls[place], partitions: partitionsOf(summary, sources) }
 
 export const openPart = async (
   run: JobScope,
@@ -145,7 +142,10 @@ export const openPart = async (
     const { plan } = opened
     return {
       job: opened,
-      pulled: (summary, place) => ({ ...pulledBy(summary, opened, job.content, place), plan }),
+      pulled: (summary, place, sources) => ({
+        ...{ ...pulledBy(summary, opened, job.content, place), plan },
+        missing: opened.notDelivered?.(committedJob(summary, place, sources)),
+      }),
     }
   }
   if (job.kind !== 'sync') throw new RangeError(`Cannot load "${job.kind}" together with others`)
@@ -153,11 +153,9 @@ export const openPart = async (
   const { entry, plan, findings } = opened
   return {
     job: opened,
-    pulled: (summary, _, sources) => {
-      const missing = summary.already
-        ? notDelivered(askedFor(findings), receivedOf(partitionsOf(summary, sources)))
-        : opened.notDelivered?.()
-      return { entry, plan, windows: [], findings, missing }
-    },
+    pulled: (summary, place, sources) => ({
+      ...{ entry, plan, windows: [], findings },
+      missing: opened.notDelivered?.(committedJob(summary, place, sources)),
+    }),
   }
 }

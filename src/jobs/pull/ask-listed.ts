@@ -9,7 +9,7 @@ import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/columns.ts'
-import { type ListingService, minifiedPage } from './listing.ts'
+import { eachPage, type ListingService } from './listing.ts'
 import type { PullService, PullSettings } from './pull-settings.ts'
 import { filterOf, groupsOf, sameSearch, searchForIds, withFilter } from './search.ts'
 
@@ -33,7 +33,12 @@ const listedOf = async (
   for (const group of groupsOf(meant, LIMITS.idsPerRequest)) {
     const { [ID]: values = [] } = searchForIds(group)
     const asked = { search: withFilter(search, ID, values) }
-    for (const id of (await minifiedPage(asked, 1, { service, currency, signal })).ids) listed.add(id)
+    const missing = await eachPage(asked, { service, currency, signal }, ({ ids: found }) => {
+      for (const id of found) listed.add(id)
+      return true
+    })
+    // The service counts more than it names: any of them may be among those.
+    if (missing > 0) for (const id of group) listed.add(id)
   }
   return listed
 }

@@ -92,41 +92,47 @@ const minified = async (search: SearchParameters, options: ListingOptions): Prom
 type MinifiedPage = Awaited<ReturnType<typeof minifiedPage>>
 type Listed = Pick<PageRequest, 'search' | 'sortBy'>
 
-/** How often hits in the order of their scores are gone through before some may be missing. */
+/** How often the pages of a search are gone through before some of it may be missing. */
 const MOST_PASSES = 3
 
 /**
- * Goes through the pages of a search, as far as page mode reaches. In the order of scores a hit may come on two pages and
- * another on none: these are gone through again until as many have come as the service counts.
+ * Goes through the pages of a search, as far as page mode reaches. They may end too early, and in the order of scores a hit may
+ * come on two pages and another on none: they are gone through again until as many have come as the service counts.
  *
  * @param take returns whether to go on
+ * @returns how many did not come of those that are counted
  */
 export const eachPage = async (
   listed: Listed,
   options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
   take: (page: MinifiedPage) => boolean,
-): Promise<void> => {
+): Promise<number> => {
   const seen = new Set<bigint>()
+  let missing = 0
   for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
     let last: MinifiedPage | undefined
+    let counted = 0
     for (let number = 1; number <= LIMITS.pageNumber.most && last?.hasNext !== false; number += 1) {
       last = await minifiedPage(listed, number, options)
-      if (!take(last)) return
+      if (!take(last)) return 0
       for (const id of last.ids) seen.add(id)
+      counted = Math.max(counted, last.total)
     }
-    if (!last?.byScore || seen.size >= Math.min(last.total, LIMITS.pageReach)) return
+    missing = Math.min(counted, LIMITS.pageReach) - seen.size
+    if (missing <= 0) return 0
   }
+  return missing
 }
 
 /** One page of minified records; `total` is how many the search has. */
-export const minifiedPage = async (
+const minifiedPage = async (
   listed: Listed,
   pageNumber: number,
   options: Pick<ListingOptions, 'service' | 'currency' | 'signal'>,
 ) => {
   const { service, currency, signal } = options
   const { search } = listed
-  const { sortBy, ordered, byScore } = await orderOf(service, listed, signal)
+  const { sortBy, ordered } = await orderOf(service, listed, signal)
   const pageSize = LIMITS.pageSize.most
   const { value, pagination } = await service.page(
     {
@@ -139,7 +145,7 @@ export const minifiedPage = async (
   )
   const total = pagination.TotalCount
   const hasNext = value.records > 0 && (pagination.HasNext ?? pageNumber * pageSize < total)
-  return { ...value, total, hasNext, byScore }
+  return { ...value, total, hasNext }
 }
 
 const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {
@@ -152,12 +158,13 @@ const minifiedParts = async (search: SearchParameters, options: ListingOptions):
   const known = IdSet.of(pages.map(({ ids }) => ids))
   await goThroughGaps(gaps, {
     ...{ isKnown: (id) => known.has(id), concurrency: 1, signal: options.signal },
-    list: (listing, _, take) =>
-      eachPage(listing, options, (page) => {
+    list: async (listing, _, take) => {
+      await eachPage(listing, options, (page) => {
         pages.push(page)
         options.onPage?.(page.records)
         return take(page.ids) || !listing.probe
-      }),
+      })
+    },
   })
   return pages
 }
@@ -192,8 +199,6 @@ interface ListingOrder {
   readonly sortBy?: PageRequest['sortBy']
   /** Whether the ids of a page increase. */
   readonly ordered: boolean
-  /** Whether hits come by their scores: equal ones may change places from page to page. */
-  readonly byScore: boolean
 }
 
 /** How a search is listed for which no order is asked. @throws what the service throws */
@@ -202,13 +207,11 @@ const orderOf = async (
   { search, sortBy }: Pick<PageRequest, 'search' | 'sortBy'>,
   signal: AbortSignal | undefined,
 ): Promise<ListingOrder> => {
-  if (sortBy !== undefined) return { sortBy, ordered: false, byScore: false }
-  if (!Object.keys(search).some(isScored)) return { ordered: true, byScore: false }
+  if (sortBy !== undefined) return { sortBy, ordered: false }
+  if (!Object.keys(search).some(isScored)) return { ordered: true }
   const parameters = await service.parameters('companies', signal && { signal })
   const column = parameters.find(
     ({ name, sortable }) => sortable && name.toLowerCase() === 'internalid',
   )?.name
-  return column === undefined
-    ? { ordered: false, byScore: true }
-    : { sortBy: { column, direction: 'ASC' }, ordered: false, byScore: false }
+  return column === undefined ? { ordered: false } : { sortBy: { column, direction: 'ASC' }, ordered: false }
 }

@@ -9,6 +9,7 @@ import { isIdParameter, type SearchParameters } from '../../contract/requests.ts
 import type { Snapshot } from '../../core/partition.ts'
 import { type JobOfRun, type RunFile, readRunFile, runFileText } from '../../manifest/runs/run-files.ts'
 import { notResumable } from '../../run/opened-job.ts'
+import { refuseEarlier } from '../../source/service/service-clock.ts'
 import { anyText, anything, finiteNumber, fits, list, objectOf } from '../../support/json-form.ts'
 import type { CutParts } from './gap-steps.ts'
 import { type ClosingPlan, listingPages, planClosing } from './plan-closing.ts'
@@ -21,14 +22,14 @@ import {
   type PullSettings,
 } from './pull-settings.ts'
 import { filterOf, type LiveParameter, searchesByIds, withFilter } from './search.ts'
-import { sinceLast } from './since-last.ts'
+import { refuseDaysAhead, sinceLast } from './since-last.ts'
 
 /**
  * Checks a search against the live parameters and cuts it into windows. Pulls no data.
  *
  * @param snapshot of the lake, for `since: 'last'`
- * @throws {ToolkitError} SEARCH_MISSING, PARAMETER_REFUSED, VALUES_REFUSED, PLAN_IMPOSSIBLE, and what the service
- *   throws
+ * @throws {ToolkitError} SEARCH_MISSING, PARAMETER_REFUSED, VALUES_REFUSED, PLAN_IMPOSSIBLE, CLOCK_DIFFERS, DAYS_AHEAD, and what
+ *   the service throws
  */
 export const planPull = async (
   service: PullService,
@@ -36,6 +37,15 @@ export const planPull = async (
   snapshot: Pick<Snapshot, 'pulls'> | null,
   options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<PullPlan> => {
+  const plan = await planSearch(service, settings, snapshot, options)
+  const last = snapshot?.pulls?.findLast((pull) => pull.service === service.origin)
+  if (last) refuseEarlier(`Cannot pull ${settings.content}`, plan.asOf, last.asOf, service.clock)
+  refuseDaysAhead(settings.content, plan)
+  return plan
+}
+
+/** The same for any search, as it comes: a part of another one may be of days that are still to come. */
+const planSearch: typeof planPull = async (service, settings, snapshot, options) => {
   const { content, search, by, until } = settings
   const parameters = await checkSettings(service, settings, options.signal)
   const since =
@@ -173,7 +183,7 @@ export const planParts = async (
   options: Pick<PullingOptions, 'nowMs' | 'signal'>,
 ): Promise<CutParts> => {
   const parts = { ...settings, search, since: undefined, until: undefined, cap: atMost }
-  const { windows, announced, planned, gaps, closing } = await planPull(service, parts, null, options)
+  const { windows, announced, planned, gaps, closing } = await planSearch(service, parts, null, options)
   return {
     searches: windows.map((window) => window.search),
     missing: Math.max(0, announced - planned),

@@ -15,7 +15,7 @@ import { isDay } from './window-axes.ts'
 import type { Checkpoint } from './window-file.ts'
 
 /** The calls of a service that pulling needs. */
-export type PullService = Pick<Service, 'origin' | 'page' | 'totalCount' | 'parameters'>
+export type PullService = Pick<Service, 'origin' | 'clock' | 'page' | 'totalCount' | 'parameters'>
 
 /** As JSON: a run with equal settings is resumed. */
 export type PullSettings = Omit<PullJob, 'kind' | 'url'>

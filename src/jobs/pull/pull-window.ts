@@ -29,7 +29,7 @@ export interface WindowRequest {
 }
 
 export interface WindowOptions {
-  readonly service: Pick<Service, 'page'>
+  readonly service: Pick<Service, 'page' | 'totalCount'>
   /** The window's file, `….jsonl`. */
   readonly path: string
   /** Cuts a search that has outgrown one chain; `atMost` records in each part. @default it cannot be cut */
@@ -43,6 +43,8 @@ export interface WindowOptions {
 
 /** Restarts of a chain because its cursor is refused. */
 const MOST_RESTARTS = 3
+/** How often a chain that ends too early is resumed where it ended. */
+const MOST_RESUMES = 2
 /** Equal pages in a row: a service that repeats one forever. */
 const MOST_REPEATS = 3
 /** Errors that are no matter of one window. */
@@ -115,6 +117,7 @@ class Chain {
   readonly #spool: WindowFile
   #checkpoint: Checkpoint
   #repeats = 0
+  #resumes = 0
   readonly #asked: ReadonlySet<bigint> | undefined
 
   constructor(request: WindowRequest, options: WindowOptions, spool: WindowFile, checkpoint: Checkpoint) {
@@ -134,7 +137,10 @@ class Chain {
         this.#options.signal?.throwIfAborted()
         const page: Page<PageLines> = await this.#page(cursor)
         ;(await written)()
-        const after = this.#after(page)
+        // The same cursor is asked again: nothing of a page that ends too early is taken before.
+        const end = this.#endOf(page)
+        if (end === 'too early') continue
+        const after = this.#after(page, end === 'short' ? await this.#countNow() : end.counted)
         cursor = after.next
         written = outcome(this.#keep(after.repeated ? NOTHING_NEW : page.value, after.checkpoint))
       }
@@ -147,6 +153,37 @@ class Chain {
       if (error.code === 'CURSOR_CAP') return this.#cutAgain(error)
       throw NAMED_BY_OTHERS.has(error.code) || 'window' in error.context ? error : this.#named(error)
     }
+  }
+
+  /** The companies that close a gap were announced with it. */
+  get #isClosing(): boolean {
+    const { chain, closingFrom = Number.POSITIVE_INFINITY } = this.#checkpoint
+    return chain >= closingFrom
+  }
+
+  /**
+   * How many records the chain has by what the service said so far. A page that ends it before they came is asked for again;
+   * one that counts fewer each time than pages before does not settle how many there are.
+   */
+  #endOf({
+    value,
+    pagination: { Cursor, TotalCount },
+  }: Page<PageLines>): 'too early' | 'short' | { readonly counted: number } {
+    const { records, announced, before } = this.#checkpoint
+    const counted = Math.max(this.#isClosing ? 0 : announced - before.announced, TotalCount)
+    const isEnd = value.records === 0 || Cursor === null
+    const isShort = isEnd && records - before.records + value.records < counted
+    this.#resumes = isShort ? this.#resumes + 1 : 0
+    if (isShort && this.#resumes <= MOST_RESUMES) return 'too early'
+    return isShort && TotalCount < counted ? 'short' : { counted }
+  }
+
+  /** Records of the chain's search, counted anew. */
+  async #countNow(): Promise<number> {
+    const { content, currency } = this.#request
+    const { service, signal } = this.#options
+    const call = { ...(signal && { signal }), ...(currency !== undefined && { currency }) }
+    return (await service.totalCount(content, this.#search(), call)).totalCount
   }
 
   #page(cursor: string): Promise<Page<PageLines>> {
@@ -179,7 +216,10 @@ class Chain {
   }
 
   /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID */
-  #after({ value, pagination, asOf }: Page<PageLines>): {
+  #after(
+    { value, pagination, asOf }: Page<PageLines>,
+    counted: number,
+  ): {
     readonly checkpoint: Checkpoint
     readonly next: string | null
     readonly repeated: boolean
@@ -202,11 +242,9 @@ class Chain {
             cursor: next,
             ...(!repeated && greatest !== undefined && { lastId: String(greatest), lastIds: ids }),
           }
-    // The companies that close a gap were announced with it.
-    const first = was.cursor === FIRST_CURSOR && was.chain < (was.closingFrom ?? Number.POSITIVE_INFINITY)
-    const counted = {
+    const taken = {
       ...was,
-      announced: was.announced + (first ? pagination.TotalCount : 0),
+      announced: this.#isClosing ? was.announced : was.before.announced + counted,
       asOf: was.asOf ?? asOf,
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
@@ -215,7 +253,7 @@ class Chain {
         pages: was.pages + (value.records > 0 ? 1 : 0),
       }),
     }
-    const checkpoint = next === null ? { ...counted, ...beginning(counted), ...end } : { ...counted, ...end }
+    const checkpoint = next === null ? { ...taken, ...beginning(taken), ...end } : { ...taken, ...end }
     this.#checkpoint = checkpoint
     return { checkpoint, next, repeated }
   }

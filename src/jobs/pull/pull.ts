@@ -14,6 +14,7 @@ import { type RunScope, withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import {
+  allDelivered,
   measured,
   SERVICE_OPTIONS,
   type ServiceJobOptions,
@@ -22,6 +23,7 @@ import {
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from './ask-listed.ts'
+import { missingFrom } from './missing-records.ts'
 import { openPull, type PulledWindow, pulledWindows } from './open-windows.ts'
 import { planPull, windowsOfRun, windowsText } from './plan-pull.ts'
 import {
@@ -84,7 +86,8 @@ const OPTIONS: OptionTypes<PullOptions> = {
  * @returns what the run did (`pull.entry.received` records of `pull.entry.announced`), and what its targets received
  * @throws {ToolkitError} `SEARCH_MISSING`, `PARAMETER_REFUSED`, `VALUES_REFUSED`, `CURRENCY_CHANGED` and other refusals of
  *   the service; `TOKEN_REFUSED`, `SERVICE_BUSY` (later), `SERVICE_FAILED`, `PLAN_IMPOSSIBLE`; `QUARANTINE_LIMIT`,
- *   `DISK_FULL`, `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit
+ *   `DISK_FULL`, `USAGE`, `INTERRUPTED`; what `updateTargets` throws, after the commit; `COMPANIES_MISSING`, after that, where the
+ *   service counts records that it does not give: more than ten, and more than a thousandth
  * @example
  * import { pull, createService } from 'firmlake'
  *
@@ -99,13 +102,14 @@ const OPTIONS: OptionTypes<PullOptions> = {
  */
 export const pull = async (options: PullOptions): Promise<PullReport & TargetsSummary> => {
   checkOptions('pull', OPTIONS, options)
-  return withTargets(options, async () => {
+  const done = withTargets(options, async () => {
     const { loaded, report } = await measured(settingsOf(options), (run) =>
       pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),
     )
     const { summary, ...pulled } = loaded
     return { ...report(summary), pull: pulled }
   })
+  return done.then((one) => allDelivered(one, [one]))
 }
 
 /** The part of a pull's options that its run is known by; a default is left out where a run that was started without it is resumed. */
@@ -229,6 +233,7 @@ export const openPullJob = async (
     entry,
     pulls: () => [entry()],
     listing: () => listingOf(service, settings, entry(), { signal }),
+    notDelivered: (before) => missingFrom(before?.pull ?? entry(), settings, plan),
     windows: () =>
       checkpoints().map((checkpoint, at) => ({
         name: sources[at]?.name ?? '',

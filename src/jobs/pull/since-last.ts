@@ -3,8 +3,11 @@
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { isShort } from './missing-records.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
+import { isDay } from './window-axes.ts'
 
 /** The fields that change with anything of a record. */
 export const CHANGE_FIELD = { companies: 'ContentUpdatedAt', relations: 'RelationsUpdatedAt' } as const
@@ -43,13 +46,15 @@ const currencyOf = ({ content, currency }: Pick<Asked, 'content' | 'currency'>):
   content === 'companies' ? (currency ?? DEFAULT_CURRENCY) : undefined
 
 /**
- * The day before the newest pull of the same search. Days overlap: that pull saw only a part of its day, and a
+ * The day before the newest pull of the same search that brought all it planned. Days overlap: that pull saw only a part of its day, and a
  * change of the last minutes before it may have become visible later.
  */
 export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: string, asked: Asked): Since => {
   const field = daysField(asked).toLowerCase()
   const last = snapshot?.pulls?.findLast(
     (pull) =>
+      // The records that one did not bring are asked for again, from where the pull before it ended.
+      !isShort(pull) &&
       pull.service === service &&
       pull.content === asked.content &&
       currencyOf(pull) === currencyOf(asked) &&
@@ -60,6 +65,34 @@ export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: str
   if (last === undefined) return {}
   const from = dayBefore(last.asOf)
   return { from: last.to !== undefined && last.to < from ? last.to : from, run: last.run }
+}
+
+interface Planned {
+  /** With the days asked for. */
+  readonly search: SearchParameters
+  readonly from?: string
+  readonly since?: Since
+  /** By the service's clock. */
+  readonly asOf: string
+}
+
+/**
+ * Refuses a plan whose days are all still to come: it finds nothing, and each later one that continues from it neither.
+ *
+ * @throws {ToolkitError} DAYS_AHEAD
+ */
+export const refuseDaysAhead = (content: Content, { search, from, since, asOf }: Planned): void => {
+  const own = Object.entries(search).flatMap(([name, [first]]) => (isChange({ name }) ? [String(first)] : []))
+  const today = asOf.slice(0, 10)
+  const ahead = [...(from === undefined ? [] : [from]), ...own].find((day) => isDay(day) && day > today)
+  if (ahead === undefined) return
+  const why = since?.run === undefined ? '' : `, the day before run ${since.run} pulled this search`
+  throw new ToolkitError(
+    'DAYS_AHEAD',
+    `Cannot pull ${content} from ${ahead} on${why}: by the clock of the service it is ${asOf}, expected a day until then; ` +
+      '--since DAY names another',
+    { from: ahead, asOf },
+  )
 }
 
 const dayBefore = (instant: string): string =>

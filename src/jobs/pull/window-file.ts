@@ -23,7 +23,7 @@ interface Extent {
   readonly records: number
   /** Pages with records. */
   readonly pages: number
-  /** Sum of the first `TotalCount` of each chain, and what the parts of a window that was cut again leave out. */
+  /** Sum of the greatest `TotalCount` of each chain, or of what was counted at its end if fewer came, and what the parts of a window that was cut again leave out. */
   readonly announced: number
   /** Ids in the file beside it; absent where there is none. */
   readonly ids?: number

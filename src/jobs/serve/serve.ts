@@ -38,7 +38,7 @@ export interface ServeOptions extends LakeToServe {
   readonly rateLimit?: number | undefined
   /** Most connections at once. @default 500 */
   readonly maxConnections?: number | undefined
-  /** Proxies whose `X-Forwarded-For` says who asks: addresses and networks. @default those of this machine */
+  /** Proxies whose `X-Forwarded-For` says who asks: addresses and networks, this machine's own too. @default none */
   readonly proxies?: readonly string[] | undefined
   /** Most companies of one cursor chain. @default 100,000 */
   readonly cursorCap?: number | undefined

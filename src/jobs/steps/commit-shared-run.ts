@@ -25,6 +25,7 @@ import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-
 import { withTools } from '../../run/run-tools.ts'
 import { parseAddress } from '../../source/service/address.ts'
 import { isRunId } from '../../support/run-ids.ts'
+import { missingFrom } from '../pull/missing-records.ts'
 import { pullEntry, type WindowCounts } from '../pull/open-windows.ts'
 import { readWindows } from '../pull/plan-pull.ts'
 import { readFindings, syncEntry } from '../sync/find-changes.ts'
@@ -85,7 +86,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
   checkRelease(shared)
   const records = await recordsOf(shared)
   const work = await workOf(shared, records)
-  const missing = await notDeliveredOfRun(shared, records)
+  const missing = await notDeliveredOfRun(shared, records, work.pulls)
   const attempt = randomBytes(4).toString('hex')
   try {
     await checkPlaced(seen, work.entries, signal)
@@ -173,15 +174,19 @@ const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] =>
   })
 }
 
-/** The companies that a sync found and did not get. */
+/** The records of a pull or a sync that did not come. */
 const notDeliveredOfRun = async (
   { plan, seen }: SharedRun,
   records: readonly UnitRecord[],
+  [pull]: readonly PullEntry[],
 ): Promise<NotDelivered | undefined> => {
-  if (plan.jobs[0].kind !== 'sync') return undefined
-  const findings = await readFindings(seen)
+  const [job] = plan.jobs
+  const windows = await readWindows(seen)
+  if ((job.kind !== 'pull' && job.kind !== 'sync') || !pull || !windows) return undefined
+  const findings = job.kind === 'sync' ? await readFindings(seen) : undefined
   const came = records.flatMap(windowsIn).reduce((sum, { received }) => sum + received, 0)
-  return findings && notDelivered(findings.new.length + findings.changed.length, came)
+  const missing = findings && notDelivered(findings.new.length + findings.changed.length, came)
+  return missing ?? missingFrom(pull, job, windows)
 }
 
 /** @param records of all units, in their order */

@@ -153,15 +153,19 @@ const pullOn = async <Done>(
 /** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
 export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
   const { content } = options
-  return withTargets<PullReport>(options, async () => {
+  const finished = withTargets<PullReport>(options, async () => {
     const done = await pullOn({ ...options, load: 'pull' }, on, async () => undefined)
     const { pulledWindows } = await import('../pull/open-windows.ts')
     const { found, entry, pulled } = done
+    const { missingFrom } = await import('../pull/missing-records.ts')
+    const missing = missingFrom(entry, options, pulled.plan)
     return {
       ...done.report,
+      ...(missing && { missing: [missing] }),
       pull: { ...pulled, entry, windows: pulledWindows(found.partitions, content, pulled.plan) },
     }
   })
+  return finished.then((one) => allDelivered(one, [one]))
 }
 
 /** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
@@ -178,7 +182,10 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
     const { receivedOf } = await import('../pull/open-windows.ts')
     const { notDelivered } = await import('../../run/opened-job.ts')
     const fetched = receivedOf(found.partitions)
-    const missing = notDelivered(findings.new.length + findings.changed.length, fetched)
+    const { missingFrom } = await import('../pull/missing-records.ts')
+    const missing =
+      notDelivered(findings.new.length + findings.changed.length, fetched) ??
+      missingFrom(entry, options, pulled.plan)
     return {
       ...report,
       ...(missing && { missing: [missing] }),

@@ -20,6 +20,8 @@ import {
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from '../pull/ask-listed.ts'
+import { missingFrom } from '../pull/missing-records.ts'
+import { receivedOf } from '../pull/open-windows.ts'
 import { windowsOfRun } from '../pull/plan-pull.ts'
 import { type PullOptions, type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
 import type { PullEvent, PullPlan, PullSettings } from '../pull/pull-settings.ts'
@@ -149,6 +151,10 @@ export const openSyncJob = async (
   return {
     ...{ sources, plan, entry, findings, fetched, pulls: () => [entry] },
     listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
-    notDelivered: () => notDelivered(findings.new.length + findings.changed.length, fetched()),
+    notDelivered: (before) =>
+      notDelivered(
+        findings.new.length + findings.changed.length,
+        before ? receivedOf(before.partitions) : fetched(),
+      ) ?? missingFrom(before?.pull ?? entry, settings, plan),
   }
 }

@@ -3,7 +3,6 @@
  * records whose current version is in another partition: `owner`, `old_p`, `new_p` (NULL where there is none).
  */
 
-import { LINE_ITEMS } from '../../contract/line-items.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import { ALWAYS_PRESENT } from '../tables/columns.ts'
@@ -196,11 +195,6 @@ WITH touched AS (SELECT DISTINCT internal_id FROM figures WHERE old_currency <> 
 SELECT internal_id FROM o JOIN n USING (internal_id) WHERE NOT list_has_any(o.currencies, n.currencies)`
 }
 
-/** Line items whose figures are the same in every currency, though their rows name the company's. */
-const FREE_OF_CURRENCY = LINE_ITEMS.filter(({ unit }) => !['amount', 'per share', 'unknown'].includes(unit))
-  .map(({ lineItem }) => literal(lineItem))
-  .join(', ')
-
 /**
  * A restatement is a difference in a year that the company had reported before: of the figures with the same
  * consolidation, no later year than the latest of the older snapshot.
@@ -216,8 +210,7 @@ FROM figures AS f LEFT JOIN latest USING (internal_id, consolidation)
 WHERE CASE
   WHEN NOT stays THEN true
   WHEN NOT was THEN fiscal_year <= latest
-  WHEN old_currency IS DISTINCT FROM new_currency AND line_item NOT IN (${FREE_OF_CURRENCY})
-    THEN internal_id NOT IN (SELECT internal_id FROM recurrencied)
+  WHEN old_currency IS DISTINCT FROM new_currency THEN internal_id NOT IN (SELECT internal_id FROM recurrencied)
   ELSE old_value IS DISTINCT FROM new_value
 END`
 

@@ -80,7 +80,11 @@ const TABLE_LIST = [
         'The figure, scale applied to amounts: the double nearest to the exact product.',
         'of the line item; amounts: whole currency',
       ),
-      column('currency', 'VARCHAR', 'Currency of amounts and per-share figures.'),
+      column(
+        'currency',
+        'VARCHAR',
+        'Currency of amounts and per-share figures; NULL for all others, and for line items that the contract does not know.',
+      ),
       column(
         'reported',
         'DOUBLE',

@@ -33,7 +33,7 @@ export interface BoundedColumn {
 }
 
 export const boundedColumns = (): readonly BoundedColumn[] => {
-  const declared = new Map(fileTables([]).map(({ id, columns }) => [id, columns]))
+  const declared = new Map(fileTables(new Set()).map(({ id, columns }) => [id, columns]))
   return FILE_TABLES.flatMap(({ table, all }) =>
     (declared.get(all) ?? [])
       .filter((column) => isBounded(table, column))

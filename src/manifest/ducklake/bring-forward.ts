@@ -12,7 +12,7 @@ import { VERSION_BITS } from './catalog-views.ts'
 import { insertDeletes, type WorkFolders } from './delete-rows.ts'
 import { FactRows } from './fact-rows.ts'
 import { FileRows, insertStatistics } from './file-rows.ts'
-import { NEXT_CATALOG_ID, SCHEMA_VERSION } from './fixed-part.ts'
+import { NEXT_CATALOG_ID, schemaVersionAt } from './fixed-part.ts'
 import { PendingRows } from './pending-rows.ts'
 import { listDifference, type Step } from './step-entries.ts'
 
@@ -135,7 +135,7 @@ const insertSnapshot = async (
   UNION SELECT 'deleted_from_table:' || table_id FROM ducklake_data_file WHERE end_snapshot = ${snapshot}
   UNION SELECT 'deleted_from_table:' || unnest([${deleted.join(', ')}]::BIGINT[])`
   await session.run(
-    `INSERT INTO ducklake_snapshot SELECT ${snapshot}, $1::TIMESTAMPTZ, ${SCHEMA_VERSION}, ${NEXT_CATALOG_ID}, max(data_file_id) + 1
+    `INSERT INTO ducklake_snapshot SELECT ${snapshot}, $1::TIMESTAMPTZ, ${schemaVersionAt(String(snapshot))}, ${NEXT_CATALOG_ID}, max(data_file_id) + 1
 FROM (SELECT data_file_id FROM ducklake_data_file UNION ALL SELECT 0)`,
     [time],
   )

@@ -1,7 +1,6 @@
 /** The schemas and tables of the catalog with their ids and columns: the same for every lake, but for further columns of its own. */
 
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
-import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import type { Column } from '../../lake/tables/columns.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
 import { LISTINGS, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
@@ -81,22 +80,25 @@ const columnsOf = (table: string, columns: readonly Column[]): readonly CatalogC
 
 const fieldsOf = (type: ColumnTypeTree) => (type.kind === 'struct' ? type.fields : [])
 
-/** Where the rows of a table stand. Tables with further columns are views on tables that stand in `firmlake`. */
+/** Names of tables that have further columns at some snapshot: these are views on tables that stand in `firmlake`. */
+export type Viewed = ReadonlySet<string>
+
+/** Where the rows of a table stand. */
 export const placesOf = (
   { table }: FileTable,
-  computed: readonly ComputedColumn[],
+  viewed: Viewed,
 ): { readonly current: InSchema; readonly all: InSchema } => {
   const { name } = table
-  if (table === LISTINGS || computed.some((one) => one.table === name))
+  if (table === LISTINGS || viewed.has(name))
     return { current: { schema: 'firmlake', name }, all: { schema: 'firmlake', name: allName(table) } }
   return { current: { schema: 'main', name }, all: { schema: 'history', name } }
 }
 const allName = (table: Table): string => (table === LISTINGS ? table.name : `${table.name}_history`)
 
-export const fileTables = (computed: readonly ComputedColumn[]): readonly CatalogTable[] =>
+export const fileTables = (viewed: Viewed): readonly CatalogTable[] =>
   FILE_TABLES.flatMap((one) => {
     const columns = columnsOf(one.table.name, one.table.columns)
-    const { current, all } = placesOf(one, computed)
+    const { current, all } = placesOf(one, viewed)
     return [
       ...(one.current === undefined ? [] : [{ ...current, id: one.current, columns }]),
       { ...all, id: one.all, columns },

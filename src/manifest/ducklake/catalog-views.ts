@@ -5,7 +5,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
-import { FILE_TABLES, type FileTable, type InSchema, placesOf } from './catalog-layout.ts'
+import { FILE_TABLES, type FileTable, type InSchema, placesOf, type Viewed } from './catalog-layout.ts'
 import { type CatalogNames, macroSql, PLACEHOLDER, viewSql } from './qualify-sql.ts'
 
 export interface CatalogView extends InSchema {
@@ -29,34 +29,31 @@ const fileTable = (name: string): FileTable => {
 }
 
 /** Whether a version of a record is current: the main table of its content shows it. */
-const isCurrent = (table: Table, computed: readonly ComputedColumn[]): string => {
+const isCurrent = (table: Table, viewed: Viewed): string => {
   const main = mainTables().find(({ content }) => content === table.content)
   if (main === undefined || table.owner === undefined)
-    return `h.rowid IN (SELECT rowid FROM ${placed(placesOf(fileTable(table.name), computed).current)})`
-  const { current } = placesOf(fileTable(main.name), computed)
+    return `h.rowid IN (SELECT rowid FROM ${placed(placesOf(fileTable(table.name), viewed).current)})`
+  const { current } = placesOf(fileTable(main.name), viewed)
   return `(h.${ident(table.owner)}, ${versionOf('h')}) IN (SELECT (m.${ident(main.owner ?? '')}, ${versionOf('m')}) FROM ${placed(current)} AS m)`
 }
 
 /** All versions, with the columns that say when each was loaded. */
-const historyOf = (
-  one: FileTable,
-  computed: readonly ComputedColumn[],
-): string => `SELECT ${columnsOf(one.table, 'h')},
+const historyOf = (one: FileTable, viewed: Viewed): string => `SELECT ${columnsOf(one.table, 'h')},
   l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, ${versionOf('h')} AS version,
-  ${isCurrent(one.table, computed)} AS is_current
-FROM ${placed(placesOf(one, computed).all)} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}`
+  ${isCurrent(one.table, viewed)} AS is_current
+FROM ${placed(placesOf(one, viewed).all)} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}`
 
 /** The last listing that lacked each company, as long as the company was not loaded again. */
-const listingsRows = (computed: readonly ComputedColumn[]): string => {
-  const { current, all } = placesOf(fileTable(LISTINGS.content), computed)
-  return `SELECT ${columnsOf(LISTINGS, 'r')} FROM ${placed(placesOf(fileTable(LISTINGS.name), computed).all)} AS r
+const listingsRows = (viewed: Viewed): string => {
+  const { current, all } = placesOf(fileTable(LISTINGS.content), viewed)
+  return `SELECT ${columnsOf(LISTINGS, 'r')} FROM ${placed(placesOf(fileTable(LISTINGS.name), viewed).all)} AS r
 WHERE r.internal_id IN (SELECT internal_id FROM ${placed(all)})
   AND r.internal_id NOT IN (SELECT internal_id FROM ${placed(current)})
 QUALIFY row_number() OVER (PARTITION BY r.internal_id ORDER BY r.rowid DESC) = 1`
 }
 
-const companiesWithGone = (table: Table, computed: readonly ComputedColumn[]): string => {
-  const { current, all } = placesOf(fileTable(table.name), computed)
+const companiesWithGone = (table: Table, viewed: Viewed): string => {
+  const { current, all } = placesOf(fileTable(table.name), viewed)
   return `SELECT ${columnsOf(table, 'c')}, NULL::TIMESTAMPTZ AS gone_since FROM ${placed(current)} AS c
 UNION ALL
 SELECT * FROM (SELECT ${columnsOf(table, 'h')}, l.gone_since
@@ -65,14 +62,14 @@ SELECT * FROM (SELECT ${columnsOf(table, 'h')}, l.gone_since
 }
 
 /** Views on the tables, each before those that read it. */
-const tableViews = (computed: readonly ComputedColumn[]): readonly CatalogView[] => {
+const tableViews = (viewed: Viewed, computed: readonly ComputedColumn[]): readonly CatalogView[] => {
   const view = (schema: CatalogView['schema'], table: Table, name: string, sql: string): CatalogView => ({
     ...{ schema, name, sql: withComputed(computed, table.name, sql) },
   })
   const lake = TABLES.map(({ name }) => fileTable(name))
   return [
     ...lake.flatMap((one) => {
-      const { current, all } = placesOf(one, computed)
+      const { current, all } = placesOf(one, viewed)
       if (current.schema === 'main') return []
       const rows = (place: InSchema): string => `SELECT * FROM ${placed(place)}`
       return [
@@ -80,35 +77,42 @@ const tableViews = (computed: readonly ComputedColumn[]): readonly CatalogView[]
         view('history', one.table, one.table.name, rows(all)),
       ]
     }),
-    ...lake.map((one) => view('main', one.table, `${one.table.name}_history`, historyOf(one, computed))),
-    { schema: 'main', name: LISTINGS.name, sql: listingsRows(computed) },
+    ...lake.map((one) => view('main', one.table, `${one.table.name}_history`, historyOf(one, viewed))),
+    { schema: 'main', name: LISTINGS.name, sql: listingsRows(viewed) },
     ...mainTables()
       .filter(({ content }) => content === LISTINGS.content)
-      .map((table) => view('main', table, ALL_COMPANIES, companiesWithGone(table, computed))),
+      .map((table) => view('main', table, ALL_COMPANIES, companiesWithGone(table, viewed))),
   ]
 }
 
 /** The query of a definition, without `CREATE OR REPLACE … AS`. */
 const queryOf = ({ sql }: Definition): string => sql.replace(/^CREATE OR REPLACE [\s\S]*? AS( TABLE)?\s/, '')
 
-export const catalogNames = (computed: readonly ComputedColumn[]): CatalogNames => {
+export const catalogNames = (viewed: Viewed = new Set()): CatalogNames => {
   const definitions = definitionsFor()
   const isView = ({ kind }: Definition): boolean => kind === 'view'
   return {
     relations: new Set([
       ...TABLES.map(({ name }) => name),
       QUARANTINE.name,
-      ...tableViews(computed).map(({ name }) => name),
+      ...tableViews(viewed, []).map(({ name }) => name),
       ...definitions.filter(isView).map(({ name }) => name),
     ]),
     macros: new Set(definitions.filter((one) => !isView(one)).map(({ name }) => name)),
   }
 }
 
-export const catalogViews = (computed: readonly ComputedColumn[]): readonly CatalogView[] => {
-  const names = catalogNames(computed)
+/**
+ * The views of a snapshot: those of other snapshots have the same names in the same order.
+ * @param viewed tables that have further columns at any snapshot @param computed those of this one
+ */
+export const catalogViews = (
+  viewed: Viewed = new Set(),
+  computed: readonly ComputedColumn[] = [],
+): readonly CatalogView[] => {
+  const names = catalogNames(viewed)
   return [
-    ...tableViews(computed),
+    ...tableViews(viewed, computed),
     ...definitionsFor()
       .filter(({ kind }) => kind === 'view')
       .map((one): CatalogView => ({ schema: 'main', name: one.name, sql: viewSql(queryOf(one), names) })),

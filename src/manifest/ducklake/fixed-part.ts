@@ -1,10 +1,10 @@
-/** The part that is the same in the catalogs of all lakes: tables, columns, views, macros and the comments on them. */
+/** The part that is the same in the catalogs of all lakes, but for further columns: tables, columns, views, macros and the comments on them. */
 
 import { definitionsFor } from '../../analysis/definitions.ts'
-import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { baseComments, type Comments, commentsOf } from '../../lake/views/comments.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { TOOL } from '../../support/own-package.ts'
+import type { ColumnsSince } from '../form/projections.ts'
 import {
   type CatalogTable,
   declared,
@@ -14,6 +14,7 @@ import {
   inlinedDeletesSql,
   inlinedTableSql,
   SCHEMAS,
+  type Viewed,
 } from './catalog-layout.ts'
 import { catalogTables, insertRows } from './catalog-tables.ts'
 import { catalogMacros, catalogViews } from './catalog-views.ts'
@@ -23,7 +24,12 @@ const BEGIN = { begin_snapshot: 1 }
 const [FIRST_VIEW, FIRST_MACRO] = [200, 400]
 /** Ids from here on are free. */
 export const NEXT_CATALOG_ID = 1_000
-export const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 1
+const NO_COLUMNS: readonly ColumnsSince[] = [{ since: SCHEMA_VERSION, computed: [] }]
+
+/** SQL of the version of the schema that a snapshot has. */
+export const schemaVersionAt = (snapshot: string): string =>
+  `(SELECT max(schema_version) FROM ducklake_schema_versions WHERE begin_snapshot <= ${snapshot})`
 
 /** A UUID that is the same wherever the catalog is made. */
 const uuidOf = (kind: string, id: number): string =>
@@ -32,8 +38,8 @@ const uuidOf = (kind: string, id: number): string =>
 /** Comments by what they are on: `financials`, and `history.financials` of all versions. */
 type Known = ReadonlyMap<string, Comments>
 
-const commentsOfAll = (computed: readonly ComputedColumn[]): Known => {
-  const own = [...baseComments(computed), ...definitionsFor().map(commentsOf)]
+const commentsOfAll = (): Known => {
+  const own = [...baseComments(), ...definitionsFor().map(commentsOf)]
   const known = new Map(own.map((one) => [one.name, one]))
   for (const { table } of FILE_TABLES) {
     const all = known.get(`${table.name}_history`)
@@ -55,10 +61,6 @@ const tableRows = (tables: readonly CatalogTable[], comments: Known): readonly s
         ...own,
         ...{ table_id: id, table_uuid: uuidOf('table', id), schema_id: SCHEMAS[schema], table_name: name },
       })),
-    ),
-    insertRows(
-      'schema_versions',
-      tables.map(({ id }) => ({ ...BEGIN, schema_version: SCHEMA_VERSION, table_id: id })),
     ),
     insertRows(
       'column',
@@ -94,17 +96,37 @@ const commentRows = (about: readonly { readonly id: number; readonly about: stri
     ),
   )
 
-const viewRows = (computed: readonly ComputedColumn[], comments: Known): readonly string[] => {
-  const views = catalogViews(computed).map((view, at) => ({ ...view, id: FIRST_VIEW + at }))
+/** Snapshots from which on views differ, the first of all. A client keeps what it has read of a version of the schema. */
+const versionRows = (tables: readonly CatalogTable[], history: readonly ColumnsSince[]): string =>
+  insertRows(
+    'schema_versions',
+    history.flatMap(({ since }, at) =>
+      tables.map(({ id }) => ({
+        ...(at === 0 ? BEGIN : { begin_snapshot: since }),
+        schema_version: since,
+        table_id: id,
+      })),
+    ),
+  )
+
+const viewRows = (viewed: Viewed, history: readonly ColumnsSince[], comments: Known): readonly string[] => {
+  const views = history.map(({ computed }) => catalogViews(viewed, computed))
+  const all = (views[0] ?? []).map((view, at) => ({ ...view, id: FIRST_VIEW + at, at }))
   return [
     insertRows(
       'view',
-      views.map(({ id, schema, name, sql }) => ({
-        ...{ ...BEGIN, view_id: id, view_uuid: uuidOf('view', id), schema_id: SCHEMAS[schema] },
-        ...{ view_name: name, dialect: 'duckdb', sql, column_aliases: '' },
-      })),
+      all.flatMap(({ id, schema, name, at }) =>
+        history.map(({ since }, step) => ({
+          ...{
+            begin_snapshot: step === 0 ? BEGIN.begin_snapshot : since,
+            end_snapshot: history[step + 1]?.since,
+          },
+          ...{ view_id: id, view_uuid: uuidOf('view', id), schema_id: SCHEMAS[schema] },
+          ...{ view_name: name, dialect: 'duckdb', sql: views[step]?.[at]?.sql, column_aliases: '' },
+        })),
+      ),
     ),
-    commentRows(views.map((one) => ({ id: one.id, about: comments.get(commentKey(one))?.about }))),
+    commentRows(all.map((one) => ({ id: one.id, about: comments.get(commentKey(one))?.about }))),
   ]
 }
 
@@ -150,10 +172,11 @@ const FIXED_TABLES = [
   ...['macro', 'macro_impl', 'macro_parameters', 'inlined_data_tables'],
 ]
 
-/** @param computed further columns of a lake's tables */
-export const fixedPart = (computed: readonly ComputedColumn[] = []): FixedPart => {
-  const comments = commentsOfAll(computed)
-  const declaredTables = [...fileTables(computed), ...INLINED_TABLES.map(declared)]
+/** @param history further columns of a lake's tables, by snapshot */
+export const fixedPart = (history: readonly ColumnsSince[] = NO_COLUMNS): FixedPart => {
+  const comments = commentsOfAll()
+  const viewed = new Set(history.flatMap(({ computed }) => computed.map(({ table }) => table)))
+  const declaredTables = [...fileTables(viewed), ...INLINED_TABLES.map(declared)]
   const tables = [
     ...catalogTables(),
     ...INLINED_TABLES.map(inlinedTableSql),
@@ -168,7 +191,8 @@ export const fixedPart = (computed: readonly ComputedColumn[] = []): FixedPart =
       })),
     ),
     ...tableRows(declaredTables, comments),
-    ...viewRows(computed, comments),
+    versionRows(declaredTables, history),
+    ...viewRows(viewed, history, comments),
     ...macroRows(),
     insertRows(
       'inlined_data_tables',
@@ -178,6 +202,8 @@ export const fixedPart = (computed: readonly ComputedColumn[] = []): FixedPart =
         schema_version: SCHEMA_VERSION,
       })),
     ),
+    // A catalog that is continued shows snapshots already, by other columns.
+    `UPDATE ducklake_snapshot SET schema_version = ${schemaVersionAt('snapshot_id')}`,
   ]
   const layout = sha256Of([...tables, JSON.stringify(declaredTables)].join(';'))
   const madeOf = sha256Of([layout, ...rows, TOOL].join(';'))

@@ -5,10 +5,9 @@ import { resolve } from 'node:path'
 import type { MakeDatabase } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
-import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { computedOfLake } from '../form/projections.ts'
+import { type ColumnsSince, columnsBySnapshot } from '../form/projections.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { bringForward, canContinue, setDataPath } from './bring-forward.ts'
 import { type FixedPart, fixedPart } from './fixed-part.ts'
@@ -29,8 +28,8 @@ export interface CatalogRequest {
 }
 
 /** The tables of a catalog and what is the same for all lakes. */
-export const emptyCatalog = (make: MakeDatabase, computed?: readonly ComputedColumn[]): Promise<Buffer> => {
-  const { tables, rows } = fixedPart(computed)
+export const emptyCatalog = (make: MakeDatabase, history?: readonly ColumnsSince[]): Promise<Buffer> => {
+  const { tables, rows } = fixedPart(history)
   return make({
     blockBytes: SMALL_BLOCK_BYTES,
     fill: async (session) => {
@@ -59,8 +58,8 @@ const refreshFixed = async (session: Session, { ask, madeOf, rows }: FixedPart):
 /** @returns the bytes. Where the catalog before cannot be continued, the footers of all files are read for it. */
 export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): Promise<Buffer> => {
   const { lake, first, newest, before, mostInlined } = request
-  const computed = await computedOfLake(newest)
-  const fixed = fixedPart(computed)
+  const history = await columnsBySnapshot(newest, first)
+  const fixed = fixedPart(history)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
   // The empty one has small blocks.
   const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : undefined
@@ -84,7 +83,9 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
       })
       if (isUsable) return bytes
     }
-    const empty = computed.length > 0 ? await emptyCatalog(make, computed) : await request.empty()
+    const empty = history.some(({ computed }) => computed.length > 0)
+      ? await emptyCatalog(make, history)
+      : await request.empty()
     return await make({ before: empty, blockBytes, fill })
   } finally {
     await rm(scratch, { recursive: true, force: true })

@@ -1,5 +1,7 @@
 /** The projections of a lake, each from the first run on that was loaded with it. */
 
+import { isDeepStrictEqual } from 'node:util'
+import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { type ComputedColumn, computedColumns } from '../../lake/projection/computed-columns.ts'
 import {
@@ -35,13 +37,50 @@ export const newestProjection = (root: WithTaken | null): KeptTake => root?.take
  *
  * @throws {ToolkitError} PROJECTION_INVALID
  */
-export const computedOfLake = async (root: WithTaken | null): Promise<readonly ComputedColumn[]> => {
-  const computed = computedColumns(newestProjection(root).compute)
+export const computedOfLake = (root: WithTaken | null): Promise<readonly ComputedColumn[]> =>
+  checkedColumns(newestProjection(root))
+
+const checkedColumns = async ({ compute }: KeptTake): Promise<readonly ComputedColumn[]> => {
+  const computed = computedColumns(compute)
   if (computed.length > 0) {
     const { checkExpressions } = await import('../../lake/projection/check-sql.ts')
     await checkExpressions(computed)
   }
   return computed
+}
+
+/** The further columns that a lake's tables have from a snapshot on. */
+export interface ColumnsSince {
+  readonly since: number
+  readonly computed: readonly ComputedColumn[]
+}
+
+/**
+ * The further columns by snapshot, the oldest first. Where an older snapshot has SQL that this release cannot run, it has none here:
+ * `query` refuses such a snapshot.
+ *
+ * @param first of the snapshots that count
+ * @throws {ToolkitError} PROJECTION_INVALID of the newest one
+ */
+export const columnsBySnapshot = async (
+  root: WithTaken | null,
+  first: number,
+): Promise<readonly ColumnsSince[]> => {
+  const newest = await computedOfLake(root)
+  const declared = [{ snapshot: 1, take: {} }, ...(root?.taken ?? [])]
+  const found: ColumnsSince[] = []
+  for (const [at, { snapshot: since, take }] of declared.entries()) {
+    const next = declared[at + 1]
+    if (next !== undefined && next.snapshot <= first) continue
+    const computed = next === undefined ? newest : await checkedColumns(take).catch(noneWhereInvalid)
+    if (!isDeepStrictEqual(found.at(-1)?.computed, computed)) found.push({ since, computed })
+  }
+  return found
+}
+
+const noneWhereInvalid = (error: unknown): readonly ComputedColumn[] => {
+  if (error instanceof ToolkitError && error.code === 'PROJECTION_INVALID') return []
+  throw error
 }
 
 /** The projections of a lake and of a target of it in words; `undefined` without any. */

@@ -4,6 +4,8 @@
 export const SERVER_LIMITS = {
   /** Longest body of a request. */
   bodyBytes: 1 << 20,
+  /** Most messages of one refusal. */
+  messages: 100,
   /** Longest wait for a request's head. */
   headMs: 10_000,
   /** Longest wait for a whole request. */

@@ -34,8 +34,9 @@ const SECRET_BYTES = 32
 /** Equal for the same name with the same rights. */
 const callerText = ({ caller }: TokenEntry): string => `${caller.name} ${textOf(caller.rights)}`
 
+/** Two parts and nothing else: what `begin` has given out is one text, not a family of them. */
 const splitSession = (session: string): readonly [id: string, secret: string] => {
-  const [id = '', secret = ''] = session.split('.')
+  const [, id = '', secret = ''] = /^([\w-]+)\.([\w-]+)$/.exec(session) ?? []
   return [id, secret]
 }
 

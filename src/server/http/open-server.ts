@@ -26,9 +26,6 @@ const DEFAULTS = {
   requestsAtOnce: SERVER_LIMITS.requestsAtOnce,
 }
 
-/** Proxies on this machine, beside those that are named. */
-const THIS_MACHINE = 'loopback'
-
 /** Ids of files are short; a longer one is not found, as any other that there is not. */
 const MOST_PARAMETER_CHARACTERS = 16_384
 
@@ -47,7 +44,8 @@ const newApp = (options: ServerOptions, outside: () => Outside): FastifyInstance
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: SERVER_LIMITS.idleMs,
     forceCloseConnections: 'idle',
-    trustProxy: [THIS_MACHINE, ...proxies],
+    // Any other client could write an address of its own choice into the header.
+    trustProxy: proxies.length > 0 && [...proxies],
     routerOptions: { maxParamLength: MOST_PARAMETER_CHARACTERS },
     frameworkErrors: (_error, request, reply) => outside().onBadAddress(request, reply),
     clientErrorHandler: (error, socket) => outside().onClientError(socket, error),

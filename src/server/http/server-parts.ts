@@ -38,7 +38,7 @@ export interface ServerOptions {
   readonly host?: string
   /** 0: any free one. */
   readonly port: number
-  /** Proxies whose `X-Forwarded-For` says who asks: addresses, networks as `10.0.0.0/8`. @default those of this machine */
+  /** Proxies whose `X-Forwarded-For` says who asks: addresses, networks as `10.0.0.0/8`. @default none */
   readonly proxies?: readonly string[] | undefined
   /** Each has its default in `SERVER_LIMITS`. */
   readonly bodyLimitBytes?: number

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { retryAfterMs } from '../../support/http-values.ts'
+import { readRetryAfter } from '../../support/http-values.ts'
 import { isCertificateError, verifiedFetch } from '../../support/verified-fetch.ts'
 
 /** Clock, pauses and chance; passed in so that tests need not wait. */
@@ -137,7 +137,7 @@ const attempt = async (
     kind: 'failed',
     reason,
     status,
-    floorMs: retryAfterMs(response.headers.get('retry-after') ?? undefined, timing.now()) ?? 0,
+    floorMs: readRetryAfter(response.headers.get('retry-after') ?? undefined, timing.now())?.ms ?? 0,
   }
 }
 

@@ -54,7 +54,9 @@ export type Outcome =
   | {
       readonly kind: 'throttled'
       readonly status: number
-      /** Absent where the answer names no pause that can be read. */
-      readonly pause: { readonly ms: number; readonly retryAfter: string } | undefined
+      /** Absent where the answer names none; `guessed` where it names one that cannot be read. */
+      readonly pause:
+        | { readonly ms: number; readonly retryAfter: string; readonly guessed?: true }
+        | undefined
     }
   | { readonly kind: 'final'; readonly error: unknown }

@@ -10,6 +10,7 @@ import type { Address } from './address.ts'
 import type { AnswerHead, Call } from './answer.ts'
 import { type Policy, withRetries } from './policy.ts'
 import { sendOnce } from './send-once.ts'
+import type { ServiceClock } from './service-clock.ts'
 import type { Timing } from './timing.ts'
 import { errorWithoutToken } from './token.ts'
 
@@ -69,6 +70,7 @@ export interface Request {
 
 export interface ServiceConnection {
   readonly timing: Timing
+  readonly clock: ServiceClock
   readonly token: string
   /** Address of the service with the path that stands before all others. */
   readonly base: string
@@ -122,6 +124,7 @@ export const openConnection = (
     readonly concurrency: number
     readonly maxBodyBytes: number
     readonly maxListingBytes: number
+    readonly clock: ServiceClock
   },
 ): ServiceConnection => {
   const agent = agentOf(address, options.concurrency, options)
@@ -132,6 +135,7 @@ export const openConnection = (
   }
   return {
     timing: policy.timing,
+    clock: options.clock,
     token: options.token,
     base: address.origin + address.prefix,
     maxBodyBytes: options.maxBodyBytes,

@@ -3,13 +3,13 @@
 import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/limits.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { dateOf } from '../../support/http-values.ts'
 import { isObject } from '../../support/json-form.ts'
 import { type AnswerHeaders, Retry } from './answer.ts'
 import { acceptEncoding, recordsCheck, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
 import { hiderOf, type PageRequest, pageAction, pageRequestBody } from './page-request.ts'
 import { refusal } from './refusals.ts'
+import { answeredAt } from './service-clock.ts'
 import { STAND_IN, withoutToken, withToken } from './token.ts'
 
 /** An absent `Cursor` is `null`: both say that there are no more results. */
@@ -88,7 +88,6 @@ export const fetchPage = async <T>(
   const { token } = connection
   const { cursor } = request
   const sent = cursor === undefined ? request : { ...request, cursor: withToken(cursor, token) }
-  const { now } = connection.timing
   const check = recordsCheck()
   let page: Page<T> | undefined
   await connection.send(
@@ -104,7 +103,7 @@ export const fetchPage = async <T>(
       receive: (head) => {
         const given = readPagination(head.headers, action)
         const pagination = { ...given, Cursor: given.Cursor && withoutToken(given.Cursor, token) }
-        const asOf = new Date(dateOf(head.headers.date) ?? now()).toISOString()
+        const asOf = new Date(answeredAt(action, head.headers, connection.clock)).toISOString()
         return wholeBody(head, { action, maxBytes: connection.maxBodyBytes, token, check }, (body) => {
           page = { pagination, value: read(body, pagination), asOf }
         })

@@ -15,6 +15,7 @@ import { isObject } from '../../support/json-form.ts'
 import { Retry } from './answer.ts'
 import { acceptEncoding, checkText, parseWhole, streamedBody, wholeBody } from './bodies.ts'
 import type { ServiceConnection } from './connection.ts'
+import { answeredAt } from './service-clock.ts'
 
 /** The first of the names that the object has, with its letter case left aside; null counts as absent. */
 const looseMember = (value: unknown, ...names: readonly string[]): unknown => {
@@ -160,14 +161,17 @@ export const listBatchFiles = async (
     {
       action,
       signal,
-      receive: (head) =>
-        streamedBody(
+      receive: (head) => {
+        // The days of its files are compared with it.
+        answeredAt(action, head.headers, connection.clock)
+        return streamedBody(
           head,
           { action, maxBytes: connection.maxListingBytes, token: connection.token },
           async (body) => {
             listing = await readListing(body, action)
           },
-        ),
+        )
+      },
     },
   )
   for (const name of listing.idless) onIdless?.(name)

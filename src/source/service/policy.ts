@@ -17,6 +17,8 @@ export interface Policy {
   /** Longest time a request may spend in pauses since it last gained something, in milliseconds. */
   readonly maxWaitMs: number
   readonly counters: { requests: number; retries: number; throttled: number; bytes: number }
+  /** Receives what is odd about an answer that is dealt with all the same. */
+  readonly warn: (text: string) => void
 }
 
 /** Full jitter: anything from nothing to the doubled pause, so that clients do not come back together. */
@@ -31,16 +33,17 @@ const failed = (call: Call, reason: string, attempts: number, why: string, cause
     cause,
   )
 
-const busy = (
-  call: Call,
-  { status, pause }: Extract<Outcome, { kind: 'throttled' }>,
-  waitMs: number,
-  leftMs: number,
-): ToolkitError => {
+type Throttled = Extract<Outcome, { kind: 'throttled' }>
+
+/** The header in words, where it has to be guessed. */
+const guessedText = ({ retryAfter, ms }: NonNullable<Throttled['pause']>): string =>
+  `Retry-After: ${JSON.stringify(retryAfter)} (neither seconds nor an HTTP date, taken for ${ms / 1000} s)`
+
+const busy = (call: Call, { status, pause }: Throttled, waitMs: number, leftMs: number): ToolkitError => {
   const asked =
     pause === undefined
       ? 'without Retry-After, and the next pause'
-      : `with Retry-After: ${pause.retryAfter}, which`
+      : `with ${pause.guessed ? guessedText(pause) : `Retry-After: ${pause.retryAfter}`}, which`
   const left = Math.floor(leftMs / 1000)
   return new ToolkitError(
     'SERVICE_BUSY',
@@ -60,7 +63,7 @@ export const withRetries = async (
   call: Call,
   attempt: () => Promise<Outcome>,
 ): Promise<AnswerHead> => {
-  const { timing, limiter, budget, counters, maxWaitMs } = policy
+  const { timing, limiter, budget, counters, maxWaitMs, warn } = policy
   let [failures, throttles, waitedMs] = [0, 0, 0]
   for (;;) {
     const sentAt = await limiter.take(maxWaitMs - waitedMs, call.signal)
@@ -70,7 +73,9 @@ export const withRetries = async (
     if (outcome.kind === 'throttled') {
       counters.throttled += 1
       throttles += 1
-      const floorMs = outcome.pause?.ms ?? 0
+      const { pause } = outcome
+      if (pause?.guessed) warn(`the service answered ${outcome.status} with ${guessedText(pause)}`)
+      const floorMs = pause?.ms ?? 0
       const pauseMs = floorMs + jitterMs(timing, throttles)
       if (outcome.status === 429) limiter.throttled(sentAt)
       limiter.pause(floorMs)

@@ -80,25 +80,39 @@ const RULES: Readonly<Record<Content, readonly Rule[]>> = {
 export const refusalCode = (content: Content, text: string): ErrorCode =>
   RULES[content].find(({ form }) => form.test(text.trim()))?.code ?? 'REQUEST_REFUSED'
 
+/** The most that a message shows of what the service says: sentences, and characters in all. */
+const MAX_SENTENCES = 5
 const MAX_TEXT = 500
 
-/** The sentences of a refusal's body; none where it is no validation body. */
-const sentencesOf = (body: string): string[] => {
+/** A text of a list, in JSON that may be cut off behind it: the name of a member is followed by a colon. */
+const LISTED_TEXT = /"(?:[^"\\\p{Cc}]|\\.)*"(?=\s*[,\]])/gu
+
+const parsed = (text: string): unknown => {
   try {
-    const parsed: unknown = JSON.parse(body)
-    const errors = member(parsed, 'errors')
-    const lists = Array.isArray(errors) ? [errors] : isObject(errors) ? Object.values(errors) : []
-    return lists.flat().filter((text) => typeof text === 'string')
+    return JSON.parse(text)
   } catch {
-    return []
+    return undefined
   }
 }
+
+/** The sentences of a refusal's body, whose end may be missing; none where it is no validation body. */
+const sentencesOf = (body: string): string[] => {
+  const document = parsed(body)
+  if (document === undefined) {
+    const from = /"errors"\s*:/i.exec(body)?.index ?? body.length
+    return [...body.slice(from).matchAll(LISTED_TEXT)].map(([text]) => parsed(text)).filter(isText)
+  }
+  const errors = member(document, 'errors')
+  const lists = Array.isArray(errors) ? [errors] : isObject(errors) ? Object.values(errors) : []
+  return lists.flat().filter(isText)
+}
+const isText = (value: unknown): value is string => typeof value === 'string'
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const member = (value: unknown, name: string): unknown =>
   isObject(value) ? Object.entries(value).find(([key]) => key.toLowerCase() === name)?.[1] : undefined
 
 /**
- * The error of a 400. The first sentence that the contract knows decides the code, all of them stand in the text.
+ * The error of a 400. The first sentence that the contract knows decides the code, the first few stand in the text.
  *
  * @param hide takes out of a text what may not be shown (the token, values of persons)
  */
@@ -109,9 +123,11 @@ export const refusal = (
   hide: (text: string) => string,
 ): ToolkitError => {
   const sentences = sentencesOf(body)
-  const codes = sentences.map((text) => refusalCode(content, text))
-  const code = codes.find((known) => known !== 'REQUEST_REFUSED') ?? 'REQUEST_REFUSED'
-  const said = hide(sentences.join(' ').replaceAll(/\p{Cc}+/gu, ' ')).slice(0, MAX_TEXT)
+  const known = sentences.find((one) => refusalCode(content, one) !== 'REQUEST_REFUSED')
+  const code = known === undefined ? 'REQUEST_REFUSED' : refusalCode(content, known)
+  const shown = sentences.slice(0, MAX_SENTENCES)
+  const text = hide(shown.join(' ').replaceAll(/\p{Cc}+/gu, ' ')).slice(0, MAX_TEXT)
+  const said = sentences.length > MAX_SENTENCES ? `${text} … and more` : text
   return new ToolkitError(
     code,
     `${action}: the service refuses the request (400)${said === '' ? '' : `, it says: ${said.replace(/\.$/, '')}`}`,

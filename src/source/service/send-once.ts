@@ -2,7 +2,7 @@
 
 import type { Dispatcher } from 'undici'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { dateOf, retryAfterMs } from '../../support/http-values.ts'
+import { dateOf, readRetryAfter } from '../../support/http-values.ts'
 import { isCertificateError } from '../../support/verified-fetch.ts'
 import { type AnswerHead, type Call, type Outcome, type Receiver, Retry } from './answer.ts'
 import type { Policy } from './policy.ts'
@@ -126,8 +126,12 @@ export const sendOnce = (
       else if (head && accepts.includes(head.status)) steps.run(() => receiver?.write(chunk))
       else {
         // A copy, so that a slice does not hold the socket's whole buffer.
-        refusalBody.push(Buffer.from(chunk))
-        if (received > MAX_REFUSAL_BYTES) stop(new Retry('the body of a refusal is too long'))
+        refusalBody.push(Buffer.from(chunk.subarray(0, MAX_REFUSAL_BYTES - (received - chunk.length))))
+        // Its status and its beginning say all there is to say: the rest is not read.
+        if (received >= MAX_REFUSAL_BYTES && head) {
+          refused(head)
+          stop(new Retry('the body of a refusal is too long'))
+        }
       }
     },
     onResponseEnd: () => {
@@ -176,10 +180,11 @@ const SHOWN_CHARACTERS = 64
 /** @param body the first bytes of it @param now milliseconds since 1970, where the answer has no `Date` */
 const statusOutcome = (call: Call, head: AnswerHead, body: string, now: number): Outcome => {
   const { status, headers } = head
-  const wait = retryAfterMs(headers['retry-after'], dateOf(headers.date) ?? now)
-  if (status === 429 || (status === 503 && wait !== undefined)) {
+  const asked = readRetryAfter(headers['retry-after'], dateOf(headers.date) ?? now)
+  if (status === 429 || (status === 503 && asked !== undefined)) {
     const retryAfter = [headers['retry-after'] ?? []].flat().join(', ').slice(0, SHOWN_CHARACTERS)
-    return { kind: 'throttled', status, pause: wait === undefined ? undefined : { ms: wait, retryAfter } }
+    const guessed = asked?.unreadable !== undefined && ({ guessed: true } as const)
+    return { kind: 'throttled', status, pause: asked && { ms: asked.ms, retryAfter, ...guessed } }
   }
   // 408 is a server or proxy that grew tired of an idle connection, not of this request.
   if (status >= 500 || status === 408) {

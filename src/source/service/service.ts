@@ -22,8 +22,9 @@ import {
 import type { PageRequest } from './page-request.ts'
 import { retryBudget } from './policy.ts'
 import { rateLimiter } from './rate-limiter.ts'
+import type { ServiceClock } from './service-clock.ts'
 import { SYSTEM_TIMING, type Timing } from './timing.ts'
-import { checkToken } from './token.ts'
+import { checkToken, textWithoutToken } from './token.ts'
 
 export type { Download, DownloadOptions } from './download.ts'
 export type { Page, ReadBody } from './fetch-page.ts'
@@ -54,6 +55,12 @@ export interface ServiceOptions {
   readonly bodyTimeoutMs?: number | undefined
   /** @default the system's */
   readonly timing?: Timing | undefined
+  /** The clock of this machine, by which instants of the service are judged. @default the system's */
+  readonly now?: (() => Date) | undefined
+  /** Takes the instants of the service as they are, where the clock of this machine is wrong. @default false */
+  readonly trustClock?: boolean | undefined
+  /** Called with what is odd about answers that are dealt with all the same, each text once. @default nobody */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 export interface CallOptions {
@@ -78,6 +85,8 @@ export interface Service {
   readonly url: string
   /** Origin: `https://host:port`. */
   readonly origin: string
+  /** The clock of this machine, and which of the two counts. */
+  readonly clock: ServiceClock
   /** The counters as they stand. */
   readonly counters: () => ServiceCounters
   /** Requests a second that the limiter allows at present. */
@@ -85,7 +94,7 @@ export interface Service {
   /**
    * One page, retried until it is whole.
    *
-   * @throws {ToolkitError} SERVICE_FAILED, SERVICE_BUSY, SERVICE_REDIRECTED, ANSWER_INVALID, TOKEN_REFUSED,
+   * @throws {ToolkitError} CLOCK_DIFFERS, SERVICE_FAILED, SERVICE_BUSY, SERVICE_REDIRECTED, ANSWER_INVALID, TOKEN_REFUSED,
    *   SERVICE_FORBIDDEN, SERVICE_NOT_FOUND, and the code of each refusal (`refusals.ts`)
    */
   readonly page: <T>(request: PageRequest, read: ReadBody<T>, options?: CallOptions) => Promise<Page<T>>
@@ -127,6 +136,22 @@ const OPTIONS: OptionTypes<ServiceOptions> = {
   ),
   concurrency: is.count,
   timing: is.object,
+  ...each(is.callback, 'now', 'onWarning'),
+  trustClock: is.flag,
+}
+
+/** Different warnings that are handed on: a service may vary its header for ever. */
+const MOST_WARNINGS = 20
+
+/** Hands texts on, each once and without the token. */
+const eachOnce = (warn: ServiceOptions['onWarning'], token: string): ((text: string) => void) => {
+  const known = new Set<string>()
+  return (said) => {
+    const text = textWithoutToken(said, token)
+    if (known.has(text) || known.size >= MOST_WARNINGS) return
+    known.add(text)
+    warn?.(text)
+  }
 }
 
 /**
@@ -157,9 +182,11 @@ export const createService = (options: ServiceOptions): Service => {
   const token = checkToken(options.token, 'the service')
   const counters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
   const limiter = rateLimiter(timing, maxRequestsPerSecond)
-  const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters }
+  const clock = { now: options.now ?? (() => new Date()), trusted: options.trustClock ?? false }
+  const warn = eachOnce(options.onWarning, token)
+  const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters, warn }
   const connection = openConnection(address, policy, {
-    token,
+    ...{ token, clock },
     concurrency: options.concurrency ?? 8,
     maxBodyBytes: options.maxBodyBytes ?? 2 ** 30,
     maxListingBytes: options.maxListingBytes ?? 64 * 2 ** 20,
@@ -170,6 +197,7 @@ export const createService = (options: ServiceOptions): Service => {
   return {
     url: options.url,
     origin: address.origin,
+    clock,
     counters: () => ({ ...counters }),
     requestsPerSecond: limiter.rate,
     page: (request, read, { signal } = {}) => fetchPage(connection, request, read, signal),

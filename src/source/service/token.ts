@@ -74,12 +74,15 @@ export const repeatsToken = (action: string): ToolkitError =>
     kind: 'token',
   })
 
+/** A text of the service's making without the token. */
+export const textWithoutToken = (text: string, token: string): string =>
+  // A host comes in lower case.
+  token.length < LEAST_LENGTH ? text : text.replaceAll(new RegExp(token.replaceAll(/\W/g, '\\$&'), 'gi'), '…')
+
 /** The error without the token: hosts of redirects, names of the service's making. Its cause may hold it too. */
 export const errorWithoutToken = (error: unknown, token: string): unknown => {
-  if (!(error instanceof ToolkitError) || token.length < LEAST_LENGTH) return error
-  // A host comes in lower case.
-  const form = new RegExp(token.replaceAll(/\W/g, '\\$&'), 'gi')
-  const hide = (text: string): string => text.replaceAll(form, '…')
+  if (!(error instanceof ToolkitError)) return error
+  const hide = (text: string): string => textWithoutToken(text, token)
   const context = Object.entries(error.context).map(
     ([name, value]) => [name, typeof value === 'string' ? hide(value) : value] as const,
   )

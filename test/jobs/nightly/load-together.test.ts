@@ -166,7 +166,12 @@ test('loadTogether keeps its run where the service is busy: that is no fault of 
   expect(await one.runs()).toHaveLength(1)
   busy = false
   // Another night is another process, whose service has no pause to keep.
-  const service = createService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+  const service = createService({
+    url: one.fake.url,
+    token: one.fake.token,
+    now: one.fake.clock,
+    maxRequestsPerSecond: 5000,
+  })
   onTestFinished(() => service.close())
   expect(outcomes(await together({ ...one, service }))).toEqual([
     [1, 20],
@@ -255,7 +260,12 @@ test('loadTogether loads the files although the service is down, and the pulls g
   expect(outcomes(await loaded(one, parts))).toEqual(['SERVICE_BUSY', 'SERVICE_BUSY', [1, 1]])
   expect(await one.runs()).toHaveLength(1)
   down = false
-  const service = createService({ url: one.fake.url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+  const service = createService({
+    url: one.fake.url,
+    token: one.fake.token,
+    now: one.fake.clock,
+    maxRequestsPerSecond: 5000,
+  })
   onTestFinished(() => service.close())
   expect(outcomes(await loaded({ ...one, service }, parts))).toEqual([
     [2, 20],

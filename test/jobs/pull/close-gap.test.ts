@@ -90,7 +90,7 @@ test('pull that is killed while it closes a gap goes on there, lists nothing aga
   })
   const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token }
   const search = ['--search', '{"CountryCode":["SE"]}', '--cap', '200', '--page-size', '50']
-  const args = ['pull', 'companies', '--lake', one.lake, ...search]
+  const args = ['pull', 'companies', '--lake', one.lake, ...search, '--trust-clock']
   const killed = await cli([...args, '--json', '--max-requests-per-second', '2000'], {
     env,
     onStart: (child) => {

@@ -162,6 +162,8 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
   const stop = new AbortController()
   const one = await openPullBench({
     companies: companies(100),
+    // What resumes has the clock of this machine.
+    now: new Date().toISOString(),
     cap: 60,
     before: (_, nth) => {
       if (nth === 5) stop.abort()

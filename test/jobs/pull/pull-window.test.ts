@@ -9,8 +9,10 @@ import { flipBit } from '../../manifest/damage.ts'
 import {
   cursorAt,
   type FakeCompany,
+  type FakeRequest,
   type FakeService,
   type FakeServiceOptions,
+  type Instead,
   openFakeService,
 } from '../../service/fake-service.ts'
 import { answeringServer, client, FACTS, page, status, TOKEN } from '../../source/service/answering-server.ts'
@@ -38,8 +40,13 @@ interface Bench {
 }
 
 const bench = async (options: FakeServiceOptions): Promise<Bench> => {
-  const fake = await openFakeService(options)
-  const service = createService({ url: fake.url, token: fake.token, maxRequestsPerSecond: 2000 })
+  const fake = await openFakeService({ now: '2026-06-15T12:00:00Z', ...options })
+  const service = createService({
+    url: fake.url,
+    token: fake.token,
+    now: fake.clock,
+    maxRequestsPerSecond: 2000,
+  })
   onTestFinished(async () => {
     await service.close()
     await fake.close()
@@ -195,6 +202,78 @@ test('pullWindow begins again in a new process, however often earlier ones did',
   await expect(one.pull()).rejects.toMatchObject({ code: 'CURSOR_REFUSED' })
   expect(await one.pull()).toMatchObject({ records: 50, pages: 5 })
   expect(await idsIn(one.path)).toEqual(tens(50))
+})
+
+/** Ends the chain instead of the page that its cursor is due: with the page, or with an empty one. */
+const endingEarly =
+  (at: (cursor: string, nth: number) => boolean, rows: readonly FakeCompany[], totalCount?: number) =>
+  ({ cursor = '' }: FakeRequest, nth: number): Instead | undefined =>
+    at(cursor, nth)
+      ? { companies: rows, cursor: null, ...(totalCount !== undefined && { totalCount }) }
+      : undefined
+
+const second = companies(25).slice(10, 20)
+
+test.each<[string, readonly FakeCompany[]]>([
+  ['with a page of records', second],
+  ['with a page of some', second.slice(0, 4)],
+  ['with an empty page', []],
+])('pullWindow resumes a chain that ends too early %s, at that page', async (_what, rows) => {
+  const one = await bench({
+    companies: companies(25),
+    before: endingEarly((_, nth) => nth === 2 || nth === 3, rows),
+  })
+  expect(await one.pull()).toMatchObject({ records: 25, announced: 25, pages: 3 })
+  expect(await idsIn(one.path)).toEqual(tens(25))
+  const cursors = one.fake.pages.map(({ cursor }) => cursor)
+  expect([cursors.length, new Set(cursors.slice(1, 4)).size]).toEqual([5, 1])
+})
+
+test('pullWindow resumes a chain wherever it ends too early', async () => {
+  const asked = new Map<string, number>()
+  const one = await bench({
+    companies: companies(40),
+    before: endingEarly((cursor) => {
+      asked.set(cursor, (asked.get(cursor) ?? 0) + 1)
+      return (asked.get(cursor) ?? 0) <= 2
+    }, []),
+  })
+  expect(await one.pull()).toMatchObject({ records: 40, announced: 40, pages: 4 })
+  expect(await idsIn(one.path)).toEqual(tens(40))
+})
+
+test('pullWindow takes what there is where a chain ends too early each time, and says how much it is', async () => {
+  const one = await bench({
+    companies: companies(25),
+    before: endingEarly((cursor) => cursor !== '*', second.slice(0, 3)),
+  })
+  expect(await one.pull()).toMatchObject({ records: 13, announced: 25, pages: 2 })
+  expect(one.fake.pages).toHaveLength(4)
+  const none = await bench({ companies: companies(25), before: endingEarly(() => true, []) })
+  expect(await none.pull()).toMatchObject({ records: 0, announced: 25, pages: 0 })
+  expect(none.fake.pages).toHaveLength(3)
+})
+
+test('pullWindow counts anew where fewer came than at first, and what left meanwhile is not missing', async () => {
+  const one = await bench({
+    companies: companies(25),
+    before: (_, nth) => {
+      if (nth === 2) one.fake.hold(companies(20))
+      return undefined
+    },
+  })
+  expect(await one.pull()).toMatchObject({ records: 20, announced: 20, pages: 2 })
+  expect([one.fake.pages.length, one.fake.counts()]).toEqual([5, 1])
+})
+
+test('pullWindow does not believe a page that ends a chain and counts nothing', async () => {
+  const once = await bench({ companies: companies(25), before: endingEarly((_, nth) => nth === 2, [], 0) })
+  expect(await once.pull()).toMatchObject({ records: 25, announced: 25 })
+  const always = await bench({
+    companies: companies(25),
+    before: endingEarly((cursor) => cursor !== '*', [], 0),
+  })
+  expect(await always.pull()).toMatchObject({ records: 10, announced: 25 })
 })
 
 test('pullWindow ends with an error where the same page comes for ever', async () => {

@@ -70,7 +70,7 @@ test('pulls of companies and relations that were cut off in the second go on, an
   const job = (content: PullJob['content']): PullJob => ({ ...asked, content })
   const plan: RunPlan = { jobs: [job('companies'), job('relations')], again: false, limits: {} }
   const service = async (url: string): Promise<Service> =>
-    createService({ url, token: one.fake.token, maxRequestsPerSecond: 5000 })
+    createService({ url, token: one.fake.token, now: one.fake.clock, maxRequestsPerSecond: 5000 })
   const cut = load(plan, { lake: one.lake, service, signal: stop.signal })
   await expect(cut).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await listRunIds(one.lake)

@@ -62,10 +62,10 @@ test('sync refuses companies that it has not asked for, and loads none of them',
 test('firmlake sync prints its report and ends with the error', async () => {
   const one = await shortBench(1, 3)
   const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_CONFIG: '' }
-  const done = await runCommand(['sync', '--lake', one.lake, '--search', JSON.stringify(SWEDEN), '--json'], {
-    env,
-  })
-  expect([done.code, errorCode(done)]).toEqual([1, MISSING.code])
+  const search = JSON.stringify(SWEDEN)
+  const args = ['sync', '--lake', one.lake, '--search', search, '--json', '--trust-clock']
+  const done = await runCommand(args, { env })
+  expect([done.code, errorCode(done)]).toEqual([6, MISSING.code])
   expect(JSON.parse(done.stdout)).toMatchObject({ snapshot: 1, sync: { new: 3, fetched: 2 } })
 })
 
@@ -73,7 +73,7 @@ test('a night tells what did not come of a sync, and does the rest', async () =>
   const one = await shortBench(1, 3)
   const folder = dirname(one.lake)
   const settings = [
-    ...[`lake = ${JSON.stringify(one.lake)}`, '[service]', `url = "${one.fake.url}"`],
+    ...[`lake = ${JSON.stringify(one.lake)}`, '[service]', `url = "${one.fake.url}"`, 'trust_clock = true'],
     ...['[[sync]]', 'name = "swedish"', 'needed = true', 'search = { CountryCode = ["SE"] }'],
     ...['[check]', 'min_companies = 2', 'data = false', ''],
   ]
@@ -81,7 +81,7 @@ test('a night tells what did not come of a sync, and does the rest', async () =>
   const env = { FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_CONFIG: '' }
   const { code, stdout } = await cli(['nightly'], { cwd: folder, env })
   const { parts, error } = JSON.parse(stdout)
-  expect([code, error.code]).toEqual([1, MISSING.code])
+  expect([code, error.code]).toEqual([6, MISSING.code])
   expect(parts).toMatchObject([
     {
       name: 'swedish',
@@ -98,7 +98,7 @@ test('commitRun tells what did not come of a sync, and has committed the rest', 
   const one = await shortBench(1, 3)
   const { lake } = one
   const { run } = await planRun({ load: 'sync', from: one.service, lake, search: SWEDEN })
-  const service = (url: string) => createService({ url, token: one.fake.token })
+  const service = (url: string) => createService({ url, token: one.fake.token, now: one.fake.clock })
   await workRun({ lake, run: run ?? '', units: [0], service })
   await expect(commitRun({ lake, run: run ?? '' })).rejects.toMatchObject(MISSING)
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[2]])

@@ -216,7 +216,7 @@ test('a figure that vanished is withdrawn, one that came for a year reported bef
   expect(await restated(diff)).toEqual([
     ['withdrawn', 1, 'NetSales', 2020, 1, 'SEK', null, null],
     ['added', 1, 'NetSales', 2021, null, null, 2, 'SEK'],
-    ['added', 1, 'TotalOperatingCosts', 2022, null, null, 5, 'SEK'],
+    ['added', 1, 'TotalOperatingCosts', 2022, null, null, 5, null],
   ])
   expect(diff.summary.restatements).toEqual({ changed: 0, added: 2, withdrawn: 1, companies: 1 })
 })
@@ -246,7 +246,21 @@ test('a company whose amounts all came in another currency is counted, not resta
   })
   const diff = await change(companies(figures(110, 0.5, 'SEK')), companies(figures(10, 0.6, 'EUR')))
   expect(diff.summary.companies).toMatchObject({ changed: 1, currencyChanged: 1 })
-  expect(await restated(diff)).toEqual([['changed', 1, 'PE', 2021, 0.5, 'SEK', 0.6, 'EUR']])
+  expect(await restated(diff)).toEqual([['changed', 1, 'PE', 2021, 0.5, null, 0.6, null]])
+})
+
+test('figures that are no money, of the contract or not, are the same in every currency', async () => {
+  const figures = (currency: string): object => ({
+    ...company(1, {}, currency),
+    Financials: {
+      KeyFinancialRatio: { PE: { 2021: 0.5 }, RRK: { 2021: 3 } },
+      Strange: { Thing: { 2021: 7 } },
+    },
+  })
+  const diff = await change(companies(figures('SEK')), companies(figures('EUR')))
+  expect(diff.summary.companies).toMatchObject({ changed: 1, currencyChanged: 0 })
+  expect(await restated(diff)).toEqual([])
+  expect(await records(diff)).toEqual([['company', 'changed', 1, 'SE', 'companies']])
 })
 
 test('diff gives all rows in one set of columns, or only those of one part', async () => {

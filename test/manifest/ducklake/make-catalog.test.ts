@@ -149,6 +149,32 @@ WHERE table_id = 10 AND column_name IN ('internal_id', 'org_no', 'country_code')
   ])
 })
 
+test('the views of a snapshot have the computed columns that the lake had then, and its version of the schema is its own', async () => {
+  const lake = await newLake()
+  const declared = [
+    {},
+    { 'companies.shout': 'upper(company_name)' },
+    { 'companies.shout': 'lower(company_name)' },
+  ]
+  for (const compute of declared)
+    await convert({
+      from: fromRecords('crm', [company(1, 1)]),
+      ...{ lake, again: true, take: { compute }, changeTaken: true },
+    })
+  await load(lake, company(2, 2))
+  const shown = `SELECT s.snapshot_id::INTEGER AS snapshot, s.schema_version::INTEGER AS version,
+  regexp_extract(v.sql, '(upper|lower).company_name', 1) AS computes
+FROM ducklake_snapshot AS s JOIN ducklake_view AS v
+  ON v.begin_snapshot <= s.snapshot_id AND coalesce(v.end_snapshot > s.snapshot_id, true)
+WHERE v.view_name = 'companies' AND v.schema_id = 0 ORDER BY 1`
+  expect(await ask(lake, shown)).toEqual([
+    { snapshot: 1, version: 1, computes: '' },
+    { snapshot: 2, version: 2, computes: 'upper' },
+    { snapshot: 3, version: 3, computes: 'lower' },
+    { snapshot: 4, version: 3, computes: 'lower' },
+  ])
+})
+
 test('gc takes the snapshots that it removes out of the catalog, with their files and rows', async () => {
   const lake = await restatedLake()
   await compact({ lake })

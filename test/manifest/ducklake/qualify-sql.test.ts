@@ -32,8 +32,8 @@ test('macroSql names no catalog: none is put in for it', () => {
 })
 
 test('no view of the catalog reads a table or view without the name of the catalog', () => {
-  const { relations } = catalogNames([])
-  for (const { name, sql } of catalogViews([])) {
+  const { relations } = catalogNames()
+  for (const { name, sql } of catalogViews()) {
     const own = new Set(
       Array.from(sql.matchAll(/\b(\w+)\s+AS\s+(?:(?:NOT\s+)?MATERIALIZED\s+)?\(/g), ([, one]) => one),
     )

@@ -10,6 +10,7 @@ import { convert } from '../../../src/jobs/convert/convert.ts'
 import { copy } from '../../../src/jobs/copy/copy.ts'
 import { query } from '../../../src/jobs/query/query.ts'
 import { verify } from '../../../src/jobs/verify/verify.ts'
+import type { Row } from '../../../src/lake/duckdb/engine.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
@@ -191,6 +192,37 @@ test('computed columns stand in the tables, their versions and the views on them
   expect(
     await inCatalog(lake, (ask) => ask('SELECT sum(number)::INTEGER AS n FROM history.companies')),
   ).toEqual([{ n: 4 }])
+})
+
+test('each snapshot has the computed columns that the lake had then', async () => {
+  const lake = await newLake()
+  const declared = [
+    {},
+    { 'companies.shout': 'upper(company_name)', 'financials.millions': 'value / 1e6' },
+    { 'companies.shout': 'lower(company_name)' },
+    {},
+  ]
+  for (const [at, compute] of declared.entries())
+    await convert({
+      from: fromRecords('crm', [company(1, at), company(10 + at, 1)]),
+      ...{ lake, again: true, take: { compute }, changeTaken: true },
+    })
+  const views = ['companies', 'companies_all', 'companies_history', 'financials', 'financials_history']
+  await expectSame(lake, views, views)
+  // In one session, which keeps what it has read of other snapshots.
+  await inCatalog(lake, async (ask) => {
+    const asOf = (version: number): Promise<Row[]> =>
+      ask(`SELECT * FROM companies AT (VERSION => ${version}) WHERE internal_id = 1`)
+    const shouts: unknown[] = []
+    for (const version of [4, 2, 1, 3, 4]) shouts.push((await asOf(version)).map(({ shout }) => shout))
+    expect(shouts).toEqual([[undefined], ['COMPANY 1'], [undefined], ['company 1'], [undefined]])
+  })
+  // What snapshots that are gone had is gone from the catalog, too.
+  for (const keep of [2, 1]) {
+    await removeGarbage({ lake, now: new Date(), keep })
+    await expectSame(lake, views, views)
+  }
+  expect((await verify({ lake })).problems).toEqual([])
 })
 
 test('macros answer as in query, and tables, columns and views have their comments', async () => {

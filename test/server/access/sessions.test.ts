@@ -43,10 +43,14 @@ test('a session that was not begun here, or is changed by a character, is none',
     'x.y',
     session.split('.')[0] ?? '',
     `${session}.`.replace('.', '..'),
+    `${session}.third`,
+    `${session}.`,
+    `.${session}`,
+    `${session}\n`,
     changed,
   ])
     expect([wrong, await nameOf(wrong)]).toEqual([wrong, undefined])
-  sessions.end(changed)
+  for (const wrong of [changed, `${session}.third`]) sessions.end(wrong)
   expect(await nameOf(session)).toBe('boss')
   expect(session).toMatch(/^[\w-]{16}\.[\w-]{43}$/)
 })

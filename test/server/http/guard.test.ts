@@ -221,7 +221,7 @@ const signIn = async (url: string, token: string, from: string): Promise<Respons
   get(`${url}/v2/batches/batch-files`, { 'x-forwarded-for': from, ...(token !== '' && bearer(token)) })
 
 test('an address with too many failed sign-ins waits, with a right token too, and no other address does', async () => {
-  const { url, number } = await watched()
+  const { url, number } = await watched({}, { proxies: ['127.0.0.1'] })
   const { atOnce } = SERVER_LIMITS.failedSignIns
   // Who sends no token guesses none.
   for (let at = 0; at <= atOnce; at += 1) expect((await signIn(url, '', '192.0.2.1')).status).toBe(401)
@@ -240,15 +240,22 @@ test('an address with too many failed sign-ins waits, with a right token too, an
   expect(await number('firmlake_http_throttled_total')).toBe(1)
 })
 
-test('only proxies that are named, and those of this machine, say who asks', async () => {
-  // The second one is not trusted: what it says of a third is its own.
-  const url = await openFake({}, { proxies: ['198.51.100.0/24'] })
+test.each<[string, readonly string[] | undefined, (at: number) => string]>([
+  ['nobody, where no proxy is named', undefined, (at) => `192.0.2.${at}`],
+  ['nobody, where the list of proxies is empty', [], (at) => `192.0.2.${at}`],
+  ['no other proxy than the one that is named', ['198.51.100.0/24'], (at) => `192.0.2.${at}`],
+  [
+    // What one that is not named says of a third is its own.
+    'no proxy before one that is named',
+    ['127.0.0.0/8', '198.51.100.0/24'],
+    (at) => `192.0.2.${at}, 203.0.113.1, 198.51.100.7`,
+  ],
+])('%s says who asks', async (_what, proxies, from) => {
+  const url = await openFake({}, { proxies })
   const { atOnce } = SERVER_LIMITS.failedSignIns
   const statuses = new Set<number>()
   for (let at = 0; at < 10 * atOnce && !statuses.has(429); at += 1)
-    statuses.add(
-      (await signIn(url, `guess-of-a-token-${at}`, `192.0.2.${at}, 203.0.113.1, 198.51.100.7`)).status,
-    )
+    statuses.add((await signIn(url, `guess-of-a-token-${at}`, from(at))).status)
   expect([...statuses]).toEqual([401, 429])
 })
 

@@ -37,7 +37,8 @@ test('page posts the request of the contract with the token and gives header and
   const server = await answeringServer(
     page({ Companies: [1] }, { ...FACTS, Cursor: 'next' }, { Date: 'Sun, 06 Nov 1994 08:49:37 GMT' }),
   )
-  const answer = await client(server.url).page(REQUEST, parse)
+  const now = () => new Date('1994-11-06T18:00:00Z')
+  const answer = await client(server.url, { now }).page(REQUEST, parse)
   expect(answer).toEqual({
     pagination: { ...FACTS, Cursor: 'next' },
     value: { Companies: [1] },
@@ -186,6 +187,9 @@ test.each<[string, Answer, number]>([
   ],
   ['429 with a date that is over', status(429, { 'Retry-After': 'Sun, 06 Nov 1994 08:49:37 GMT' }), 0],
   ['429 with nothing', status(429), 0],
+  ['429 with a fraction', status(429, { 'Retry-After': '3.5' }), 4000],
+  ['429 with an ISO date', status(429, { 'Retry-After': '2026-01-01T00:00:09Z' }), 5000],
+  ['503 with what nobody can read', status(503, { 'Retry-After': '0x4' }), 5000],
 ])('page waits after %s, and a little longer', async (_what, throttled, floorMs) => {
   const server = await answeringServer(throttled, page())
   const timing = jumpingTiming(0.5)
@@ -193,6 +197,18 @@ test.each<[string, Answer, number]>([
   await service.page(REQUEST, parse)
   expect(timing.pauses).toEqual([floorMs + 125])
   expect(service.counters()).toMatchObject({ requests: 2, retries: 1, throttled: 1 })
+})
+
+test('a Retry-After that nobody can read is named once, without the token', async () => {
+  const busy = (text: string) => status(429, { 'Retry-After': text })
+  const server = await answeringServer(busy('0x4'), busy('0x4'), busy(`"${TOKEN}"`), busy('7'), page())
+  const warnings: string[] = []
+  await client(server.url, { onWarning: (text) => warnings.push(text) }).page(REQUEST, parse)
+  const taken = '(neither seconds nor an HTTP date, taken for 5 s)'
+  expect(warnings).toEqual([
+    `the service answered 429 with Retry-After: "0x4" ${taken}`,
+    `the service answered 429 with Retry-After: "\\"…\\"" ${taken}`,
+  ])
 })
 
 test('page is throttled more often than it may fail, and goes on', async () => {
@@ -219,7 +235,10 @@ test('page quotes a Retry-After as it came, and says where there was none', asyn
   const date = 'Fri, 31 Dec 2999 23:59:59 GMT'
   for (const [headers, said] of [
     [{ 'Retry-After': date }, `with Retry-After: ${date}, which`],
-    [{ 'Retry-After': 'later' }, 'without Retry-After, and the next pause'],
+    [
+      { 'Retry-After': 'later' },
+      'with Retry-After: "later" (neither seconds nor an HTTP date, taken for 5 s), which',
+    ],
     [{}, 'without Retry-After, and the next pause'],
   ] as const) {
     const server = await answeringServer(status(429, headers))

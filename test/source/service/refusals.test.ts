@@ -7,7 +7,7 @@ import {
 } from '../../../src/contract/messages.ts'
 import { hiderOf } from '../../../src/source/service/page-request.ts'
 import { refusal, refusalCode } from '../../../src/source/service/refusals.ts'
-import { answeringServer, client, status, TOKEN } from './answering-server.ts'
+import { answeringServer, client, page, status, TOKEN } from './answering-server.ts'
 
 const filled = (text: string): string => text.replaceAll(/\{\w+\}/g, 'a (b) c.')
 const own = { companies: COMPANY_MESSAGES, relations: RELATIONS_MESSAGES } as const
@@ -108,6 +108,39 @@ test("a refusal names the request's window, never a person's number or the token
   expect(text).toContain('ContentUpdatedAt=2024-01-01..2024-01-31')
   expect(text).toContain('NationalIdentificationNumber (1 value)')
   expect(text).not.toMatch(/1912|secret/)
+})
+
+const MANY = Array.from({ length: 80_000 }, (_, at) => `p${at} is an invalid parameter.`)
+
+test('refusal shows the first few of eighty thousand sentences, and those before the end of a body that is cut', () => {
+  const body = JSON.stringify(validationBody(MANY))
+  const errors = [body, body.slice(0, 64 * 1024), body.slice(0, 1000)].map((one) =>
+    refusal('Cannot fetch', 'companies', one, asIs),
+  )
+  for (const error of errors)
+    expect(error).toMatchObject({
+      code: 'PARAMETER_REFUSED',
+      message:
+        'Cannot fetch: the service refuses the request (400), it says: p0 is an invalid parameter. ' +
+        `${[1, 2, 3, 4].map((at) => `p${at} is an invalid parameter.`).join(' ')} … and more`,
+    })
+})
+
+test('a refusal of eighty thousand sentences is read once, and not to its end', async () => {
+  const server = await answeringServer(status(400, {}, JSON.stringify(validationBody(MANY))))
+  const service = client(server.url)
+  const request = { content: 'companies', search: { P: ['x'] }, pageSize: 500 } as const
+  await expect(service.page(request, () => null)).rejects.toMatchObject({ code: 'PARAMETER_REFUSED' })
+  expect(server.seen).toHaveLength(1)
+  expect(service.counters().bytes).toBeLessThan(1024 * 1024)
+})
+
+test('a busy service is waited for, however long the page is that says so', async () => {
+  const busy = status(429, { 'Retry-After': '1' }, 'x'.repeat(200_000))
+  const server = await answeringServer(busy, page())
+  const service = client(server.url)
+  await service.page({ content: 'companies', search: { P: ['x'] }, pageSize: 500 }, () => null)
+  expect(service.counters()).toMatchObject({ requests: 2, throttled: 1 })
 })
 
 test('hiderOf takes the longer of two secrets first', () => {

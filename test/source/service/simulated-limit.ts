@@ -103,7 +103,14 @@ export const simulate = async (
   const timing = { now: clock.now, random, sleep: (ms: number) => clock.sleep(Math.ceil(ms) + random() * 2) }
   const limiter = rateLimiter(timing, told)
   const counters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
-  const policy: Policy = { timing, limiter, budget: retryBudget(), maxWaitMs: 1e9, counters }
+  const policy: Policy = {
+    timing,
+    limiter,
+    budget: retryBudget(),
+    maxWaitMs: 1e9,
+    counters,
+    warn: () => undefined,
+  }
   const sent: number[] = []
   let accepted = 0
   const attempt = async () => {

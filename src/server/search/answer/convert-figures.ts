@@ -20,9 +20,9 @@ const MONEY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   CATEGORIES.map((category) => [
     category,
     new Set(
-      LINE_ITEMS.filter((item) => item.category === category)
-        .filter(({ unit }) => unit === 'amount' || unit === 'per share')
-        .map(({ lineItem }): string => lineItem),
+      LINE_ITEMS.filter((item) => item.category === category && item.isMoney).map(
+        ({ lineItem }): string => lineItem,
+      ),
     ),
   ]),
 )

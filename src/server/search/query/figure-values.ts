@@ -8,9 +8,8 @@ import type { SearchParts } from '../shared/answer.ts'
 import type { Binder } from '../shared/bound-values.ts'
 import { type RecentValues, recentOf, remembered } from '../shared/recent-values.ts'
 
-/** Line items that are money, whether scaled or not. */
 const MONEY: ReadonlySet<string> = new Set(
-  LINE_ITEMS.filter(({ unit }) => unit === 'amount' || unit === 'per share').map(({ lineItem }) => lineItem),
+  LINE_ITEMS.filter(({ isMoney }) => isMoney).map(({ lineItem }) => lineItem),
 )
 
 interface CurrencyYear {

@@ -9,7 +9,7 @@ import type { SearchParts } from '../shared/answer.ts'
 import { isAuthorized } from '../shared/visible-records.ts'
 import { type ChainStep, chainStep } from './cursor-chain.ts'
 import { type ExactObject, isJsonObject } from './exact-json.ts'
-import { type Fault, type ReadFilters, readFilters } from './read-filters.ts'
+import { type Fault, mostSaid, type ReadFilters, readFilters } from './read-filters.ts'
 import { fieldMessages, integerField, objectField, textField } from './request-fields.ts'
 
 const DECLARED = { companies: COMPANIES_REQUEST, relations: RELATIONS_REQUEST } as const
@@ -53,7 +53,7 @@ export const readShared = (
       pageSize,
       isPageSizeValid: pageSize >= LIMITS.pageSize.least && pageSize <= LIMITS.pageSize.most,
       cursor: textField(body, 'Cursor') ?? null,
-      unauthorized: read.countries.filter((country) => !isAuthorized(caller, country, countries)),
+      unauthorized: mostSaid(read.countries.filter((one) => !isAuthorized(caller, one, countries))),
       bodyMessages: [
         ...fieldMessages(DECLARED[content], body),
         ...read.faults.flatMap((fault) => (fault.kind === 'form' ? [fault.text] : [])),

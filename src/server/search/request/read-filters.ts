@@ -3,6 +3,7 @@
 import { LIMITS } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
+import { SERVER_LIMITS } from '../../access/server-limits.ts'
 import { comparedNumber } from '../../serving-index/index-form.ts'
 import type { ExactObject } from './exact-json.ts'
 import { type KnownParameter, parameterGiven } from './known-parameters.ts'
@@ -88,15 +89,19 @@ const allAs = <T>(values: readonly Value[], convert: (value: Value) => T | undef
   return converted.length === values.length ? converted : undefined
 }
 
+/** As many different ones as one refusal speaks of: a request may have a fault in each of its bytes. */
+export const mostSaid = (values: readonly string[]): readonly string[] =>
+  [...new Set(values)].slice(0, SERVER_LIMITS.messages)
+
 type Read = { readonly filter: Filter } | { readonly faults: readonly Fault[] }
-const faulty = (...faults: readonly Fault[]): Read => ({ faults })
+const faulty = (faults: readonly Fault[]): Read => ({ faults })
 
 const readIdentifier = ({ name, datatype }: KnownParameter, values: readonly Value[], at: string): Read => {
   if (datatype !== 'number') {
     return { filter: { kind: 'texts', name, values: values.map((value) => comparable(name, value)) } }
   }
   const numbers = allAs(values, asInteger)
-  if (numbers === undefined) return faulty(form(at, 'whole numbers'))
+  if (numbers === undefined) return faulty([form(at, 'whole numbers')])
   return { filter: { kind: 'numbers', name, values: numbers } }
 }
 
@@ -106,18 +111,21 @@ const readFigure = (name: string, year: number | null, values: readonly Value[],
   if (numbers === undefined) faults.push(form(at, 'numbers'))
   if (values.length > LIMITS.figureValues) faults.push({ kind: 'too many values', name, param: at })
   const [from, to = null] = numbers ?? []
-  if (faults.length > 0 || from === undefined) return faulty(...faults)
+  if (faults.length > 0 || from === undefined) return faulty(faults)
   return { filter: { kind: 'figure', name, year, from, to } }
 }
 
 const readDate = (name: string, values: readonly Value[], param: string): Read => {
   const days = values.map(String)
-  const faults: Fault[] = days
-    .filter((value) => !isDay(value))
-    .map((value) => ({ kind: 'date', name, param, value }))
+  const faults: Fault[] = mostSaid(days.filter((value) => !isDay(value))).map((value) => ({
+    kind: 'date',
+    name,
+    param,
+    value,
+  }))
   if (values.length > LIMITS.dateValues) faults.push({ kind: 'too many dates', name, param })
   const [from, to = null] = days
-  if (faults.length > 0 || from === undefined) return faulty(...faults)
+  if (faults.length > 0 || from === undefined) return faulty(faults)
   return { filter: { kind: 'date', name, from, to } }
 }
 
@@ -153,10 +161,11 @@ const readParameter = (
 export const readFilters = (content: Content, parameters: Readonly<ExactObject>): ReadFilters => {
   const filters: Filter[] = []
   const faults: Fault[] = []
-  const countries: string[] = []
+  const unknown: string[] = []
+  let countries: string[] = []
   for (const [given, values] of Object.entries(parameters)) {
     const known = parameterGiven(content, given)
-    if (known === undefined) faults.push({ kind: 'unknown', param: given })
+    if (known === undefined) unknown.push(given)
     if (known === undefined || values === null) continue
     if (!areValues(values) || values.length === 0) {
       faults.push(form(given, known.parameter.datatype === 'number' ? 'numbers' : 'strings or numbers'))
@@ -165,12 +174,14 @@ export const readFilters = (content: Content, parameters: Readonly<ExactObject>)
     const read = readParameter(known.parameter, known.year, values, given)
     if ('filter' in read) filters.push(read.filter)
     else faults.push(...read.faults)
-    if (known.parameter.name === 'CountryCode') countries.push(...values.map(String))
+    // A list of a hundred thousand is too long for the arguments of a call.
+    if (known.parameter.name === 'CountryCode') countries = countries.concat(values.map(String))
   }
   if (filters.filter(({ kind }) => kind !== 'figure').length > MOST_OTHERS)
     faults.push({
       kind: 'form',
       text: fieldMessage('SearchParameters', 'an object that names a parameter once'),
     })
+  for (const param of mostSaid(unknown)) faults.push({ kind: 'unknown', param })
   return { filters, faults, countries }
 }

@@ -2,6 +2,7 @@
 
 import { BODY_MESSAGES, sentence } from '../../../contract/messages.ts'
 import type { RequestField } from '../../../contract/requests.ts'
+import { SERVER_LIMITS } from '../../access/server-limits.ts'
 import { type ExactObject, isJsonObject } from './exact-json.ts'
 
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -46,15 +47,16 @@ export const objectField = read(isJsonObject)
 
 /**
  * The messages of a refusal: those of the body first, then the others in the order of the contract's table, each
- * sentence once.
+ * sentence once, and no more of them than a person reads: a request may have a fault in each of its bytes.
  */
 export const inOrder = (
   table: object,
   bodyMessages: readonly string[],
   said: readonly { readonly key: string; readonly text: string }[],
-): readonly string[] => [
-  ...new Set([
-    ...bodyMessages,
-    ...Object.keys(table).flatMap((key) => said.filter((one) => one.key === key).map(({ text }) => text)),
-  ]),
-]
+): readonly string[] =>
+  [
+    ...new Set([
+      ...bodyMessages,
+      ...Object.keys(table).flatMap((key) => said.filter((one) => one.key === key).map(({ text }) => text)),
+    ]),
+  ].slice(0, SERVER_LIMITS.messages)

@@ -7,7 +7,8 @@ import { exitCodeOf, exitCodeOfStep } from '../../../src/core/exit-codes.ts'
 import { pull } from '../../../src/jobs/pull/pull.ts'
 import { commitRun, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../../src/jobs/sync/sync.ts'
-import { cli, cliHere, errorCode } from '../../cli/run-cli.ts'
+import { cli, errorCode } from '../../cli/run-cli.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { openEndpoint } from '../../observe/endpoint.ts'
 import { stoppedBehindCommit } from '../../run/stopped-behind-commit.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
@@ -122,7 +123,7 @@ test('firmlake pull prints its report and ends with 6', async () => {
   const one = await brokenBench()
   const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_CONFIG: '' }
   const args = ['pull', 'companies', '--lake', one.lake, '--search', JSON.stringify(SWEDEN)]
-  const done = await cliHere([...args, '--json', '--trust-clock'], { env })
+  const done = await runCommand([...args, '--json', '--trust-clock'], { env })
   expect([done.code, errorCode(done)]).toEqual([6, MISSING.code])
   expect(JSON.parse(done.stdout)).toMatchObject({
     snapshot: 1,

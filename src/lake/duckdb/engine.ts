@@ -206,6 +206,16 @@ export class Session {
     return this.run(`SET memory_limit = ${literal(this.#memoryLimit)}`)
   }
 
+  /**
+   * From now on no statement of any session opens a file outside these folders, and none changes a setting. Databases that are
+   * attached already stay as they are.
+   */
+  async lock(folders: readonly string[] = []): Promise<void> {
+    await this.run(`SET allowed_directories = [${folders.map(literal).join(', ')}]`)
+    await this.run('SET enable_external_access = false')
+    await this.run('SET lock_configuration = true')
+  }
+
   relation(sql: string): TableRows {
     return {
       columns: () => this.describe(sql),

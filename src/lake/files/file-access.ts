@@ -7,8 +7,9 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { loadHttpfs } from '../duckdb/httpfs.ts'
+import { LISTINGS, QUARANTINE, TABLES } from '../tables/tables.ts'
 import { type FetchTablesOptions, fetchFiles, type PlaceOf } from './fetch-tables.ts'
-import { inLake } from './layout.ts'
+import { inLake, PARTS_FOLDER } from './layout.ts'
 
 /** The cost of reading a lake so far, for a closing note. */
 export type AccessReport =
@@ -30,6 +31,9 @@ export interface FileAccess {
   readonly close: () => void
 }
 
+/** Folders of a lake with files that DuckDB reads. */
+const FOLDERS = [...[...TABLES, LISTINGS, QUARANTINE].map(({ name }) => name), PARTS_FOLDER]
+
 /** Copies on this machine; of a lake in a folder its own files. */
 export const copiesOfLake = (
   lake: string,
@@ -40,7 +44,7 @@ export const copiesOfLake = (
   return {
     isLocal: true,
     placeOf: (path) => inLake(lake, path),
-    allowed: [storageOf(lake).local],
+    allowed: FOLDERS.map((folder) => inLake(lake, folder)),
     makeReadable: async (files, options = {}) => {
       let bytes = 0
       const onProgress: FetchOptions['onProgress'] = (progress) => {

@@ -13,7 +13,7 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { fairTurns } from './fair-turns.ts'
 
 export interface LakeTurnsSettings
-  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace'> {
+  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace' | 'files' | 'opens'> {
   /** Number of the snapshot that is to be asked. */
   readonly served: () => number | Promise<number>
   /** Longest time of a work, the wait for its turn included, in milliseconds. */
@@ -42,12 +42,12 @@ export interface LakeTurns {
 }
 
 const openSnapshot = async (
-  { lake, memoryBytes, threads, inPlace }: LakeTurnsSettings,
+  { lake, memoryBytes, threads, inPlace, files, opens }: LakeTurnsSettings,
   snapshot: number,
 ): Promise<OpenedSnapshot> => {
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
-    ...{ lake, memoryBytes, threads, inPlace },
+    ...{ lake, memoryBytes, threads, inPlace, files, opens },
     snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),

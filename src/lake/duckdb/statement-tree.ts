@@ -61,7 +61,7 @@ const wrongTable = (table: string): WrongCall | undefined => {
   return { kind: 'refused', name, reason }
 }
 
-/** What is wrong with the texts that a call takes for names or for a statement. */
+/** Looks at the texts that a call takes for names or for a statement. */
 const wrongTexts = async (
   session: Session,
   name: string,

@@ -31,8 +31,11 @@ export interface FileAccess {
   readonly close: () => void
 }
 
-/** Folders of a lake with files that DuckDB reads. */
-const FOLDERS = [...[...TABLES, LISTINGS, QUARANTINE].map(({ name }) => name), PARTS_FOLDER]
+/** The folders of a lake, on this machine, with files that DuckDB reads. */
+export const foldersOfTables = (lake: string): readonly string[] =>
+  [...[...TABLES, LISTINGS, QUARANTINE].map(({ name }) => name), PARTS_FOLDER].map((folder) =>
+    inLake(lake, folder),
+  )
 
 /** Copies on this machine; of a lake in a folder its own files. */
 export const copiesOfLake = (
@@ -44,7 +47,7 @@ export const copiesOfLake = (
   return {
     isLocal: true,
     placeOf: (path) => inLake(lake, path),
-    allowed: FOLDERS.map((folder) => inLake(lake, folder)),
+    allowed: foldersOfTables(lake),
     makeReadable: async (files, options = {}) => {
       let bytes = 0
       const onProgress: FetchOptions['onProgress'] = (progress) => {

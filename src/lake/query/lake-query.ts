@@ -28,7 +28,7 @@ import { howToRead } from '../views/catalog.ts'
 import type { Listed } from '../views/current-versions.ts'
 import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
-import { type NamedFiles, refuseUnlisted } from './named-files.ts'
+import { checkFolder, type NamedFiles, refuseUnlisted } from './named-files.ts'
 import { markedLine, statementMessage } from './statement-errors.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
@@ -107,6 +107,7 @@ export class LakeQuery {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
     const { check = 'first-read', inPlace, facts, computed, countsProgress = false, opens = [] } = options
     const folders = (options.files ?? []).map((folder) => resolve(folder))
+    for (const folder of folders) await checkFolder(folder)
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -118,13 +119,12 @@ export class LakeQuery {
       const session = await engine.connect()
       const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
       const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
-      // DuckDB compares a pattern with this list before it looks for files, and then each file.
       const read = [...access.allowed, ...folders]
-      const patterns = read.map(patternOf).filter((pattern, at) => pattern !== read[at])
       // In the copy of a plan DuckDB takes the names of the files that it has found for patterns.
-      if (patterns.length > 0) await session.run("SET disabled_optimizers = 'cte_inlining'")
+      if (read.some((folder) => patternOf(folder) !== folder))
+        await session.run("SET disabled_optimizers = 'cte_inlining'")
       if (countsProgress) await session.countProgress()
-      await session.lock([...read, ...patterns, ...opens, ...(outFolder === undefined ? [] : [outFolder])])
+      await session.lock([...read, ...opens, ...(outFolder === undefined ? [] : [outFolder])])
       return new LakeQuery({
         engine,
         session,

@@ -6,6 +6,7 @@
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
+import { statPath } from '../../support/list-files.ts'
 import { pathOf } from '../duckdb/sql.ts'
 
 export interface NamedFiles {
@@ -17,6 +18,12 @@ export interface NamedFiles {
   readonly local: string
   /** Paths below it of the files that the lake lists. */
   readonly listed: () => Promise<ReadonlySet<string>>
+}
+
+/** @throws {ToolkitError} `USAGE` where there is no such folder */
+export const checkFolder = async (folder: string): Promise<void> => {
+  if ((await statPath(folder))?.kind === 'folder') return
+  throw new ToolkitError('USAGE', `Cannot read files of "${folder}": there is no such folder, expected one`)
 }
 
 /** A path as it is written, and where its links lead. A pattern leads nowhere. */
@@ -49,7 +56,7 @@ export const refuseUnlisted = async ({ paths, folders, local, listed }: NamedFil
     if (isListed || isOpen) continue
     throw new ToolkitError(
       'QUERY_FAILED',
-      `Cannot read "${path}": the lake does not list it, expected a view, a file that it lists, or one in the folder of --files`,
+      `Cannot read "${path}": the lake does not list it, expected a view or a file that it lists; "query" and "mcp" read those of --files, too`,
     )
   }
 }

@@ -117,6 +117,6 @@ test('a statement reads Parquet and other files of a folder that was named', asy
 test('the reason says what may be read', async () => {
   await expect(closed.run(`FROM '${beside}'`)).rejects.toMatchObject({
     code: 'QUERY_FAILED',
-    message: `Cannot read "${beside}": the lake does not list it, expected a view, a file that it lists, or one in the folder of --files`,
+    message: `Cannot read "${beside}": the lake does not list it, expected a view or a file that it lists; "query" and "mcp" read those of --files, too`,
   })
 })

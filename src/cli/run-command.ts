@@ -7,7 +7,9 @@ import { type Command, CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import type { watchNight } from '../observe/night.ts'
 import type { Observing } from '../observe/observe.ts'
+import { leftBehind, ROOMY_POOL } from '../support/left-behind.ts'
 import { defaultToLakeHere, loadConfig, loadedConfig } from './config/loaded-config.ts'
+import { endNow } from './end-process.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram, withNearestName } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
@@ -60,11 +62,11 @@ const observeNight = async (): Promise<void> => {
   endNight = watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 
-/** Whether the command line calls `nightly`, global options before it or not. */
-const callsNightly = (args: readonly string[]): boolean => {
+/** The command that is called, global options before it or not. */
+const commandOf = (args: readonly string[]): string | undefined => {
   const isOfOption = (at: number): boolean =>
     args[at]?.startsWith('-') === true || /^--(config|log-format)$/.test(args[at - 1] ?? '')
-  return args.find((_, at) => !isOfOption(at)) === 'nightly'
+  return args.find((_, at) => !isOfOption(at))
 }
 
 /** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
@@ -102,7 +104,7 @@ const runCommand = async (args: readonly string[]): Promise<unknown> => {
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error)
     // A night that its settings keep from beginning alarms too.
-    if (endNight === undefined && callsNightly(args)) await observeNight()
+    if (endNight === undefined && commandOf(args) === 'nightly') await observeNight()
     return error
   }
 }
@@ -119,13 +121,17 @@ const report = (error: unknown): void => {
   logError(error, options)
 }
 
+// Node makes its pool when it is used first.
+if (['mcp', 'serve'].includes(commandOf(ARGS) ?? '')) process.env.UV_THREADPOOL_SIZE ??= String(ROOMY_POOL)
 endWhenNobodyReads()
 await configureLog(earlyFlags(ARGS, process.env))
 // Node would print the stack, and with it whatever the message quotes.
 process.on('uncaughtException', (error) => {
   report(error)
-  process.exit(codeOf(error, stoppingSignal()))
+  endNow(codeOf(error, stoppingSignal()))
 })
 await endObservedNight(await runCommand(ARGS))
 // An endpoint that does not answer would keep the process.
-if ((await closeObservers()) === false) process.exit()
+const areClosed = (await closeObservers()) !== false
+if (leftBehind() > 0) endNow(process.exitCode)
+if (!areClosed) process.exit()

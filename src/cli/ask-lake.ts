@@ -15,6 +15,8 @@ export interface LakeQueryRequest extends InPlaceOptions {
   readonly snapshot?: number | undefined
   /** One more folder, for files of answers. @default none */
   readonly outFolder?: string | undefined
+  /** A folder whose files the statement may read. @default none */
+  readonly files?: string | undefined
   /** In all. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** @default 2 */

@@ -2,6 +2,7 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import { EXIT } from '../core/exit-codes.ts'
+import { endNow } from './end-process.ts'
 import { note } from './output/print.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
@@ -32,7 +33,7 @@ export const interruptible = async <T>(
   const stop = (signal: NodeJS.Signals): void => {
     if (controller.signal.aborted) {
       if (performance.now() - firstMs < SAME_KEYSTROKE_MS) return
-      process.exit(signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted)
+      endNow(signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted)
     }
     firstMs = performance.now()
     stoppedBy = signal

@@ -7,7 +7,9 @@ import { type Command, CommanderError } from 'commander'
 import { EXIT, exitCodeOf, exitCodeOfStep } from '../core/exit-codes.ts'
 import type { watchNight } from '../observe/night.ts'
 import type { Observing } from '../observe/observe.ts'
+import { leftBehind, ROOMY_POOL } from '../support/left-behind.ts'
 import { defaultToLakeHere, loadConfig, loadedConfig } from './config/loaded-config.ts'
+import { endNow } from './end-process.ts'
 import { stoppingSignal } from './interrupt.ts'
 import { newProgram, withNearestName } from './new-program.ts'
 import { configureLog, earlyFlags } from './output/log.ts'
@@ -55,11 +57,11 @@ const observeNight = async (): Promise<EndNight | undefined> => {
   return watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
 }
 
-/** Whether the command line calls `nightly`, global options before it or not. */
-const callsNightly = (args: readonly string[]): boolean => {
+/** The command that is called, global options before it or not. */
+const commandOf = (args: readonly string[]): string | undefined => {
   const isOfOption = (at: number): boolean =>
     args[at]?.startsWith('-') === true || /^--(config|log-format)$/.test(args[at - 1] ?? '')
-  return args.find((_, at) => !isOfOption(at)) === 'nightly'
+  return args.find((_, at) => !isOfOption(at))
 }
 
 /** Writes and tells what a night that has ended is to leave. @param error what the command failed with */
@@ -105,7 +107,8 @@ const runWatched = async (args: readonly string[], watching: Watching): Promise<
     if (caught instanceof CommanderError && caught.code === 'commander.help') return
     report(error, args)
     // A night that its settings keep from beginning alarms too.
-    if (watching.endNight === undefined && callsNightly(args)) watching.endNight = await observeNight()
+    if (watching.endNight === undefined && commandOf(args) === 'nightly')
+      watching.endNight = await observeNight()
     return error
   }
 }
@@ -133,11 +136,15 @@ export const runCommand = async (given: readonly string[]): Promise<boolean> => 
 export const runProcess = async (args: readonly string[]): Promise<void> => {
   // Certificates are always verified, by packages that ask the environment too. NODE_EXTRA_CA_CERTS adds authorities.
   delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+  // Node makes its pool when it is used first.
+  if (['mcp', 'serve'].includes(commandOf(args) ?? '')) process.env.UV_THREADPOOL_SIZE ??= String(ROOMY_POOL)
   endWhenNobodyReads()
   // Node would print the stack, and with it whatever the message quotes.
   process.on('uncaughtException', (error) => {
     report(error, args)
-    process.exit(codeOf(args)(error, stoppingSignal()))
+    endNow(codeOf(args)(error, stoppingSignal()))
   })
-  if (!(await runCommand(args))) process.exit()
+  const areClosed = await runCommand(args)
+  if (leftBehind() > 0) endNow(process.exitCode)
+  if (!areClosed) process.exit()
 }

@@ -26,6 +26,8 @@ export interface AgentOptions
   extends Pick<LakeTurnsSettings, 'lake' | 'memoryBytes' | 'threads' | 'timeoutMs'> {
   /** Whether the tool `query` is offered, which has a DuckDB of its own. */
   readonly query: boolean
+  /** A folder whose files `query` may read, beside those of the lake. @default none */
+  readonly files?: string | undefined
   readonly expectations?: Expectations | undefined
   /** Called with the number of the newest snapshot when the lake was found readable. */
   readonly onReady?: ((snapshot: number) => void) | undefined
@@ -113,12 +115,12 @@ export const serveAgents = async (
   signal: AbortSignal,
   transport: Transport = new StdioServerTransport(),
 ): Promise<void> => {
-  const { lake, memoryBytes, threads, timeoutMs, query, expectations = {} } = options
+  const { lake, memoryBytes, threads, timeoutMs, query, files, expectations = {} } = options
   const { snapshot } = await readRoot(lake)
   // In a bucket parts of files are read where they stand: an answer needs few of them.
   const settings = { lake, memoryBytes, threads, timeoutMs, inPlace: true, served: () => newestNumber(lake) }
   const explorer = newExplorer(settings)
-  const turns = newLakeTurns(settings)
+  const turns = newLakeTurns({ ...settings, ...(files !== undefined && { files: [files] }) })
   const tools = [
     ...lakeTools(lake),
     ...namedTools({ lake, ask: explorer.ask, expectations }),

@@ -41,7 +41,12 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
     const { memoryBytes = DEFAULT_MEMORY_BYTES, ...settings } = sinkSettings(own, lent)
     return {
       ...settings,
-      database: { file: path, memoryBytes, spillFolder: join(settings.staging, 'spill') },
+      database: {
+        file: path,
+        memoryBytes,
+        spillFolder: join(settings.staging, 'spill'),
+        staging: settings.staging,
+      },
     }
   }
 

@@ -8,13 +8,14 @@ import {
   type ExpectationFlags,
   expectationsOf,
 } from '../options/expectation-options.ts'
-import { type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
+import { filesOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
 import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { note } from '../output/print.ts'
 
 interface McpFlags extends LakeOption, ExpectationFlags {
   /** `--no-query` makes it false. */
   readonly query: boolean
+  readonly files?: string
   readonly queryTimeout: number
   readonly memory: number
   readonly threads: number
@@ -33,6 +34,7 @@ export const addMcp = (program: Command): void => {
     )
     .addOption(lakeOption())
     .option('--no-query', 'leave out the tool "query"')
+    .addOption(filesOption())
     .option(
       '--query-timeout <seconds>',
       'longest time of one answer',
@@ -47,7 +49,7 @@ export const addMcp = (program: Command): void => {
 }
 
 const runMcp = async (options: McpFlags): Promise<void> => {
-  const { lake, query, queryTimeout, memory, threads } = options
+  const { lake, query, files, queryTimeout, memory, threads } = options
   const { serveAgents } = await import('../../mcp/serve-agents.ts')
   const { queryMemory } = await import('../../run/memory-shares.ts')
   const { logError } = await import('../output/report-error.ts')
@@ -55,7 +57,7 @@ const runMcp = async (options: McpFlags): Promise<void> => {
     (signal) =>
       serveAgents(
         {
-          ...{ lake, query, threads },
+          ...{ lake, query, files, threads },
           timeoutMs: queryTimeout * 1000,
           memoryBytes: queryMemory(memory, query ? 2 : 1),
           expectations: expectationsOf(options),

@@ -9,6 +9,7 @@ import { withExamples } from '../help.ts'
 import {
   type CheckedFlag,
   checkedOption,
+  filesOption,
   type JsonOption,
   jsonOption,
   type LakeOption,
@@ -31,6 +32,7 @@ interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, Unchecked
   readonly width?: number
   /** `--no-neutralise` makes it false. */
   readonly neutralise: boolean
+  readonly files?: string
   readonly memory: number
   readonly threads: number
 }
@@ -61,6 +63,7 @@ export const addQuery = (program: Command): void => {
       wholeNumber('--width'),
     )
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
+    .addOption(filesOption())
     .addOption(snapshotOption())
     .addOption(memoryOption())
     .addOption(threadsOption())
@@ -108,8 +111,8 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
 }
 
 const requestOf = ({ memory: memoryBytes, ...options }: QueryOptions): LakeQueryRequest => {
-  const { lake, snapshot, threads, json, unchecked, checked } = options
-  return { lake, snapshot, memoryBytes, threads, json, unchecked, checked }
+  const { lake, snapshot, threads, json, unchecked, checked, files } = options
+  return { lake, snapshot, memoryBytes, threads, json, unchecked, checked, files }
 }
 
 /** By the manifest alone: nothing of a lake in a bucket is fetched for it. */

@@ -85,6 +85,13 @@ export const playLakeOption = (lake: string): Option =>
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)
 
+/** The option of commands that take SQL: DuckDB decodes what a person names and the lake does not list. */
+export const filesOption = (): Option =>
+  new Option(
+    '--files <folder>',
+    'SQL may read the files of this folder, too (default: those that the lake lists)',
+  )
+
 export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
   new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
 

@@ -23,6 +23,8 @@ export interface OpenQueryOptions
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined
+  /** A folder whose files statements may read, too: Parquet, CSV, JSON. @default none but those of the lake */
+  readonly files?: string | undefined
 }
 
 /** Options of `query`. */
@@ -36,7 +38,7 @@ export interface QueryOptions extends OpenQueryOptions {
 const OPEN_OPTIONS: OptionTypes<OpenQueryOptions> = {
   lake: is.lake,
   check: is.oneOf('first-read', 'every-read', 'never'),
-  outFolder: is.text,
+  ...each(is.text, 'outFolder', 'files'),
   checked: is.flag,
   memoryBytes: is.amount,
   ...each(is.count, 'snapshot', 'threads'),
@@ -69,10 +71,10 @@ const OPTIONS: OptionTypes<QueryOptions> = {
  */
 export const openQuery = async (options: OpenQueryOptions): Promise<LakeQuery> => {
   checkOptions('openQuery', OPEN_OPTIONS, options)
-  const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder } = options
+  const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
   const root = await readRoot(lake, snapshot)
   return openLakeQuery({
-    ...{ lake, threads, check, aroundFetch, outFolder },
+    ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
     snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),

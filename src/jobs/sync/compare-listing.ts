@@ -1,5 +1,6 @@
 /** Compares a listing with the lake: which companies are new, changed, unchanged, and which the listing lacks. */
 
+import { dirname } from 'node:path'
 import { META_DATA, MINIFIED_INFO } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { Snapshot } from '../../core/partition.ts'
@@ -74,6 +75,7 @@ export const compareListing = async (request: CompareListingRequest): Promise<Co
   const query = await openLakeQuery({
     ...{ lake, snapshot: snapshot ?? EMPTY, memoryBytes },
     check: 'every-read',
+    files: files.map((file) => dirname(file)),
   })
   const ids = { new: [] as IdValue[], changed: [] as IdValue[], absent: [] as IdValue[] }
   let unchanged = 0

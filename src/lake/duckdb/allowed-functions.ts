@@ -78,3 +78,12 @@ const TABLES = `
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(
   [OPERATORS, SCALARS, AGGREGATES, MACROS, TABLES].flatMap((names) => names.trim().split(/\s+/)),
 )
+
+/** DuckDB's own views that may be read: those that call no other functions. The rest tell of settings, logs and the process. */
+const VIEWS = `
+  duckdb_columns duckdb_constraints duckdb_databases duckdb_indexes duckdb_schemas duckdb_tables duckdb_types duckdb_views
+  pg_am pg_attrdef pg_attribute pg_collation pg_constraint pg_database pg_enum pg_index pg_indexes pg_namespace pg_proc
+  pg_tables pg_tablespace pg_views pragma_database_list sqlite_master sqlite_schema sqlite_temp_master sqlite_temp_schema`
+
+/** Names in lower case. */
+export const ALLOWED_VIEWS: ReadonlySet<string> = new Set(VIEWS.trim().split(/\s+/))

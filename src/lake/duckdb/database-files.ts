@@ -15,6 +15,7 @@ import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
+import { refuseAllButTables } from './untrusted-database.ts'
 
 /** The oldest form that holds all that views and macros need. */
 const STORAGE_VERSION = 'v1.0.0'
@@ -23,6 +24,8 @@ const MEMORY_BYTES = 256 * 1024 ** 2
 export interface DatabaseParts {
   /** A file made before, which is changed. @default none: an empty one */
   readonly before?: Buffer | undefined
+  /** Whether that may be of anybody: it must hold tables alone. @default false */
+  readonly isUntrusted?: boolean | undefined
   /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
   readonly blockBytes?: number | undefined
   /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
@@ -126,8 +129,15 @@ const placeCopy = async (from: string, to: string): Promise<void> => {
   await fsyncFolder(dirname(to))
 }
 
-/** Makes databases, one after the other, in an engine of their own. */
-export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>): Promise<T> => {
+/**
+ * Makes databases, one after the other, in a locked engine of their own.
+ *
+ * @param folders absolute, whose files `fill` reads or writes, beside those of its own folder @default none
+ */
+export const withDatabases = async <T>(
+  use: (make: MakeDatabase) => Promise<T>,
+  folders: readonly string[] = [],
+): Promise<T> => {
   const folder = await plainFolder()
   try {
     // A spill folder may be missing: DuckDB makes it where it needs one.
@@ -135,7 +145,10 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
     const { Engine } = await import('./engine.ts')
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
-      return await use(async ({ before, blockBytes, fill }) => {
+      const locking = await engine.connect()
+      await locking.lock([folder.path, ...folders])
+      locking.close()
+      return await use(async ({ before, isUntrusted = false, blockBytes, fill }) => {
         const [smaller, file] = [
           join(folder.path, 'smaller.duckdb'),
           join(folder.path, 'made.duckdb'),
@@ -147,6 +160,7 @@ export const withDatabases = async <T>(use: (make: MakeDatabase) => Promise<T>):
         try {
           if (before !== undefined) await writeFile(file, before)
           await run(attach(file, 'made', before === undefined ? blockBytes : undefined))
+          if (isUntrusted) await refuseAllButTables(session, 'made')
           if (blockBytes !== undefined && (await blockBytesOf(session)) < blockBytes) {
             await run('DETACH made')
             await rename(file, smaller)

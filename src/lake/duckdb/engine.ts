@@ -5,11 +5,12 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBVa
 import { memoryError, messageOf, openFilesError, ToolkitError, writeError } from '../../core/errors.ts'
 import type { CopyFormat, CopyReceipt, RawChunks, TableRows } from '../../core/sink.ts'
 import { PRIVATE_FOLDER } from '../../support/file-modes.ts'
+import { timesLeft } from '../../support/left-behind.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { type AddedTable, type ColumnTable, ColumnTables } from './column-tables.ts'
 import type { ValueShape } from './duckdb-values.ts'
 import { checkWhole, chunksOf, rawChunks } from './raw-chunks.ts'
-import { ident, isEnumerable, literal } from './sql.ts'
+import { ident, isEnumerable, literal, patternOf } from './sql.ts'
 
 export interface EngineOptions {
   /** Memory DuckDB may use, in bytes. */
@@ -27,7 +28,14 @@ type Turn = <T>(call: () => Promise<T>) => Promise<T>
 
 const AT_ONCE: Turn = (call) => call()
 /** Node has four threads unless told otherwise, and whoever resolves a host's name needs one. */
-const IN_TURN: Turn = atMost(2)
+const newTurns = (): Turn => atMost(2)
+let turns = { take: newTurns(), timesLeft: 0 }
+
+/** Turns of all engines together. Statements that were left behind keep theirs: engines opened since then have others. */
+const inTurn = (): Turn => {
+  if (turns.timesLeft !== timesLeft()) turns = { take: newTurns(), timesLeft: timesLeft() }
+  return turns.take
+}
 
 /** Trees of statements that select (also DESCRIBE, SUMMARIZE, SHOW), a statement of another kind, or text that is none. */
 type Parsed =
@@ -206,6 +214,20 @@ export class Session {
     return this.run(`SET memory_limit = ${literal(this.#memoryLimit)}`)
   }
 
+  /**
+   * From now on no statement of any session opens a file outside these folders, and none changes a setting. Databases that are
+   * attached already stay as they are, and so does an engine that is locked already.
+   */
+  async lock(folders: readonly string[] = []): Promise<void> {
+    const [found] = await this.rows("SELECT current_setting('lock_configuration') AS locked")
+    if (found?.locked === true) return
+    // DuckDB compares a pattern with this list before it looks for files, and then each file.
+    const allowed = new Set([...folders, ...folders.map(patternOf)])
+    await this.run(`SET allowed_directories = [${[...allowed].map(literal).join(', ')}]`)
+    await this.run('SET enable_external_access = false')
+    await this.run('SET lock_configuration = true')
+  }
+
   relation(sql: string): TableRows {
     return {
       columns: () => this.describe(sql),
@@ -311,7 +333,7 @@ export class Engine {
       // Statements that read many files side by side would each hold what the ends of all of them say.
       await connection.run('SET GLOBAL parquet_metadata_cache = true')
       connection.closeSync()
-      return new Engine(instance, memoryLimit, options.readsFromHere === true ? IN_TURN : AT_ONCE)
+      return new Engine(instance, memoryLimit, options.readsFromHere === true ? inTurn() : AT_ONCE)
     } catch (error) {
       throw (
         openFilesError('Cannot start DuckDB', error) ??

@@ -13,6 +13,9 @@ export const literal = (text: string): string => {
 /** A pattern that matches a path alone: DuckDB takes each path of a file that it reads for a pattern. */
 export const patternOf = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]')
 
+/** The path that such a pattern matches alone; of any other pattern the pattern itself. */
+export const pathOf = (pattern: string): string => pattern.replaceAll(/\[([*?[])\]/g, '$1')
+
 /** The path of a file to be read. */
 export const pathSql = (path: string): string => literal(patternOf(path))
 

@@ -5,8 +5,9 @@
 
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { ALLOWED_FUNCTIONS } from './allowed-functions.ts'
+import { ALLOWED_FUNCTIONS, ALLOWED_VIEWS } from './allowed-functions.ts'
 import type { Session } from './engine.ts'
+import { constantTexts, listAt, nodesOf, tableName } from './tree-nodes.ts'
 
 /** Why a statement is not run. */
 export interface WrongCall {
@@ -20,17 +21,22 @@ export interface WrongCall {
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** The function that reads the rows of a statement which stands in a text. */
-const QUERY = 'query'
-const QUERY_REASON = '"query" takes a statement that stands there as a text, expected one SELECT in quotes'
+/** The function that reads the rows of a statement which stands in a text, and the one that reads tables by such names. */
+const [QUERY, QUERY_TABLE] = ['query', 'query_table']
+const TEXT_REASONS: Readonly<Record<string, string>> = {
+  [QUERY]: '"query" takes a statement that stands there as a text, expected one SELECT in quotes',
+  [QUERY_TABLE]: '"query_table" takes names that stand there as texts, expected names in quotes',
+}
 
 const refused = (name: string): WrongCall => ({
   ...{ kind: 'refused', name },
   reason: `function "${name}" is not allowed, expected functions that compute or read and have no effect`,
 })
 
-const knownFunctions = async (session: Session): Promise<readonly string[]> => {
-  const rows = await session.rows('SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions()')
+const knownFunctions = async (session: Session, where = ''): Promise<readonly string[]> => {
+  const rows = await session.rows(
+    `SELECT DISTINCT lower(function_name) AS name FROM duckdb_functions() ${where}`,
+  )
   return rows.map(({ name }) => String(name))
 }
 
@@ -41,18 +47,42 @@ const wrongName = async (session: Session, name: string, own: ReadonlySet<string
   return { kind: 'unknown', name, reason: `there is no function "${name}"${hint}` }
 }
 
-/** The text of a node that is a constant. */
-const constantText = (node: unknown): string | undefined => {
-  for (const { class: kind, value } of nodesOf(node)) {
-    if (kind !== 'CONSTANT') return undefined
-    const text = typeof value === 'object' && value !== null && 'value' in value ? value.value : undefined
-    return typeof text === 'string' ? text : undefined
-  }
-  return undefined
+const DATABASE_FILE = /\.(db|ddb|duckdb)(\W|$)/
+/** Views of DuckDB itself begin so, and no other ones do; one of its schemas, too. */
+const SYSTEM_VIEW = /^(duckdb|pg|pragma|sqlite)_(?!catalog$)/
+
+/** Why a table is not read. @param table its name, perhaps with schema and catalog */
+const wrongTable = (table: string): WrongCall | undefined => {
+  const whole = table.toLowerCase()
+  if (DATABASE_FILE.test(whole)) return refused('read_duckdb')
+  const name = /\w+(?=\W*$)/.exec(whole)?.[0] ?? ''
+  if (!SYSTEM_VIEW.test(name) || ALLOWED_VIEWS.has(name)) return undefined
+  const reason = `"${name}" is not allowed, expected tables and views of the lake`
+  return { kind: 'refused', name, reason }
+}
+
+/** Looks at the texts that a call takes for names or for a statement. */
+const wrongTexts = async (
+  session: Session,
+  name: string,
+  children: unknown,
+  own: ReadonlySet<string>,
+): Promise<WrongCall | undefined> => {
+  const reason = Object.hasOwn(TEXT_REASONS, name) ? TEXT_REASONS[name] : undefined
+  if (reason === undefined) return undefined
+  const [first, ...others] = Array.isArray(children) ? children : []
+  const texts = constantTexts(first)
+  const notThere: WrongCall = { kind: 'refused', name, reason }
+  if (texts === undefined) return notThere
+  if (name === QUERY_TABLE) return texts.map(wrongTable).find((one) => one !== undefined)
+  const [text = ''] = texts
+  const parsed = others.length > 0 || texts.length > 1 ? undefined : await session.parse(text)
+  if (parsed?.kind !== 'selects') return notThere
+  return findWrongCall(session, parsed.statements, own)
 }
 
 /**
- * Finds a call that is not allowed.
+ * Finds a call that is not allowed, or a table of DuckDB itself or in a database file.
  *
  * @param tree of statements, as `Session.parse` gives it
  * @param own names of macros, in lower case, that may be called too
@@ -62,58 +92,84 @@ export const findWrongCall = async (
   tree: unknown,
   own: ReadonlySet<string> = NO_NAMES,
 ): Promise<WrongCall | undefined> => {
-  for (const { function_name: called, children, query_location: at } of nodesOf(tree)) {
-    if (typeof called !== 'string') continue
-    const name = called.toLowerCase()
-    if (!ALLOWED_FUNCTIONS.has(name) && !own.has(name)) {
-      const wrong = await wrongName(session, name, own)
-      return typeof at === 'number' ? { ...wrong, offsetBytes: at } : wrong
+  for (const node of nodesOf(tree)) {
+    const { function_name: called, children, query_location: at } = node
+    const wrongHere = async (): Promise<WrongCall | undefined> => {
+      const table = tableName(node)
+      if (table !== undefined) return wrongTable(table)
+      if (typeof called !== 'string') return undefined
+      const name = called.toLowerCase()
+      return ALLOWED_FUNCTIONS.has(name) || own.has(name) ? undefined : wrongName(session, name, own)
     }
-    if (name !== QUERY) continue
-    const text = Array.isArray(children) && children.length === 1 ? constantText(children[0]) : undefined
-    const parsed = text === undefined ? undefined : await session.parse(text)
-    if (parsed?.kind !== 'selects') return { kind: 'refused', name, reason: QUERY_REASON }
-    const within = await findWrongCall(session, parsed.statements, own)
+    const wrong = await wrongHere()
+    if (wrong !== undefined) return Number.isSafeInteger(at) ? { ...wrong, offsetBytes: Number(at) } : wrong
+    if (typeof called !== 'string') continue
+    const within = await wrongTexts(session, called.toLowerCase(), children, own)
     if (within !== undefined) return { kind: within.kind, name: within.name, reason: within.reason }
   }
   return undefined
 }
 
-/** White space and comments, which may hold comments, between a name and its bracket. */
-const BETWEEN = String.raw`(?:\s|--[^\n]*\n|/\*[\s\S]*\*/)*`
+const refusedWords = new WeakMap<Session, Promise<readonly string[]>>()
 
-/**
- * Finds such a call in a statement of which DuckDB has no tree. Fails closed: a name that stands before a bracket in a text or a
- * comment counts too.
- */
-export const findWrongCallInText = async (session: Session, sql: string): Promise<WrongCall | undefined> => {
-  const names = (await knownFunctions(session)).filter(
-    // An operator is called without a bracket, and all are allowed.
-    (name) => /^\w+$/.test(name) && (!ALLOWED_FUNCTIONS.has(name) || name === QUERY),
+/** Names of DuckDB's own functions that are not allowed in a text; of a session they stay the same. */
+const wordsRefused = (session: Session): Promise<readonly string[]> => {
+  const found = refusedWords.get(session) ?? knownFunctions(session, 'WHERE internal')
+  refusedWords.set(session, found)
+  return found.then((names) =>
+    names.filter((name) => !ALLOWED_FUNCTIONS.has(name) || Object.hasOwn(TEXT_REASONS, name)),
   )
-  const [, found] = new RegExp(`(?<!\\w)(${names.join('|')})"?${BETWEEN}\\(`, 'i').exec(sql) ?? []
-  return found === undefined ? undefined : refused(found.toLowerCase())
 }
 
-/** All objects of a tree. @param isPassedOver objects that are left out with all that is in them @default none */
-export function* nodesOf(
-  tree: unknown,
-  isPassedOver: (node: JsonObject) => boolean = () => false,
-): Generator<JsonObject> {
-  const left = [tree]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (typeof one !== 'object' || one === null) continue
-    if (isObject(one)) {
-      if (isPassedOver(one)) continue
-      yield one
+/** A text in quotes whose letters do not all stand there: one with escapes, or one in pieces on several lines. */
+const isHidden = (sql: string): boolean => {
+  const gaps = [...sql.matchAll(/'(?=([\s\p{Z}\p{Cf}]*(?:--[^\n\r]*[\n\r][\s\p{Z}\p{Cf}]*)*)')/gu)]
+  return (/e'/i.test(sql) && sql.includes('\\')) || gaps.some(([, gap = '']) => /[\n\r]/.test(gap))
+}
+
+/** Texts in brackets that may be statements of their own, each before those within it. */
+function* bracketed(sql: string): Generator<string> {
+  const begins = /\((?=\s*(select|from|with|values|table|describe|summarize|show)\b)/gi
+  for (const { index } of sql.matchAll(begins)) {
+    let depth = 0
+    for (let at = index; at < sql.length; at += 1) {
+      if (sql[at] === '(') depth += 1
+      else if (sql[at] === ')') depth -= 1
+      if (depth > 0) continue
+      yield sql.slice(index + 1, at)
+      break
     }
-    for (const part of Object.values(one)) left.push(part)
   }
 }
 
+/**
+ * Finds such a call in a statement of which DuckDB has no tree. Fails closed: whatever may stand between a name and its bracket,
+ * a name that is a word of the text counts, in a text in quotes or a comment too. Parts that have a tree are looked at as well.
+ */
+export const findWrongCallInText = async (session: Session, sql: string): Promise<WrongCall | undefined> => {
+  const words = new Set(sql.toLowerCase().match(/\w+/g))
+  // An operator is no word, and all are allowed.
+  const called = (await wordsRefused(session)).find((name) => words.has(name))
+  if (called !== undefined) return refused(called)
+  const table = [...words].find((word) => !ALLOWED_FUNCTIONS.has(word) && wrongTable(word) !== undefined)
+  if (table !== undefined) return wrongTable(table)
+  if (DATABASE_FILE.test(sql.toLowerCase())) return refused('read_duckdb')
+  if (isHidden(sql))
+    return {
+      ...{ kind: 'refused', name: "''" },
+      reason:
+        'a text with escapes or in pieces is not allowed beside a PIVOT whose columns come from the data',
+    }
+  for (const part of bracketed(sql)) {
+    const parsed = await session.parse(part)
+    const wrong = parsed.kind === 'selects' ? await findWrongCall(session, parsed.statements) : undefined
+    if (wrong?.kind === 'refused') return { kind: wrong.kind, name: wrong.name, reason: wrong.reason }
+  }
+  return undefined
+}
+
 /** Functions that read tables whose names only they know. */
-const READING_FUNCTIONS = new Set(['query', 'query_table'])
+const READING_FUNCTIONS = new Set([QUERY, QUERY_TABLE])
 
 /** DESCRIBE lists columns, of a table or a query, and reads no row. SUMMARIZE reads rows. */
 const isDescribe = ({ type, show_type: shown }: JsonObject): boolean =>
@@ -145,11 +201,6 @@ export type SoughtRows = { readonly table: string } & (
   /** Only their number. */
   | { readonly kind: 'count' }
 )
-
-const listAt = (node: JsonObject, name: string): readonly unknown[] => {
-  const found = node[name]
-  return Array.isArray(found) ? found : []
-}
 
 /** The name of a column of a table; `undefined` of any other expression. */
 const columnOf = (node: unknown, names: readonly unknown[]): string | undefined => {

@@ -1,6 +1,10 @@
-/** Work of several statements that a signal stops: DuckDB itself stops only the one that is running. */
+/**
+ * Work of several statements that a signal stops: DuckDB itself stops only the one that is running, and some not before their
+ * end: what works on one value, however long, does not look for an interrupt.
+ */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { leaveBehind, leftBehind, mostLeftBehind } from '../../support/left-behind.ts'
 import type { Session } from './engine.ts'
 
 const AGAIN_MS = 10
@@ -49,5 +53,42 @@ export const stoppable = async <T>(
     throw signal?.aborted ? stopped(error) : error
   } finally {
     workEnded()
+  }
+}
+
+/** How long work may take to obey a signal, in milliseconds. */
+const OBEY_MS = 1_000
+
+/** Work did not obey. Whatever it uses must not be used, nor closed, before it has ended. */
+export class LeftBehind extends Error {}
+
+/**
+ * Waits for work, but for no more than a second after the signal, unless there is as much left behind as there may be.
+ *
+ * @param ended called when work that was left behind has ended after all
+ * @throws {LeftBehind} where it does not obey
+ */
+export const orLeftBehind = async <T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+  ended: () => void,
+): Promise<T> => {
+  const { promise: left, reject } = Promise.withResolvers<never>()
+  let timer: NodeJS.Timeout | undefined
+  const wait = (): void => {
+    timer = setTimeout(() => {
+      if (leftBehind() < mostLeftBehind()) reject(new LeftBehind())
+    }, OBEY_MS)
+  }
+  if (signal.aborted) wait()
+  else signal.addEventListener('abort', wait, { once: true })
+  try {
+    return await Promise.race([work, left])
+  } catch (error) {
+    if (error instanceof LeftBehind) leaveBehind(work, ended)
+    throw error
+  } finally {
+    signal.removeEventListener('abort', wait)
+    clearTimeout(timer)
   }
 }

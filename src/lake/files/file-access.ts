@@ -7,8 +7,9 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { loadHttpfs } from '../duckdb/httpfs.ts'
+import { LISTINGS, QUARANTINE, TABLES } from '../tables/tables.ts'
 import { type FetchTablesOptions, fetchFiles, type PlaceOf } from './fetch-tables.ts'
-import { inLake } from './layout.ts'
+import { inLake, PARTS_FOLDER } from './layout.ts'
 
 /** The cost of reading a lake so far, for a closing note. */
 export type AccessReport =
@@ -30,6 +31,12 @@ export interface FileAccess {
   readonly close: () => void
 }
 
+/** The folders of a lake, on this machine, with files that DuckDB reads. */
+export const foldersOfTables = (lake: string): readonly string[] =>
+  [...[...TABLES, LISTINGS, QUARANTINE].map(({ name }) => name), PARTS_FOLDER].map((folder) =>
+    inLake(lake, folder),
+  )
+
 /** Copies on this machine; of a lake in a folder its own files. */
 export const copiesOfLake = (
   lake: string,
@@ -40,7 +47,7 @@ export const copiesOfLake = (
   return {
     isLocal: true,
     placeOf: (path) => inLake(lake, path),
-    allowed: [storageOf(lake).local],
+    allowed: foldersOfTables(lake),
     makeReadable: async (files, options = {}) => {
       let bytes = 0
       const onProgress: FetchOptions['onProgress'] = (progress) => {

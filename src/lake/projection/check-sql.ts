@@ -8,7 +8,8 @@ import { isObject } from '../../support/json-form.ts'
 import { nearestName } from '../../support/nearest-name.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { asExpression, ident } from '../duckdb/sql.ts'
-import { findWrongCall, nodesOf } from '../duckdb/statement-tree.ts'
+import { findWrongCall } from '../duckdb/statement-tree.ts'
+import { nodesOf } from '../duckdb/tree-nodes.ts'
 import { declaredColumns, TABLES } from '../tables/tables.ts'
 
 const MEMORY_BYTES = 64 * 1024 * 1024
@@ -126,8 +127,7 @@ export const checkExpressions = async (expressions: readonly Expression[]): Prom
       await session.run(
         `CREATE TABLE ${ident(name)} (${columns.map((column) => `${ident(column.name)} ${column.type}`).join(', ')})`,
       )
-    await session.run('SET enable_external_access = false')
-    await session.run('SET lock_configuration = true')
+    await session.lock()
     for (const expression of expressions) await check(session, expression)
     session.close()
   } finally {

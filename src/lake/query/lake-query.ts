@@ -1,14 +1,17 @@
 /** Read-only queries over one snapshot of a lake, locked down so that a statement can only read the lake. */
 
+import { resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { messageOf, ToolkitError } from '../../core/errors.ts'
 import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
+import { storageOf } from '../../storage/open-storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
-import { ident, literal, patternOf } from '../duckdb/sql.ts'
+import { mayNameParquet, namedParquet } from '../duckdb/named-parquet.ts'
+import { ident, patternOf } from '../duckdb/sql.ts'
 import {
   findWrongCall,
   findWrongCallInText,
@@ -25,6 +28,7 @@ import { howToRead } from '../views/catalog.ts'
 import type { Listed } from '../views/current-versions.ts'
 import type { ReadFacts } from '../views/fact-columns.ts'
 import { type AroundFetch, LakeViews, type NarrowedView, type ReadListed } from '../views/lake-views.ts'
+import { checkFolder, type NamedFiles, refuseUnlisted } from './named-files.ts'
 import { markedLine, statementMessage } from './statement-errors.ts'
 
 export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
@@ -37,6 +41,10 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly threads?: number | undefined
   /** One more folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
+  /** Further folders whose files statements may read, Parquet too. @default none */
+  readonly files?: readonly string[] | undefined
+  /** Further folders, absolute, of which `prepare` opens files. @default none */
+  readonly opens?: readonly string[] | undefined
   /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
   /** When copies are compared with their hashes. @default the first time that this machine reads them */
@@ -79,6 +87,7 @@ export class LakeQuery {
   readonly #views: LakeViews
   readonly #spill: SpillFolder
   readonly #access: FileAccess
+  readonly #named: Omit<NamedFiles, 'paths'>
   /** A statement is bound before the next one begins: that may need other rows of the same table. */
   readonly #inTurn = atMost(1)
   /** Macros that statements may call. */
@@ -91,11 +100,14 @@ export class LakeQuery {
     this.#views = opened.views
     this.#spill = opened.spill
     this.#access = opened.access
+    this.#named = { ...opened.named, listed: () => opened.views.files() }
   }
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
-    const { check = 'first-read', inPlace, facts, computed, countsProgress = false } = options
+    const { check = 'first-read', inPlace, facts, computed, countsProgress = false, opens = [] } = options
+    const folders = (options.files ?? []).map((folder) => resolve(folder))
+    for (const folder of folders) await checkFolder(folder)
     const spill = await newSpillFolder()
     const engine = await Engine.open({
       memoryBytes,
@@ -107,16 +119,20 @@ export class LakeQuery {
       const session = await engine.connect()
       const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
       const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
-      // DuckDB compares a pattern with this list before it looks for files, and then each file.
-      const patterns = access.allowed.map(patternOf).filter((pattern, at) => pattern !== access.allowed[at])
-      const allowed = [...access.allowed, ...patterns, ...(outFolder === undefined ? [] : [outFolder])]
+      const read = [...access.allowed, ...folders]
       // In the copy of a plan DuckDB takes the names of the files that it has found for patterns.
-      if (patterns.length > 0) await session.run("SET disabled_optimizers = 'cte_inlining'")
-      await session.run(`SET allowed_directories = [${allowed.map(literal).join(', ')}]`)
-      await session.run('SET enable_external_access = false')
+      if (read.some((folder) => patternOf(folder) !== folder))
+        await session.run("SET disabled_optimizers = 'cte_inlining'")
       if (countsProgress) await session.countProgress()
-      await session.run('SET lock_configuration = true')
-      return new LakeQuery({ engine, session, views, spill, access })
+      await session.lock([...read, ...opens, ...(outFolder === undefined ? [] : [outFolder])])
+      return new LakeQuery({
+        engine,
+        session,
+        views,
+        spill,
+        access,
+        named: { folders, local: storageOf(lake).local },
+      })
     } catch (error) {
       engine.close()
       spill.remove()
@@ -305,6 +321,8 @@ export class LakeQuery {
       )
     }
     refuse(await findWrongCall(this.#session, statements, this.#macros), sql, explained)
+    const paths = await namedParquet(this.#session, statements)
+    await refuseUnlisted({ ...this.#named, paths })
     const [statement] = statements
     return { kind: 'select', sql, tables: namedTables(statement), sought: soughtRows(statement) }
   }
@@ -330,6 +348,11 @@ export class LakeQuery {
     const wrapped = `FROM (\n${one}\n)`
     if ((await this.#session.parse(wrapped)).kind === 'wrong') return undefined
     refuse(await findWrongCallInText(this.#session, one), one)
+    if (mayNameParquet(one))
+      throw new ToolkitError(
+        'QUERY_REFUSED',
+        'Cannot run the PIVOT: it names Parquet files and takes its columns from the data, expected named columns, ON … IN (…)',
+      )
     return { kind: 'pivot', sql: wrapped, tables: mentionedTables(one) }
   }
 }
@@ -340,6 +363,7 @@ interface Opened {
   readonly views: LakeViews
   readonly spill: SpillFolder
   readonly access: FileAccess
+  readonly named: Pick<NamedFiles, 'folders' | 'local'>
 }
 
 /** A statement that reads, as it is run, and the tables whose rows it may read; `null`: possibly all. */

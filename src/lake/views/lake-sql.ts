@@ -77,10 +77,6 @@ const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[
   ...viewStatements(computed),
 ]
 
-const MADE_OF = `${HIDDEN_SCHEMA}.made_of`
-/** Asks a database which views it holds. */
-export const MADE_OF_QUERY = `SELECT ${MADE_OF}() AS made_of`
-
 /**
  * The part of a database that is the same for every lake and snapshot, but for further columns: made once, and kept as long
  * as `name` is the same.
@@ -89,8 +85,7 @@ export const keptViews = (
   computed?: readonly ComputedColumn[],
 ): { readonly name: string; readonly statements: readonly string[] } => {
   const statements = fixedStatements(computed)
-  const name = sha256Of(statements.join(';'))
-  return { name, statements: [...statements, `CREATE OR REPLACE MACRO ${MADE_OF}() AS ${literal(name)}`] }
+  return { name: sha256Of(statements.join(';')), statements }
 }
 
 /**

@@ -162,6 +162,14 @@ export class LakeViews {
     })
   }
 
+  /** Paths of the Parquet files that the snapshot lists, below the lake. */
+  async files(): Promise<ReadonlySet<string>> {
+    const files = [...TABLES, LISTINGS].map(async (table) =>
+      filesOfTables(await this.#listedFor(table), [table.name]),
+    )
+    return new Set((await Promise.all(files)).flat().map(({ path }) => path))
+  }
+
   /** Makes views and macros of the analysis layer whose rows need not be readable. @param names `null`: all */
   define(names: ReadonlySet<string> | null): Promise<void> {
     return this.#inTurn(() => this.#define(definitionsFor(names ?? definitionNames())))

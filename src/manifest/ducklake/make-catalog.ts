@@ -23,6 +23,8 @@ export interface CatalogRequest {
   readonly mostInlined?: number | undefined
   /** The catalog before, whole. */
   readonly before: Buffer | undefined
+  /** Called where that holds anything but tables: it is not used. */
+  readonly onUntrusted: () => void
   /** The bytes of an empty catalog, as `emptyCatalog` makes it. */
   readonly empty: () => Promise<Buffer>
 }
@@ -71,17 +73,23 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   }
   try {
     if (before !== undefined) {
-      let isUsable = false
-      const bytes = await make({
-        ...{ before, blockBytes },
+      const found = { isTrusted: false, isUsable: false }
+      const continued = make({
+        ...{ before, blockBytes, isUntrusted: true },
         fill: async (session, folder) => {
-          isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
-          if (!isUsable) return
+          found.isTrusted = true
+          found.isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
+          if (!found.isUsable) return
           await refreshFixed(session, fixed)
           await fill(session, folder)
         },
       })
-      if (isUsable) return bytes
+      const bytes = await continued.catch((error: unknown) => {
+        if (found.isTrusted) throw error
+        request.onUntrusted()
+        return undefined
+      })
+      if (found.isUsable && bytes !== undefined) return bytes
     }
     const empty = history.some(({ computed }) => computed.length > 0)
       ? await emptyCatalog(make, history)

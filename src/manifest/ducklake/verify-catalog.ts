@@ -1,8 +1,10 @@
 /** Compares a lake's DuckLake catalog with its manifest: whatever it says of files and snapshots must be what the newest snapshot says. */
 
+import { dirname } from 'node:path/posix'
+import { messageOf, ToolkitError } from '../../core/errors.ts'
 import { withDatabases } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { CATALOG_FILE, deleteFilePath } from '../../lake/files/layout.ts'
+import { CATALOG_FILE, DELETES_FOLDER, deleteFilePath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { readKnownRoot } from '../snapshots/snapshots.ts'
@@ -24,7 +26,11 @@ type AddProblem = (path: string, problem: 'missing' | 'changed', detail: string)
 const asking = async <T>(bytes: Buffer, ask: (session: Session) => Promise<T>): Promise<T> =>
   withDatabases(async (make) => {
     const answers: T[] = []
-    await make({ before: bytes, fill: async (session) => void answers.push(await ask(session)) })
+    await make({
+      before: bytes,
+      isUntrusted: true,
+      fill: async (session) => void answers.push(await ask(session)),
+    })
     const [answer] = answers
     if (answer === undefined) throw new TypeError('Cannot ask a catalog: no answer')
     return answer
@@ -37,13 +43,21 @@ const deletePaths = async (session: Session): Promise<readonly string[]> =>
 export const deleteFilesOf = (bytes: Buffer): Promise<readonly string[]> => asking(bytes, deletePaths)
 
 export const verifyCatalog = async (checked: CheckedCatalog, add: AddProblem): Promise<void> => {
+  const changed = (detail: string): void => add(CATALOG_FILE, 'changed', detail)
   const deletes = await asking(checked.bytes, async (session) => {
-    const changed = (detail: string): void => add(CATALOG_FILE, 'changed', detail)
     await checkSnapshots(session, checked, changed)
     await checkFiles(session, checked, changed)
     return deletePaths(session)
+  }).catch((error: unknown): readonly string[] => {
+    if (error instanceof ToolkitError && error.code !== 'LAKE_DAMAGED') throw error
+    changed(messageOf(error).split('\n', 1)[0] ?? '')
+    return []
   })
   for (const path of deletes) {
+    if (dirname(path) !== DELETES_FOLDER) {
+      changed(`it names "${path}" as deleted rows, expected files of "${DELETES_FOLDER}"`)
+      continue
+    }
     const sha256 = await storageOf(checked.lake).examine(path, {}, async (hash) => hash.sha256)
     if (sha256 === null) add(path, 'missing', 'the file is missing')
     else if (deleteFilePath(sha256) !== path) add(path, 'changed', `its SHA-256 is ${sha256}`)

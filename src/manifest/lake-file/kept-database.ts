@@ -1,12 +1,14 @@
-/** Databases that are the same for every lake, kept among this user's files so that no lake has to make them again. */
+/** Databases that are the same for many lakes, kept among this user's files so that no lake has to make them again. */
 
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { sha256Of } from '../../support/hash.ts'
 import { readCached, writeCached } from '../../support/user-cache.ts'
 import { workBase } from '../../support/work-base.ts'
 
 const HASH_CHARACTERS = 64
+/** So many of an ending: lakes with further columns have their own. */
+const MOST_KEPT = 4
 
 /** The bytes after their hash; `undefined` where they are not those that were written. */
 const unhashed = (text: Buffer | undefined): Buffer | undefined => {
@@ -18,15 +20,20 @@ const remember = async (path: string, bytes: Buffer): Promise<void> => {
   try {
     await writeCached(path, Buffer.concat([Buffer.from(sha256Of(bytes), 'latin1'), bytes]))
     const folder = dirname(path)
-    for (const name of await readdir(folder))
-      if (extname(name) === extname(path) && name !== basename(path))
-        await rm(join(folder, name), { force: true })
+    const others = (await readdir(folder)).filter(
+      (name) => extname(name) === extname(path) && name !== basename(path),
+    )
+    const aged = await Promise.all(
+      others.map(async (name) => ({ name, writtenMs: (await stat(join(folder, name))).mtimeMs })),
+    )
+    const old = aged.sort((a, b) => b.writtenMs - a.writtenMs).slice(MOST_KEPT - 1)
+    for (const { name } of old) await rm(join(folder, name), { force: true })
   } catch {
     // No home, or no room: they are made again for the next lake.
   }
 }
 
-/** @param name says what it is made of @param ending of its file: one of each is kept */
+/** @param name says what it is made of @param ending of its file: a few of each are kept */
 export const keptDatabase = async (
   { name, ending }: { readonly name: string; readonly ending: string },
   make: () => Promise<Buffer>,

@@ -7,14 +7,17 @@ import { resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
 import { type MakeDatabase, withDatabases } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
+import { foldersOfTables } from '../../lake/files/file-access.ts'
 import {
   CATALOG_FILE,
   CATALOG_FILE_RECORD,
   DELETES_FOLDER,
+  inLake,
   LAKE_FILE,
   LAKE_FILE_RECORD,
+  RUNS_FOLDER,
 } from '../../lake/files/layout.ts'
-import { keptSources, keptViews, type LakeContents, MADE_OF_QUERY } from '../../lake/views/lake-sql.ts'
+import { keptSources, keptViews, type LakeContents } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
@@ -114,11 +117,12 @@ const viewsKind: FileKind = {
   shows: async (_, { snapshot }) => String(snapshot),
   make: async (make, lake, root) => {
     const contents = await readContents(lake, root)
-    const views = keptViews(contents.computed)
-    // Those of the file that is there cost more to make than all the rest; those of other lakes have no columns of this one.
-    const ofOthers = contents.computed.length > 0 ? undefined : () => madeViews(make, views)
-    const before = (await readPlaced(lake, VIEWS)) ?? (await ofOthers?.())
-    return { bytes: await make({ before, fill: (session) => fillViews(session, views, contents) }) }
+    // The file that is there may be of anybody, and its views would be run.
+    const before = await madeViews(make, keptViews(contents.computed))
+    const fill = async (session: Session): Promise<void> => {
+      for await (const sql of keptSources(contents)) await session.run(sql)
+    }
+    return { bytes: await make({ before, fill }) }
   },
 }
 
@@ -128,16 +132,25 @@ const firstShown = async (lake: string, root: SnapshotRoot): Promise<number> =>
 
 const STATISTICS_AGAIN = `"${CATALOG_FILE}" was missing or not what was written: it was made anew, and the statistics of all files were read again`
 
+/** The folders whose files a catalog is made of; of a lake in a bucket copies stand in its own folder. */
+const foldersOf = (lake: string): readonly string[] =>
+  storageOf(lake).isRemote
+    ? [inLake(lake, '')]
+    : [...foldersOfTables(lake), ...[RUNS_FOLDER, DELETES_FOLDER].map((folder) => inLake(lake, folder))]
+
 const catalogKind: FileKind = {
   file: CATALOG,
   key: 'ducklake',
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
   make: async (make, lake, root, { anew = false, mostInlined }) => {
     const before = anew ? undefined : await readPlaced(lake, CATALOG)
-    const isLost = !anew && before === undefined && (await isKept(lake, CATALOG))
+    let isLost = !anew && before === undefined && (await isKept(lake, CATALOG))
     const bytes = await makeCatalog(make, {
       ...{ lake, newest: root, first: await firstShown(lake, root), mostInlined, before },
       empty: () => madeCatalog(make),
+      onUntrusted: () => {
+        isLost = true
+      },
     })
     return { bytes, note: isLost ? STATISTICS_AGAIN : undefined }
   },
@@ -151,19 +164,11 @@ const isLeftOut = ({ key }: Pick<FileKind, 'key'>): boolean =>
 
 type Views = ReturnType<typeof keptViews>
 
-const fillViews = async (session: Session, views: Views, contents: LakeContents): Promise<void> => {
-  await makeViews(session, views)
-  for await (const sql of keptSources(contents)) await session.run(sql)
-}
-
-/** Makes the views where the database has others. */
-const makeViews = async (session: Session, { name, statements }: Views): Promise<void> => {
-  const [found] = await session.rows(MADE_OF_QUERY).catch(() => [])
-  if (found?.made_of === name) return
+const makeViews = async (session: Session, { statements }: Views): Promise<void> => {
   for (const sql of statements) await session.run(sql)
 }
 
-/** The bytes of the database with the views of lakes without further columns. */
+/** The bytes of a database with the views of lakes with the same further columns. */
 export const madeViews = (
   make: MakeDatabase,
   views: Views = keptViews(),
@@ -238,7 +243,7 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
     const catalog = await write(catalogKind)
     if (views.kind === 'failed') throw views.error
     return { views, catalog }
-  })
+  }, foldersOf(lake))
 
 const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<string | undefined> => {
   const reasons: string[] = []
@@ -253,7 +258,7 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
       }
   }
   try {
-    if (kinds.length > 0) await withDatabases(write)
+    if (kinds.length > 0) await withDatabases(write, foldersOf(lake))
   } catch (error) {
     reasons.push(messageOf(error))
   }
@@ -337,8 +342,8 @@ export const unnamedDeletes = async (lake: string): Promise<readonly StoredFile[
   const files = await storageOf(lake).list(DELETES_FOLDER)
   if (files.length === 0) return []
   const bytes = await readPlaced(lake, CATALOG)
-  // A catalog that cannot be read may name them.
+  // A catalog that cannot be read may name them, one that holds anything but tables too.
   if (bytes === undefined && (await isKept(lake, CATALOG))) return []
-  const named = new Set(bytes === undefined ? [] : await deleteFilesOf(bytes))
-  return files.filter(({ path }) => !named.has(path))
+  const named = bytes === undefined ? [] : await deleteFilesOf(bytes).catch(() => null)
+  return named === null ? [] : files.filter(({ path }) => !named.includes(path))
 }

@@ -5,6 +5,7 @@
 
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
+import { inLake, SERVE_FOLDER } from '../../lake/files/layout.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
@@ -96,7 +97,9 @@ const parsed = (body: string): unknown => {
 
 /** Opens nothing before the first question. With 0 bytes of memory every question is refused. */
 export const newExplorer = (settings: ExplorerSettings): Explorer => {
-  const turns = newLakeTurns(settings)
+  const { lake, attachIndex } = settings
+  const opens = attachIndex === undefined ? [] : [inLake(lake, SERVE_FOLDER)]
+  const turns = newLakeTurns({ ...settings, opens })
   const seen = new WeakMap<OpenedSnapshot, Seen>()
 
   const seenOf = (opened: OpenedSnapshot): Seen => {
@@ -115,7 +118,6 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
 
   /** Works the list of all companies out, which each caller then sees a part of. */
   const makeList = async ({ lake, snapshot }: OpenedSnapshot, one: Seen): Promise<void> => {
-    const { attachIndex } = settings
     if (one.hasList || attachIndex === undefined) return
     one.rights = null
     await lake.narrow(narrowedViews('everything'))

@@ -1,19 +1,20 @@
 /**
  * A lake that is asked in turns: one work at a time, within a time limit, over the snapshot that is current when its turn comes, in
- * an engine of its own that is opened with the first work.
+ * an engine of its own that is opened with the first work. An engine whose statement does not obey is left, and another one opened.
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import { interruptOn } from '../../lake/duckdb/stoppable.ts'
+import { interruptOn, LeftBehind, orLeftBehind } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { leftBehind, mostLeftBehind } from '../../support/left-behind.ts'
 import { fairTurns } from './fair-turns.ts'
 
 export interface LakeTurnsSettings
-  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace'> {
+  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace' | 'files' | 'opens'> {
   /** Number of the snapshot that is to be asked. */
   readonly served: () => number | Promise<number>
   /** Longest time of a work, the wait for its turn included, in milliseconds. */
@@ -23,6 +24,11 @@ export interface LakeTurnsSettings
 export interface OpenedSnapshot {
   readonly lake: LakeQuery
   readonly snapshot: number
+}
+
+/** With how many engines left behind it was opened, which decides its memory. */
+interface Current extends OpenedSnapshot {
+  readonly left: number
 }
 
 export interface LakeTurns {
@@ -41,18 +47,29 @@ export interface LakeTurns {
   readonly close: () => Promise<void>
 }
 
+/** Memory with which an engine can answer at all. */
+const LEAST_BYTES = 64 * 1024 ** 2
+
+/** Engines that were left behind may hold all their memory: the next one has half as much, so that all have less than twice. */
 const openSnapshot = async (
-  { lake, memoryBytes, threads, inPlace }: LakeTurnsSettings,
+  { lake, memoryBytes: allBytes, threads, inPlace, files, opens }: LakeTurnsSettings,
   snapshot: number,
-): Promise<OpenedSnapshot> => {
+): Promise<Current> => {
+  const left = leftBehind()
+  if (left >= mostLeftBehind())
+    throw new ToolkitError(
+      'QUERY_FAILED',
+      `Cannot answer: ${left} statements that DuckDB cannot stop are still running, expected them to end first; ask again later`,
+    )
+  const memoryBytes = Math.min(allBytes, Math.max(LEAST_BYTES, Math.floor(allBytes / 2 ** left)))
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
-    ...{ lake, memoryBytes, threads, inPlace },
+    ...{ lake, memoryBytes, threads, inPlace, files, opens },
     snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
   })
-  return { lake: query, snapshot }
+  return { lake: query, snapshot, left }
 }
 
 const isUsable = async (lake: LakeQuery): Promise<boolean> => {
@@ -81,18 +98,37 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
   const tooLong = (): ToolkitError =>
     new ToolkitError('QUERY_FAILED', `Cannot answer: it took longer than ${timeoutMs} ms`)
   const inTurn = fairTurns(timeoutMs, tooLong)
-  let opened: OpenedSnapshot | undefined
+  let opened: Current | undefined
   const close = (): void => {
     opened?.lake.close()
     opened = undefined
   }
 
-  const current = async (): Promise<OpenedSnapshot> => {
+  const current = async (): Promise<Current> => {
     const snapshot = await served()
-    if (opened?.snapshot === snapshot) return opened
+    // With more memory again where one that was left behind has ended.
+    if (opened?.snapshot === snapshot && opened.left <= leftBehind()) return opened
     close()
     opened = await openSnapshot(settings, snapshot)
     return opened
+  }
+
+  const obey = async <T>(
+    one: Current,
+    signal: AbortSignal,
+    work: (opened: OpenedSnapshot, ends: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const ended = interruptOn(one.lake, signal)
+    try {
+      return await work(one, signal)
+    } catch (error) {
+      ended()
+      // A fatal error makes a whole engine useless: another one takes its place.
+      if (!(await isUsable(one.lake)) && opened === one) close()
+      throw error
+    } finally {
+      ended()
+    }
   }
 
   const takeTurn = async <T>(
@@ -101,16 +137,11 @@ export const newLakeTurns = (settings: LakeTurnsSettings): LakeTurns => {
   ): Promise<T> => {
     signal.throwIfAborted()
     const one = await current()
-    const ended = interruptOn(one.lake, signal)
     try {
-      return await work(one, signal)
+      return await orLeftBehind(obey(one, signal, work), signal, () => one.lake.close())
     } catch (error) {
-      ended()
-      // A fatal error makes a whole engine useless: another one takes its place.
-      if (!(await isUsable(one.lake))) close()
+      if (error instanceof LeftBehind) opened = undefined
       throw signal.aborted ? signal.reason : error
-    } finally {
-      ended()
     }
   }
 

@@ -83,8 +83,6 @@ const openEngine = async (
   try {
     const session = await engine.connect()
     await attachSegments(session, folder, segments)
-    await session.run('SET enable_external_access = false')
-    await session.run('SET lock_configuration = true')
     session.close()
     return engine
   } catch (error) {

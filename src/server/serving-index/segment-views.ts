@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
+import { refuseAllButTables } from '../../lake/duckdb/untrusted-database.ts'
 import { INDEX_TABLES, type SegmentDescription, searchFile, UNLISTED_TABLE } from './index-form.ts'
 
 type TableName = keyof typeof INDEX_TABLES
@@ -61,7 +62,11 @@ const rowsOf = (segment: number, table: TableName): string =>
         JOIN (SELECT rowid AS company_row, internal_id FROM ${database(segment)}.company) USING (company_row))`
     : `${database(segment)}.${ident(table)}`
 
-/** Attaches the segments in a folder, and makes their views. */
+/**
+ * Attaches the segments in a folder, locks the engine, and makes their views. The files stand in the lake, and may be of anybody.
+ *
+ * @throws {ToolkitError} `LAKE_DAMAGED` where one holds anything but tables
+ */
 export const attachSegments = async (
   session: Session,
   folder: string,
@@ -72,6 +77,8 @@ export const attachSegments = async (
     await session.run(
       `ATTACH IF NOT EXISTS ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`,
     )
+  await session.lock()
+  for (const at of segments.keys()) await refuseAllButTables(session, database(at))
   const superseded = new Map<string, boolean>()
   for (const at of segments.keys())
     for (const content of ['companies', 'relations'] as const)

@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Engine, Session } from '../../lake/duckdb/engine.ts'
-import { stoppable } from '../../lake/duckdb/stoppable.ts'
+import { LeftBehind, orLeftBehind, stoppable } from '../../lake/duckdb/stoppable.ts'
 import type { DocumentKind, DocumentPlace, IndexDescription } from './index-form.ts'
 
 type Work<T> = (session: Session) => Promise<T>
@@ -21,6 +21,8 @@ export class SessionPool {
   readonly #size: number
   readonly #waiting: Waiting[] = []
   #closed: Promise<void> | undefined
+  /** Sessions whose statements did not obey, and are running still. */
+  #left = 0
 
   private constructor(openEngine: () => Promise<Engine>, engine: Engine, size: number) {
     this.#openEngine = openEngine
@@ -68,7 +70,7 @@ export class SessionPool {
           : slot
       session?.close()
     }
-    this.#engine.close()
+    if (this.#left === 0) this.#engine.close()
   }
 
   async #take(signal: AbortSignal): Promise<Slot> {
@@ -106,8 +108,16 @@ export class SessionPool {
     try {
       const ready = session ?? (await this.#connect())
       session = ready
-      return await stoppable(ready, signal, () => work(ready))
+      return await orLeftBehind(
+        stoppable(ready, signal, () => work(ready)),
+        signal,
+        () => this.#end(ready),
+      )
     } catch (error) {
+      if (error instanceof LeftBehind) {
+        this.#left += 1
+        session = null
+      }
       if (session !== null && !(await works(session))) {
         session.close()
         session = null
@@ -116,6 +126,13 @@ export class SessionPool {
     } finally {
       this.#release(session)
     }
+  }
+
+  /** Closes a session that was left behind, once its statement has ended. */
+  #end(session: Session): void {
+    this.#left -= 1
+    session.close()
+    if (this.#closed !== undefined && this.#left === 0) this.#engine.close()
   }
 
   async #connect(): Promise<Session> {

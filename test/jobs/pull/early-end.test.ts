@@ -8,11 +8,11 @@ import { pull } from '../../../src/jobs/pull/pull.ts'
 import { commitRun, planRun, workRun } from '../../../src/jobs/steps/run-steps.ts'
 import { sync } from '../../../src/jobs/sync/sync.ts'
 import { cli, errorCode } from '../../cli/run-cli.ts'
-import { runCommand } from '../../support/run-command.ts'
 import { openEndpoint } from '../../observe/endpoint.ts'
 import { stoppedBehindCommit } from '../../run/stopped-behind-commit.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
+import { runCommand } from '../../support/run-command.ts'
 
 const COMPANIES = Array.from(
   { length: 25 },

@@ -9,6 +9,7 @@ import { viewsSql } from '../../../src/jobs/views/views.ts'
 import { withDatabases } from '../../../src/lake/duckdb/database-files.ts'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
+import { keptDatabase } from '../../../src/manifest/lake-file/kept-database.ts'
 import { madeViews, writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
@@ -233,6 +234,17 @@ test('views are made once, and again where what was kept is damaged or may be of
   await chmod(file, 0o666)
   expect(await viewsMade(env)).not.toEqual(Buffer.alloc(0))
   expect((await stat(file)).mode & 0o777).toBe(0o600)
+})
+
+test('of databases for lakes with other columns the newest four are kept, each as it was made', async () => {
+  const env = { FIRMLAKE_WORK_DIR: await temporaryFolder() }
+  const kept = (name: string): Promise<Buffer> =>
+    keptDatabase({ name: name.repeat(32), ending: '.duckdb' }, async () => Buffer.from(`of ${name}`), env)
+  for (const name of 'abcdef') expect(String(await kept(name))).toBe(`of ${name}`)
+  const folder = join(env.FIRMLAKE_WORK_DIR, 'views')
+  expect((await readdir(folder)).length).toBe(4)
+  expect(await readdir(folder)).toContain(`${'f'.repeat(32)}.duckdb`)
+  expect(String(await kept('f'))).toBe('of f')
 })
 
 test('a folder that cannot be written costs time only', async () => {

@@ -4,6 +4,7 @@ import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
 
 /** The fields that change with anything of a record. */
@@ -64,6 +65,5 @@ export const sinceLast = (snapshot: Pick<Snapshot, 'pulls'> | null, service: str
 
 const dayBefore = (instant: string): string =>
   new Date(Date.parse(instant) - DAY_MS).toISOString().slice(0, 10)
-const DAY_MS = 86_400_000
 
 const isWhole = ({ from, to }: PullEntry): boolean => from === undefined && to === undefined

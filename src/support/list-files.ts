@@ -71,7 +71,7 @@ export const roomOfFiles = (files: readonly FoundPath[]): ReadonlyMap<string, nu
 /** Whether a file or folder with a temporary name was left behind, by its name and the newest change in it. */
 export const isLeftBehind = async (path: string, rule: IdleRule = { now: new Date() }): Promise<boolean> => {
   const name = basename(path)
-  // Of whoever is at work nothing is listed.
+  // The files of a process at work are not listed.
   if (!isLeftover(name, 0, rule)) return false
   return (await listTree(path)).every(({ changedMs }) => isLeftover(name, changedMs, rule))
 }

@@ -15,7 +15,7 @@ export interface LakeQueryRequest extends InPlaceOptions {
   readonly snapshot?: number | undefined
   /** One more folder, for files of answers. @default none */
   readonly outFolder?: string | undefined
-  /** In all. @default 1 GiB */
+  /** In all. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

@@ -22,7 +22,7 @@ const temporaryHome = (temporary: string): string => {
   )
 }
 
-/** What the system says of a home. Without `HOME` it throws of a user that it does not know, as in many containers. */
+/** The home that the system names. Without `HOME` it knows none of some users, as in many containers, and Node throws. */
 const ownHome = (): string => {
   try {
     return homedir()

@@ -51,7 +51,7 @@ export interface ForgetOptions {
   readonly dryRun?: boolean | undefined
   /** A catalog that shows the lake's Iceberg tables. @default none */
   readonly catalog?: CatalogOptions | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** The most that files of a lake in a bucket take on this machine's disk at once, in bytes. @default FIRMLAKE_CACHE_BYTES */
   readonly localBytes?: number | undefined

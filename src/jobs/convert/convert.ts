@@ -60,11 +60,15 @@ const pathsIn = (input: Input): readonly string[] => {
   return input.kind === 'files' ? input.paths : []
 }
 
-const sourcesOf = async (
+/** The sources of all inputs. @param targets as `localSources` takes them */
+export const sourcesOfInputs = async (
   inputs: readonly Input[],
   content: Content | undefined,
+  targets?: ReadonlySet<string>,
 ): Promise<readonly Source[]> => {
-  const sources = inputs.map(async (input) => (isSource(input) ? [input] : localSources(pathsIn(input))))
+  const sources = inputs.map(async (input) =>
+    isSource(input) ? [input] : localSources(pathsIn(input), process.cwd(), targets),
+  )
   const all = (await Promise.all(sources)).flat()
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
@@ -114,7 +118,7 @@ export const convert = async (options: ConvertOptions): Promise<RunReport & Targ
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
       return paths === undefined
-        ? convertSources(await sourcesOf(inputs, content), planned, run)
+        ? convertSources(await sourcesOfInputs(inputs, content), planned, run)
         : convertFiles({ inputs: paths, cwd: process.cwd(), content, ...planned }, run)
     })
     return report(loaded)

@@ -42,7 +42,8 @@ export const DOCUMENTS: Readonly<Record<string, string>> = {
 ${MADE}
 
 Each table has a view of its name with the current version of each record, and, but for \`quarantine\` and \`listings\`, a view
-\`<table>_history\` with all versions. Date-times are instants in UTC.
+\`<table>_history\` with all versions. Date-times are instants in UTC. A day that the service writes as a date-time (unit: day as reported)
+is the day that is written, whatever its offset, at its beginning or time in UTC.
 
 ${[...TABLES, QUARANTINE, LISTINGS].map(tableText).join('\n')}
 ## Line items

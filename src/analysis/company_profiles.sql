@@ -18,7 +18,7 @@
 --   currency: currency of the figures
 --   registration_date: day of the registration
 --   registration_date_text: registration date as reported where it is no date, else NULL
---   last_fiscal_year_end: last day of the most recent fiscal year, UTC
+--   last_fiscal_year_end: last day of the most recent fiscal year, as reported
 -- rule: Of companies, which has all fields. The main industry is the first code of the company.
 -- example: SELECT year(registration_date) AS founded, count(*) FROM company_profiles WHERE country_code = 'SE' GROUP BY ALL
 CREATE OR REPLACE VIEW company_profiles AS

@@ -17,7 +17,7 @@ export interface LakeQueryRequest extends InPlaceOptions {
   readonly outFolder?: string | undefined
   /** A folder whose files the statement may read. @default none */
   readonly files?: string | undefined
-  /** In all. @default 1 GiB */
+  /** In all. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

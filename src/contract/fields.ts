@@ -38,6 +38,8 @@ export interface BooleanField<O extends Omitted = Omitted> extends Described<O> 
 /** ISO 8601 text. The offset and the number of digits vary. */
 export interface DateTimeField<O extends Omitted = Omitted> extends Described<O> {
   readonly kind: 'date-time'
+  /** Whether it is a day: the one that is written, whatever offset stands behind it. @default false: it is an instant */
+  readonly isDay?: true
 }
 export interface TextsField<O extends Omitted = Omitted> extends Described<O> {
   readonly kind: 'texts'
@@ -130,6 +132,11 @@ export const dateTime = <const O extends Omitted>(omitted: O, about: string): Da
   kind: 'date-time',
   omitted,
   about,
+})
+/** A day, which the service writes as a date-time. */
+export const calendarDay = <const O extends Omitted>(omitted: O, about: string): DateTimeField<O> => ({
+  ...dateTime(omitted, about),
+  isDay: true,
 })
 export const texts = (about: string): TextsField<'null'> => ({ kind: 'texts', omitted: 'null', about })
 export const personalTexts = (about: string): TextsField<'null'> => ({

@@ -2,6 +2,7 @@
 
 import {
   boolean,
+  calendarDay,
   dateTime,
   financials,
   integer,
@@ -90,7 +91,7 @@ export const MINIFIED_INFO = object('MinifiedInfo', 'What a minified search retu
   CompanyName: text('null', 'Name.'),
   CountryCode: text('null', 'ISO country code.'),
   OperationalStatus: integer('zero', 'Status code.', 'OperationalStatus'),
-  LastFiscalYearEnd: dateTime('null', 'End of last fiscal year.'),
+  LastFiscalYearEnd: calendarDay('null', 'End of last fiscal year.'),
   LocalCurrencyCode: text('null', 'Local currency code.'),
   BeneficialOwnerUpdatedAt: dateTime('null', 'UBO data changed.'),
   CompanyInfoUpdatedAt: dateTime('null', 'Registration data changed.'),
@@ -111,8 +112,8 @@ export const META_DATA = object(
     CurrentCurrencyCode: text('always', 'Currency of the figures; equals the requested one.'),
     FinancialFigureScale: text('always', 'Scale of the amounts as they come.', 'FinancialFigureScale'),
     FiscalYearLength: integer('zero', 'Months, typically 12.'),
-    LastFiscalYearEnd: dateTime('default', 'End of most recent fiscal year.'),
-    LastReportQuarter: dateTime('default', 'End of most recent quarterly report.'),
+    LastFiscalYearEnd: calendarDay('default', 'End of most recent fiscal year.'),
+    LastReportQuarter: calendarDay('default', 'End of most recent quarterly report.'),
     BeneficialOwnerUpdatedAt: dateTime('default', 'UBO data update.'),
     CompanyInfoUpdatedAt: dateTime('default', 'Company info update.'),
     FinancialsUpdatedAt: dateTime('default', 'Primary financials update.'),
@@ -182,9 +183,9 @@ const OWNERSHIP_FIELDS = {
   MinVotes: number('null', 'Lower bound of votes.'),
   MaxVotes: number('null', 'Upper bound of votes.'),
   ShareClass: text('null', 'Share class identifier.'),
-  ProtocolDate: dateTime('default', 'Date of the ownership protocol/document.'),
-  InDate: dateTime('default', 'Date the ownership became effective.'),
-  OutDate: dateTime('null', 'Date the ownership ended.'),
+  ProtocolDate: calendarDay('default', 'Date of the ownership protocol/document.'),
+  InDate: calendarDay('default', 'Date the ownership became effective.'),
+  OutDate: calendarDay('null', 'Date the ownership ended.'),
   UpdatedAt: dateTime('default', 'Last update.'),
 } as const
 
@@ -208,8 +209,8 @@ export const ROLE = object('Role', 'A board, CEO or other role.', {
   Id: integer('always', 'Role type identifier.'),
   Text: text('null', 'Role title.'),
   Category: text('null', 'Role category.'),
-  InDate: dateTime('default', 'Start of the role.'),
-  OutDate: dateTime('null', 'End of the role.'),
+  InDate: calendarDay('default', 'Start of the role.'),
+  OutDate: calendarDay('null', 'End of the role.'),
   UpdatedAt: dateTime('default', 'Last update.'),
 })
 
@@ -242,7 +243,7 @@ export const RELATION = object('Relation', 'An entity, company or person, in Par
   CompanyStructureOwners: many(OWNERSHIP, 'Corporate structure ownership records.'),
   KeyPersonRoles: many(ROLE, 'Board, CEO and other roles.'),
   History: selfList('Historical relationship records; needs subscription authorization.'),
-  RegistrationDate: dateTime('null', 'Entity registration date.'),
+  RegistrationDate: calendarDay('null', 'Entity registration date.'),
   UpdatedAt: dateTime('default', 'Last update.'),
 })
 

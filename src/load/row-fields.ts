@@ -36,6 +36,8 @@ export class RowFields {
   /** The columns that the fields become. */
   readonly columns: readonly ChunkColumn[]
   readonly #names: readonly Buffer[]
+  /** Which are days. */
+  readonly #days: readonly boolean[]
   readonly #readers: readonly FieldReader[]
   /** The columns that take values as they are. */
   readonly #words: readonly (WordsColumn | undefined)[]
@@ -53,6 +55,7 @@ export class RowFields {
     const leaves = rowPlacesOf(fields)
     this.reported = new MembersColumn('as_reported', dateTimes)
     this.#names = leaves.map(({ path }) => memberName(path.at(-1) ?? ''))
+    this.#days = leaves.map(({ field }) => field.kind === 'date-time' && field.isDay === true)
     this.#readers = leaves.map(({ name, field }) => readerOf(name, field))
     this.columns = columnsOf(fields, this.#readers)
     const alone = this.#readers.map(({ columns: [column], read }) =>
@@ -96,7 +99,8 @@ export class RowFields {
     else if (form === ODD) {
       this.#text.read(this.#block, from, to)
       const found = this.#odd?.instants.get(this.#text.text())
-      if (found?.micros !== undefined) this.#words[place]?.setBig(at, found.micros)
+      const micros = this.#days[place] ? found?.dayMicros : found?.micros
+      if (micros !== undefined) this.#words[place]?.setBig(at, micros)
       if (found?.reported !== undefined) this.reported.add(at, place, name, Buffer.from(found.reported))
     } else {
       const json = this.#block.toString('utf8', from, to)

@@ -7,7 +7,7 @@ import type { ColumnTable } from '../lake/duckdb/column-tables.ts'
 import type { Engine } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { CHUNK_ROWS } from '../lake/duckdb/vectors.ts'
-import { instantsOf, unparsedTimestamps } from '../lake/tables/value-sql.ts'
+import { dayOf, instantsOf, unparsedTimestamps } from '../lake/tables/value-sql.ts'
 import { isOddJson, TextReader } from './cell-values.ts'
 import type { RecordRows, RowCells } from './record-rows.ts'
 import { FORM_BITS, MASKED, ODD } from './row-columns.ts'
@@ -16,6 +16,8 @@ import { FORM_BITS, MASKED, ODD } from './row-columns.ts'
 export interface OddInstant {
   /** Microseconds since 1970. */
   readonly micros: bigint | undefined
+  /** The same of a day, as it is written. */
+  readonly dayMicros: bigint | undefined
   /** The text as JSON, where the instant does not restore it. */
   readonly reported: string | undefined
 }
@@ -31,7 +33,7 @@ const NAME = 'v'
 const [BEFORE, BEHIND] = [`{"${NAME}":`.length, -'}'.length]
 
 const INSTANTS = (from: string): string => `
-SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unparsedTimestamps([NAME], 'texts', 'instants')} AS reported
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, epoch_us(${dayOf('text')})::VARCHAR AS day, ${unparsedTimestamps([NAME], 'texts', 'instants')} AS reported
 FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants FROM ${from})`
 
 const JSONS = (from: string): string => `
@@ -45,9 +47,12 @@ export const readOddValues = async (
 ): Promise<UncommonValues> => {
   const found = { instants: new Map<string, OddInstant>(), jsons: new Map<string, string>() }
   const { instants, jsons } = textsForDuckDb(rows, block)
-  for await (const { text, micros, reported } of rowsOf(engine, instants, INSTANTS))
+  const numberIn = (value: unknown): bigint | undefined =>
+    typeof value === 'string' ? BigInt(value) : undefined
+  for await (const { text, micros, day, reported } of rowsOf(engine, instants, INSTANTS))
     found.instants.set(String(text), {
-      micros: typeof micros === 'string' ? BigInt(micros) : undefined,
+      micros: numberIn(micros),
+      dayMicros: numberIn(day),
       reported: typeof reported === 'string' ? reported.slice(BEFORE, BEHIND) : undefined,
     })
   for await (const { text, json } of rowsOf(engine, jsons, JSONS)) found.jsons.set(String(text), String(json))

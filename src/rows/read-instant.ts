@@ -1,6 +1,6 @@
 /**
  * Date-times as instants, in the forms in which services write them: a day, or a day with a time, a fraction and a zone.
- * They are what DuckDB makes of the text (`lake/tables/date-times.ts`); every other form is left to it.
+ * They are what DuckDB makes of the text (`lake/tables/value-sql.ts`); every other form is left to it.
  */
 
 import { JSON_BYTES } from '../support/json-bytes.ts'
@@ -26,8 +26,8 @@ export class InstantReader {
   low = 0
   high = 0
 
-  /** Reads the text from `from` to `to`. */
-  read(bytes: Uint8Array, from: number, to: number): InstantForm {
+  /** Reads the text from `from` to `to`. @param isDay takes a day as it is written, and so its time, in whatever zone */
+  read(bytes: Uint8Array, from: number, to: number, isDay = false): InstantForm {
     const year = number(bytes, from, 4)
     const month = number(bytes, from + 5, 2)
     const day = number(bytes, from + 8, 2)
@@ -36,10 +36,10 @@ export class InstantReader {
     const days = daysSince1970(year, month, day)
     if (to - from === DAY_LENGTH)
       return days === -DAYS_BEFORE_1970 ? 'absent' : this.#set(days * DAY_SECONDS, 0, 'unlike')
-    return this.#time(bytes, from, to, days)
+    return this.#time(bytes, from, to, days, isDay)
   }
 
-  #time(bytes: Uint8Array, from: number, to: number, days: number): InstantForm {
+  #time(bytes: Uint8Array, from: number, to: number, days: number, isDay: boolean): InstantForm {
     const separator = bytes[from + DAY_LENGTH]
     if (to - from < SECOND_LENGTH || (separator !== LETTER_T && separator !== SPACE)) return 'other'
     const hour = number(bytes, from + 11, 2)
@@ -67,7 +67,7 @@ export class InstantReader {
     // The default is the beginning of that day wherever it was written: an offset does not make it another one.
     if (seconds === DEFAULT_SECONDS && micros === 0)
       return onlyZeros(bytes, from + SECOND_LENGTH + 1, at) ? 'absent' : 'other'
-    return this.#set(seconds - offset, micros, isPlain ? 'plain' : 'unlike')
+    return this.#set(isDay ? seconds : seconds - offset, micros, isPlain ? 'plain' : 'unlike')
   }
 
   /** Keeps seconds and microseconds as 64 bits, without a number that a double cannot hold. */

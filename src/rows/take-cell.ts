@@ -1,6 +1,6 @@
 /** Takes a checked value of a row's field into the row: read once, while the checker stands on it. */
 
-import type { Field, TextField } from '../contract/fields.ts'
+import type { DateTimeField, Field, TextField } from '../contract/fields.ts'
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 import { isOddJson, maskedJson, numberOf, wholeOf } from './cell-values.ts'
 import { InstantReader } from './read-instant.ts'
@@ -23,7 +23,7 @@ export class CellTaker {
   take(rows: RecordRows, field: Field, place: number, block: Buffer, from: number, to: number): void {
     switch (field.kind) {
       case 'date-time':
-        this.#takeInstant(rows, place, block, from, to)
+        this.#takeInstant(rows, field, place, block, from, to)
         return
       case 'integer':
         this.#takeWhole(rows, field, place, block, from, to)
@@ -59,8 +59,15 @@ export class CellTaker {
     else rows.cell(place | VALUE, from + 1, to - 1)
   }
 
-  #takeInstant(rows: RecordRows, place: number, block: Buffer, from: number, to: number): void {
-    const form = this.#instant.read(block, from + 1, to - 1)
+  #takeInstant(
+    rows: RecordRows,
+    { isDay }: DateTimeField,
+    place: number,
+    block: Buffer,
+    from: number,
+    to: number,
+  ): void {
+    const form = this.#instant.read(block, from + 1, to - 1, isDay)
     if (form === 'absent') return
     if (form === 'other') {
       rows.oddCell(place | ODD, from, to)

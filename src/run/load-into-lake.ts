@@ -156,8 +156,8 @@ export const workWithJournal = async (
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
-    const units = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    await journal.finish({ units, pulls: pulls?.() ?? [] })
+    const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
+    await journal.finish({ ...loaded, pulls: pulls?.() ?? [] })
   } finally {
     await journal.close()
   }

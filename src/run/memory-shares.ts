@@ -1,14 +1,8 @@
 /** How the memory that a command may use is shared between Node and DuckDB: of loading, compacting, querying, serving. */
 
-import { availableParallelism } from 'node:os'
 import { ToolkitError } from '../core/errors.ts'
 import { DECODE_LIMITS } from '../decode/decode-limits.ts'
-
-/** Peak memory of a run by default, in bytes: 1 GiB, so that it fits beside others on a small machine. */
-export const DEFAULT_MEMORY_BYTES = 1024 ** 3
-
-/** Threads of queries and compactions by default. */
-export const DEFAULT_THREADS = 2
+import { machineLimits } from '../support/machine-limits.ts'
 
 export interface MemoryShares {
   /** DuckDB's limit, in bytes. */
@@ -86,8 +80,11 @@ const blockRoom = (
   blocks: 2 * (threads + 2 + Math.max(checkThreads, 1)),
 })
 
-/** Partitions loaded side by side by default: as many as the machine has cores, and memory for with blocks of 16 MiB. */
-export const defaultThreads = (totalBytes: number, cores = availableParallelism()): number => {
+/**
+ * Partitions loaded side by side by default: as many as the machine has cores, and memory for with blocks of 16 MiB; two
+ * where they fit with smaller ones.
+ */
+export const defaultThreads = (totalBytes: number, cores = machineLimits().cpus): number => {
   for (let threads = cores; threads > 2; threads--) {
     const { bytes, blocks } = blockRoom(
       totalBytes,
@@ -97,7 +94,13 @@ export const defaultThreads = (totalBytes: number, cores = availableParallelism(
     )
     if (bytes >= blocks * 16 * MEBIBYTE) return threads
   }
-  return 2
+  return totalBytes >= leastToLoad(2, checkThreadsFor(2, cores)) ? 2 : 1
+}
+
+/** The least memory that so many partitions side by side are loaded in, in bytes. */
+const leastToLoad = (threads: number, checkThreads: number): number => {
+  const { bytes, blocks } = blockRoom(0, threads, checkThreads)
+  return Math.max(blocks * LEAST_BLOCK_BYTES - bytes, 32 * LEAST_BLOCK_BYTES)
 }
 
 /**
@@ -109,7 +112,7 @@ export const defaultThreads = (totalBytes: number, cores = availableParallelism(
 export const divideMemory = (
   totalBytes: number,
   threads = defaultThreads(totalBytes),
-  cores = availableParallelism(),
+  cores = machineLimits().cpus,
 ): MemoryShares => {
   const checkThreads = checkThreadsFor(threads, cores)
   const { bytes, blocks } = blockRoom(totalBytes, threads, checkThreads)
@@ -118,17 +121,41 @@ export const divideMemory = (
     const engineBytes = bytes + threads * LEAST_BYTES.partition - blocks * blockBytes
     return { engineBytes, blockBytes, checkThreads }
   }
-  const least = Math.max(totalBytes - bytes + blocks * LEAST_BLOCK_BYTES, 32 * LEAST_BLOCK_BYTES)
+  const least = leastToLoad(threads, checkThreads)
   throw tooLittle(`load ${counted(threads, 'partition')} at once`, totalBytes, least, threads)
 }
+
+const leastToCompact = (threads: number): number =>
+  (BESIDE_BYTES.compacting + threads * LEAST_BYTES.compactingThread) / (1 - BEYOND_LIMIT)
+
+/** The most that is used by default: it fits beside others on a small machine. */
+const MOST_DEFAULT_BYTES = 1024 ** 3
+/** The rest is for the system, which keeps what it read of files there. */
+const SHARE_OF_LIMIT = 0.7
+/** The share where some work needs more than that. */
+const MOST_OF_LIMIT = 0.95
+
+/**
+ * Peak memory by default, in bytes: 1 GiB, or 70 % of what this process may use, where that is less. In a small container it is
+ * what every work needs at least, with one thread, as long as there is as much.
+ */
+export const defaultMemory = (limitBytes: number): number => {
+  const least = Math.min(leastToCompact(1), limitBytes * MOST_OF_LIMIT)
+  return Math.ceil(Math.min(MOST_DEFAULT_BYTES, Math.max(limitBytes * SHARE_OF_LIMIT, least)))
+}
+
+export const DEFAULT_MEMORY_BYTES = defaultMemory(machineLimits().memoryBytes)
+
+/** Threads of queries and compactions by default: two, where both fit into the memory. */
+export const threadsFor = (totalBytes: number): number => (totalBytes >= leastToCompact(2) ? 2 : 1)
+
+export const DEFAULT_THREADS = threadsFor(DEFAULT_MEMORY_BYTES)
 
 /** DuckDB's limit in a compaction, in bytes. @throws {ToolkitError} USAGE when so many threads do not fit */
 export const compactMemory = (totalBytes: number, threads: number): number => {
   const engineBytes = Math.floor(totalBytes * (1 - BEYOND_LIMIT)) - BESIDE_BYTES.compacting
-  const leastBytes = threads * LEAST_BYTES.compactingThread
-  if (engineBytes >= leastBytes) return engineBytes
-  const least = (BESIDE_BYTES.compacting + leastBytes) / (1 - BEYOND_LIMIT)
-  throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, least, threads)
+  if (engineBytes >= threads * LEAST_BYTES.compactingThread) return engineBytes
+  throw tooLittle(`compact with ${counted(threads, 'thread')}`, totalBytes, leastToCompact(threads), threads)
 }
 
 /**

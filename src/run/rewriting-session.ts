@@ -16,7 +16,7 @@ import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from './memory-s
 import type { RunScope } from './with-run.ts'
 
 export interface RewritingOptions {
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

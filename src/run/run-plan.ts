@@ -227,10 +227,14 @@ const encodeJob = (job: Job): StoredJob => {
   }
 }
 
-/** A job as it is compared: a file is the same by its absolute path and by one that is relative to any folder. */
-const comparedJob = (job: StoredJob): StoredJob => {
+/**
+ * A job as it is compared: a file is the same by its absolute path and by one that is relative to any folder.
+ *
+ * @param anywhere whether files may stand elsewhere
+ */
+const comparedJob = (job: StoredJob, anywhere = false): StoredJob => {
   const { pipeline, inputs, cwd } = job
-  const places = inputs.map((one) => (one === STDIN ? one : resolve(cwd, one)))
+  const places = anywhere ? [] : inputs.map((one) => (one === STDIN ? one : resolve(cwd, one)))
   return JSON.parse(JSON.stringify(pipeline === 'convert' ? { ...job, inputs: places, cwd: '' } : job))
 }
 
@@ -238,9 +242,9 @@ const comparedJob = (job: StoredJob): StoredJob => {
 export const isSameJob = (a: Job, b: Job): boolean =>
   isDeepStrictEqual(comparedJob(encodeJob(a)), comparedJob(encodeJob(b)))
 
-/** A stored plan as it is compared with another; `undefined` for what is none. */
-export const comparedPlan = (stored: unknown): StoredPlan | undefined =>
-  fits(STORED, stored) ? { ...stored, jobs: stored.jobs.map(comparedJob) } : undefined
+/** A stored plan as it is compared with another; `undefined` for what is none. @param anywhere as of a job */
+export const comparedPlan = (stored: unknown, anywhere: boolean): StoredPlan | undefined =>
+  fits(STORED, stored) ? { ...stored, jobs: stored.jobs.map((job) => comparedJob(job, anywhere)) } : undefined
 
 /** @throws {FormError} */
 const decodeJob = (stored: StoredJob): Job => {

@@ -10,7 +10,6 @@ import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
-import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import {
@@ -22,11 +21,12 @@ import {
   planOf,
   type RunPlan,
 } from './run-plan.ts'
+import { isSameWork, type SourcesNow } from './same-work.ts'
 
 /** Texts of files in a run's folder, by their names. */
 export type RunTexts = ReadonlyMap<string, string>
 
-export interface StartRequest {
+export interface StartRequest extends SourcesNow {
   readonly lake: string
   readonly plan: RunPlan
   readonly now: Date
@@ -46,16 +46,10 @@ export interface StartRequest {
   readonly mostBlockBytes?: number | undefined
 }
 
-/** So long after its commit a run that was not removed is what the same command is about; later it asks for what is new. */
-const SAME_WORK_MS = 12 * 3_600_000
-
 /** A lease, and the snapshot that shows the run where it was committed before. */
 export interface StartedRun extends RunLease {
   readonly committed?: number
 }
-
-/** Whether the lake does not keep a run of the plan from loading once more what it has. */
-const loadsAnew = ({ again, jobs }: RunPlan): boolean => again || jobs.some(({ kind }) => kind === 'pull')
 
 /** Takes over a run of the same plan whose process is gone, also one that was committed just before, or makes a new run. */
 export const startRun = async ({
@@ -64,6 +58,8 @@ export const startRun = async ({
   files,
   orMoreFiles = false,
   mostBlockBytes,
+  sources,
+  signal,
   ...request
 }: StartRequest): Promise<StartedRun> => {
   const { lake, now } = request
@@ -74,24 +70,40 @@ export const startRun = async ({
   for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || shared) continue
     const before: unknown = await readPlan(lake, run).catch(() => undefined)
-    const isSame = isSamePlan(before, plan, mostBlockBytes)
+    // The bytes of what was committed are compared: wherever files stand by now.
+    const isSame = isSamePlan(before, plan, { mostBlockBytes, anywhere: committed !== null && plan.again })
     const isOneOfMore = !isSame && orMoreFiles && committed !== null && (await hasMoreFiles(lake, run, plan))
     if (!isSame && !isOneOfMore) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
     if (committed === null) return lease
-    const { time } = await readRoot(lake, committed)
-    if (loadsAnew(plan) && now.getTime() - Date.parse(time) < SAME_WORK_MS) return { ...lease, committed }
-    await removeCommittedRun(lease, committed)
+    try {
+      if (await isSameWork({ lake, run, committed }, plan, now, { sources, signal }))
+        return { ...lease, committed }
+      await removeCommittedRun(lease, committed)
+    } catch (error) {
+      await releaseRun(lease)
+      throw error
+    }
   }
   return create()
 }
 
 const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(plan)))
 
+interface SamePlan {
+  readonly mostBlockBytes?: number | undefined
+  /** Whether files may stand elsewhere. @default false */
+  readonly anywhere?: boolean
+}
+
 /** Ignores limits that did not exist when the run was planned. */
-const isSamePlan = (before: unknown, plan: RunPlan, mostBlockBytes = 0): boolean => {
-  const [stored, asked] = [comparedPlan(before), comparedPlan(asJson(plan))]
+const isSamePlan = (
+  before: unknown,
+  plan: RunPlan,
+  { mostBlockBytes = 0, anywhere = false }: SamePlan = {},
+): boolean => {
+  const [stored, asked] = [comparedPlan(before, anywhere), comparedPlan(asJson(plan), anywhere)]
   if (stored === undefined || asked === undefined) return false
   const { blockBytes, ...limits } = stored.limits
   const isOwnSize = blockBytes !== undefined && blockBytes > mostBlockBytes

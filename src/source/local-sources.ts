@@ -199,15 +199,23 @@ const FILES_AT_ONCE = 100
  * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once. Files of a folder
  * or pattern that lie in a lake, or where a lake delivers to, are left out: a load must not read what loads have made.
  *
+ * @param targets real paths of files that are going to be written; what stands there is an earlier result
  * @returns what was found, and how many files were left out
- * @throws {ToolkitError} `SOURCE_NOT_FOUND` naming the input that gives nothing; `SOURCE_UNREADABLE`
+ * @throws {ToolkitError} `SOURCE_NOT_FOUND` naming the input that gives nothing; `SOURCE_UNREADABLE`; `TARGET_REFUSED` for an
+ *   input that would be written over
  */
 export const findLocalSources = async (
   inputs: readonly string[],
-): Promise<{ readonly sources: readonly LocalSource[]; readonly ownFiles: number }> => {
+  targets: ReadonlySet<string> = new Set(),
+): Promise<{
+  readonly sources: readonly LocalSource[]
+  readonly ownFiles: number
+  readonly targetFiles: number
+}> => {
   const found = new Map<string, LocalSource>()
   const isOwnFile = ownFileTest()
   const left = new Set<string>()
+  const written = new Set<string>()
   for (const input of inputs) {
     if (input === STDIN) found.set(STDIN, { kind: 'stdin' })
     else {
@@ -219,12 +227,30 @@ export const findLocalSources = async (
         // Mostly they are equal, and one text is enough: there may be very many.
         const identity = real === path ? path : real
         const isOwn = source.bytes !== undefined && ((await isOwnFile(path)) || (await isOwnFile(identity)))
-        if (isOwn && path !== input) left.add(identity)
+        if (targets.has(identity)) {
+          refuseInput(path, path === input)
+          written.add(identity)
+        } else if (isOwn && path !== input) left.add(identity)
         else if (!found.has(identity)) found.set(identity, isOwn ? { ...source, isOwn } : source)
       }
     }
   }
-  return { sources: [...found.values()], ownFiles: [...left].filter((one) => !found.has(one)).length }
+  return {
+    sources: [...found.values()],
+    ownFiles: [...left].filter((one) => !found.has(one)).length,
+    targetFiles: written.size,
+  }
+}
+
+/** JSON Lines that are only found in a folder may be an input; no other form that is written is one. */
+const refuseInput = (path: string, isNamed: boolean): void => {
+  if (!isNamed && !/\.jsonl$/i.test(path)) return
+  const source = shownPath(path)
+  throw new ToolkitError(
+    'TARGET_REFUSED',
+    `Cannot write "${source}": it is ${isNamed ? 'an input' : 'among the inputs'}, expected a target elsewhere`,
+    { source },
+  )
 }
 
 interface OpenOptions {
@@ -339,14 +365,16 @@ export const assertUnchanged = (name: string, before: string, after: string): vo
  * Sources for what a person names: files, folders, patterns, `-` for standard input. Names are kept relative
  * to `cwd` where they stand below it.
  *
- * @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE
+ * @param targets as `findLocalSources` takes them
+ * @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE, TARGET_REFUSED
  */
 export const localSources = async (
   inputs: readonly string[],
   cwd: string = process.cwd(),
+  targets?: ReadonlySet<string>,
 ): Promise<Source[]> => {
   const named = inputs.map((input) => (input === STDIN ? input : resolve(cwd, input)))
-  const { sources, ownFiles } = await findLocalSources(named)
+  const { sources, ownFiles, targetFiles } = await findLocalSources(named, targets)
   const found = sources.map((source): Source => {
     if (source.kind === 'stdin')
       return { kind: 'stdin', name: 'stdin', open: (signal) => openStdin({ signal }) }
@@ -359,20 +387,29 @@ export const localSources = async (
       }),
     }
   })
-  return ownFiles === 0 ? found : [...found, ownFilesSource(ownFiles)]
+  return [
+    ...found,
+    ...leftOut(ownFiles, 'in a lake, or where a lake delivers to; name a file itself to load it'),
+    ...leftOut(targetFiles, 'where the tables are written to'),
+  ]
 }
 
 const NO_BYTES = { bytes: 0, sha256: sha256Of('') }
 
-/** Stands for the files that were found and left out. */
-const ownFilesSource = (count: number): Source => ({
-  kind: 'file',
-  name: count === 1 ? '1 file' : `${count} files`,
-  sizeBytes: 0,
-  excluded: 'in a lake, or where a lake delivers to; name a file itself to load it',
-  fingerprint: async () => NO_BYTES,
-  open: async function* () {},
-})
+/** Stands for the files that were found and left out, if there are some. */
+const leftOut = (count: number, excluded: string): readonly Source[] =>
+  count === 0
+    ? []
+    : [
+        {
+          kind: 'file',
+          name: count === 1 ? '1 file' : `${count} files`,
+          sizeBytes: 0,
+          excluded,
+          fingerprint: async () => NO_BYTES,
+          open: async function* () {},
+        },
+      ]
 
 const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
   const below = relative(cwd, path)

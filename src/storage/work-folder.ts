@@ -6,7 +6,7 @@ import { ToolkitError, writeError } from '../core/errors.ts'
 import { makeFolders, PRIVATE_FILE } from '../support/file-modes.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type FoundPath, listTree, statPath } from '../support/list-files.ts'
-import { temporaryLiveness, temporaryName } from '../support/process-identity.ts'
+import { isLeftover, temporaryLiveness, temporaryName } from '../support/process-identity.ts'
 import { parseSize } from '../support/quantities.ts'
 import { workBase } from '../support/work-base.ts'
 import type { StoreAddress } from './object-store.ts'
@@ -60,10 +60,6 @@ export const makeWorkFolder = async (folder: string): Promise<void> => {
 /** Folders and files that begin so are of runs at work, and no copies. */
 const AT_WORK = /^(?:_(?!manifest)|\.)/
 
-const removeIfDead = async ({ path }: FoundPath): Promise<void> => {
-  if (temporaryLiveness(basename(path)) === 'gone') await rm(path, { force: true })
-}
-
 /** Marks of processes that read copies: empty files with temporary names, written again whenever one asks for copies. */
 const READERS = '_readers'
 /** By folder of copies the mark of this process. */
@@ -105,7 +101,8 @@ export const makeRoom = async (
 ): Promise<void> => {
   const files = (await listTree(folder)).filter(({ kind }) => kind === 'file')
   const isTemporary = ({ path }: FoundPath): boolean => temporaryLiveness(basename(path)) !== null
-  for (const file of files.filter(isTemporary)) await removeIfDead(file)
+  for (const { path, changedMs } of files)
+    if (isLeftover(basename(path), changedMs, { now: new Date(now) })) await rm(path, { force: true })
   const copies = files.filter(
     (file) => !isTemporary(file) && !AT_WORK.test(relative(folder, file.path).split(sep)[0] ?? ''),
   )

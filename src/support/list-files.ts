@@ -3,8 +3,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { temporaryLiveness } from './process-identity.ts'
+import { basename, join } from 'node:path'
+import { type IdleRule, isLeftover, temporaryLiveness } from './process-identity.ts'
 
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
@@ -68,10 +68,28 @@ export const roomOfFiles = (files: readonly FoundPath[]): ReadonlyMap<string, nu
   return rooms
 }
 
-/** Removes what killed processes left in a folder under temporary names. */
-export const removeLeftovers = async (folder: string): Promise<void> => {
+/** Whether a file or folder with a temporary name was left behind, by its name and the newest change in it. */
+export const isLeftBehind = async (path: string, rule: IdleRule = { now: new Date() }): Promise<boolean> => {
+  const name = basename(path)
+  // The files of a process at work are not listed.
+  if (!isLeftover(name, 0, rule)) return false
+  return (await listTree(path)).every(({ changedMs }) => isLeftover(name, changedMs, rule))
+}
+
+/** Names in a folder under which other processes, or this one, may be at work. */
+export const listBusy = async (folder: string): Promise<readonly string[]> => {
+  const busy: string[] = []
   for (const { name } of await listFolder(folder))
-    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { recursive: true, force: true })
+    if (temporaryLiveness(name) !== null && !(await isLeftBehind(join(folder, name)))) busy.push(name)
+  return busy
+}
+
+/** Removes what killed processes left in a folder under temporary names; what cannot be removed, such as another user's, stays. */
+export const removeLeftovers = async (folder: string): Promise<void> => {
+  for (const { name } of await listFolder(folder)) {
+    const path = join(folder, name)
+    if (await isLeftBehind(path)) await rm(path, { recursive: true, force: true }).catch(() => undefined)
+  }
 }
 
 // Nothing else in a text is one: a pair of them is one character here.

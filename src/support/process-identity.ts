@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { threadId } from 'node:worker_threads'
+import { DAY_MS } from './quantities.ts'
 
 /** A process, also after its end. Empty texts where the system has no `/proc`. */
 export interface ProcessIdentity {
@@ -17,8 +18,11 @@ export interface ProcessIdentity {
   readonly started: string
 }
 
-/** `unknown`: a process of another host or container, which cannot be seen from here. */
-export type Liveness = 'alive' | 'gone' | 'unknown'
+/**
+ * `unknown`: a process of another host or container, which cannot be seen from here. `other-boot`: one of this host before it was
+ * started again, or of another host of the same name: no id tells them apart, for images of machines share theirs.
+ */
+export type Liveness = 'alive' | 'gone' | 'other-boot' | 'unknown'
 
 const NO_HANDLE: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE'])
 
@@ -59,7 +63,7 @@ export const thisProcess = (): ProcessIdentity => {
 /** Whether the process runs. A killed one whose parent has not fetched its exit code yet is gone. */
 export const livenessOf = (identity: ProcessIdentity, here: ProcessIdentity = thisProcess()): Liveness => {
   if (identity.host !== here.host) return 'unknown'
-  if (identity.boot !== here.boot) return 'gone'
+  if (identity.boot !== here.boot) return 'other-boot'
   if (identity.namespace !== here.namespace) return 'unknown'
   const stat = processStat(identity.pid)
   if (stat) {
@@ -86,7 +90,7 @@ let temporaryNames = 0
 
 /**
  * A file name for something unfinished: `.tmp-` and its process, so that what a crash leaves behind is known
- * as such at once, without an age limit. No two calls in one process give the same name.
+ * as such at once. No two calls in one process give the same name.
  */
 export const temporaryName = (identity: ProcessIdentity = thisProcess()): string => {
   temporaryNames += 1
@@ -112,4 +116,22 @@ export const temporaryLiveness = (name: string, here: ProcessIdentity = thisProc
     },
     here,
   )
+}
+
+/** When a process that cannot be seen from here counts as gone. */
+export interface IdleRule {
+  readonly now: Date
+  /** Time without a change, in milliseconds. @default a day */
+  readonly idleMs?: number | undefined
+}
+
+/**
+ * Whether something under a temporary name was left behind by a process that is gone; `false` of other names.
+ *
+ * @param changedMs its newest change
+ */
+export const isLeftover = (name: string, changedMs: number, { now, idleMs = DAY_MS }: IdleRule): boolean => {
+  const liveness = temporaryLiveness(name)
+  if (liveness === null || liveness === 'alive') return false
+  return liveness === 'gone' || now.getTime() - changedMs > idleMs
 }

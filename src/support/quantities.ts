@@ -1,11 +1,14 @@
 /** Times, shares and sizes as people write them. */
 
+/** A day in milliseconds. */
+export const DAY_MS = 86_400_000
+
 const UNITS_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
+  d: DAY_MS,
 }
 
 /** A time (`500ms`, `90s`, `15m`, `1.5h`, `7d`) in milliseconds; `undefined` for other text. */

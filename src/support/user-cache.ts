@@ -3,10 +3,11 @@
  * again; of two processes that write at once the last one wins.
  */
 
-import { chmod, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolders, PRIVATE_FILE, PRIVATE_FOLDER } from './file-modes.ts'
-import { temporaryLiveness, temporaryName } from './process-identity.ts'
+import { removeLeftovers } from './list-files.ts'
+import { temporaryName } from './process-identity.ts'
 import { isPrivateFolder } from './work-base.ts'
 
 /** Whether nobody else can write it. */
@@ -47,6 +48,5 @@ export const writeCached = async (path: string, data: string | Uint8Array): Prom
     await rm(temporary, { force: true })
     throw error
   }
-  for (const name of await readdir(folder))
-    if (temporaryLiveness(name) === 'gone') await rm(join(folder, name), { force: true })
+  await removeLeftovers(folder)
 }

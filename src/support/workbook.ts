@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { crc32, createDeflateRaw } from 'node:zlib'
+import { DAY_MS } from './quantities.ts'
 
 /** The value of a cell; times are UTC. */
 export type Cell = string | number | boolean | Date | null
@@ -62,7 +63,6 @@ const escaped = (text: string): string =>
     (sign) => ENTITIES[sign] ?? `_x${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
   )
 
-const DAY_MS = 86_400_000
 /** Day 0 of a spreadsheet's calendar, which has a 29 February 1900. */
 const DAY_0 = Date.UTC(1899, 11, 30)
 

@@ -51,7 +51,7 @@ export interface DeliverOptions {
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
   readonly signal?: AbortSignal | undefined

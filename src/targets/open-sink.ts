@@ -62,7 +62,7 @@ export const readAddress = (address: string): TargetAddress => {
 }
 
 /** A file's path without links above it; the file itself need not be there. */
-const realFile = async (path: string): Promise<string> => {
+export const realFile = async (path: string): Promise<string> => {
   const folder = dirname(resolve(path))
   return join(await realpath(folder).catch(() => folder), basename(path))
 }

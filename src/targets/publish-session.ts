@@ -14,7 +14,7 @@ import { temporaryName } from '../support/process-identity.ts'
 
 export interface PublishSessionOptions {
   readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /**
    * The most that files of a lake in a bucket take on this machine's disk at once, in bytes; a larger file by itself.

@@ -8,8 +8,7 @@ import type { OwnFiles, PublishContext } from '../publish/publication.ts'
 import { publishedStorage } from '../publish/published-storage.ts'
 import { publishedTables } from '../publish/table-files.ts'
 import type { StoredFile } from '../storage/storage.ts'
-import { listFolder, statPath } from '../support/list-files.ts'
-import { temporaryLiveness } from '../support/process-identity.ts'
+import { listBusy, statPath } from '../support/list-files.ts'
 import { withPublishContext } from './publish-session.ts'
 import { CATALOG_FORMATS, FORMATS } from './table-formats.ts'
 
@@ -34,10 +33,7 @@ export interface PublishedGarbage {
 
 /** Whether somebody else on this machine, or on another in the same folder, is possibly publishing. */
 const isPublishing = async ({ lake, scratch }: PublishContext): Promise<boolean> =>
-  (await listFolder(inLake(lake, RUNS_FOLDER))).some(({ name }) => {
-    const liveness = temporaryLiveness(name)
-    return (liveness === 'alive' || liveness === 'unknown') && !scratch.endsWith(name)
-  })
+  (await listBusy(inLake(lake, RUNS_FOLDER))).some((name) => !scratch.endsWith(name))
 
 const ownFiles = async ({ catalog }: PublishedGarbageRequest): Promise<readonly OwnFiles[]> => {
   const formats = await Promise.all([

@@ -49,7 +49,7 @@ export type TargetEvent =
 export interface UpdateTargetsOptions extends TargetOptions {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /**
    * The most that files of a lake in a bucket take on this machine's disk while tables are published, in bytes.

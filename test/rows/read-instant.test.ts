@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../data/random.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { instantsOf, unparsedTimestamps } from '../../src/lake/tables/value-sql.ts'
+import { dayOf, instantsOf, unparsedTimestamps } from '../../src/lake/tables/value-sql.ts'
 import { InstantReader } from '../../src/rows/read-instant.ts'
 
 const random = seededRandom(5, 'instants', 1)
@@ -61,20 +61,22 @@ test('read gives the instants that DuckDB gives, and says which of them restore 
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
   const session = await engine.connect()
   const rows = await session.rows(`
-SELECT text, epoch_us(instants[1])::VARCHAR AS micros, ${unparsedTimestamps(['D'], 'texts', 'instants')} AS reported
+SELECT text, epoch_us(instants[1])::VARCHAR AS micros, epoch_us(${dayOf('text')})::VARCHAR AS day, ${unparsedTimestamps(['D'], 'texts', 'instants')} AS reported
 FROM (SELECT text, [text] AS texts, ${instantsOf('[text]')} AS instants
   FROM (SELECT unnest([${TEXTS.map(literal).join(', ')}]) AS text))`)
   session.close()
   engine.close()
   const reader = new InstantReader()
   const forms = new Map<string, number>()
-  const unlike = rows.filter(({ text, micros, reported }) => {
+  const microsOf = (form: string): string | null =>
+    form === 'absent' ? null : String((BigInt(reader.high) << 32n) + BigInt(reader.low))
+  const unlike = rows.filter(({ text, micros, day, reported }) => {
     const bytes = Buffer.from(`"${text}"`)
     const form = reader.read(bytes, 1, bytes.length - 1)
     forms.set(form, (forms.get(form) ?? 0) + 1)
     if (form === 'other') return false
-    const own = form === 'absent' ? null : String((BigInt(reader.high) << 32n) + BigInt(reader.low))
-    return own !== micros || (form === 'unlike') !== (reported !== null)
+    if (microsOf(form) !== micros || (form === 'unlike') !== (reported !== null)) return true
+    return reader.read(bytes, 1, bytes.length - 1, true) !== form || microsOf(form) !== day
   })
   expect(unlike).toEqual([])
   expect(forms.get('absent')).toBe(ABSENT.length)

@@ -2,22 +2,24 @@ import { expect, test } from 'vitest'
 import { DECODE_LIMITS } from '../../src/decode/decode-limits.ts'
 import {
   compactMemory,
-  DEFAULT_MEMORY_BYTES,
+  defaultMemory,
   defaultThreads,
   divideMemory,
   queryMemory,
   servingMemory,
+  threadsFor,
 } from '../../src/run/memory-shares.ts'
 
 const MEBIBYTE = 1024 ** 2
+const DEFAULT_BYTES = defaultMemory(16 * 1024 * MEBIBYTE)
 
 test('the default memory is enough for every kind of work', () => {
-  expect(divideMemory(DEFAULT_MEMORY_BYTES, 2, 2)).toEqual({
+  expect(divideMemory(DEFAULT_BYTES, 2, 2)).toEqual({
     ...{ engineBytes: 804 * MEBIBYTE - 10 * DECODE_LIMITS.blockBytes, checkThreads: 0 },
     blockBytes: DECODE_LIMITS.blockBytes,
   })
-  expect(compactMemory(DEFAULT_MEMORY_BYTES, 2)).toBe(571 * MEBIBYTE)
-  expect([queryMemory(DEFAULT_MEMORY_BYTES), servingMemory(DEFAULT_MEMORY_BYTES)]).toEqual([
+  expect(compactMemory(DEFAULT_BYTES, 2)).toBe(571 * MEBIBYTE)
+  expect([queryMemory(DEFAULT_BYTES), servingMemory(DEFAULT_BYTES)]).toEqual([
     Math.floor((884 * MEBIBYTE) / 1.2),
     704 * MEBIBYTE,
   ])
@@ -61,7 +63,36 @@ test('two partitions side by side fit into 512 MiB', () => {
 })
 
 test('four partitions at once fit into the default memory, on two cores too', () => {
-  const { blockBytes, engineBytes } = divideMemory(DEFAULT_MEMORY_BYTES, 4, 2)
+  const { blockBytes, engineBytes } = divideMemory(DEFAULT_BYTES, 4, 2)
   expect(engineBytes).toBeGreaterThanOrEqual(4 * 120 * MEBIBYTE)
   expect(blockBytes).toBeGreaterThan(12 * MEBIBYTE)
 })
+
+test.each([
+  [16_384, 1024],
+  [1463, 1024],
+  [1024, 716],
+  [800, 560],
+  // A compaction takes 486 MiB.
+  [600, 485],
+  [512, 485],
+  [500, 475],
+])('in a container of %i MiB commands take %i MiB by default', (limit, expected) => {
+  expect(Math.floor(defaultMemory(limit * MEBIBYTE) / MEBIBYTE)).toBe(expected)
+})
+
+test.each([
+  [16_384, 2, 2],
+  [1024, 2, 2],
+  [800, 2, 1],
+  [512, 1, 1],
+])(
+  'in a container of %i MiB all can be done by default, %i partitions at once and with %i threads',
+  (limit, loading, compacting) => {
+    const memoryBytes = defaultMemory(limit * MEBIBYTE)
+    expect([defaultThreads(memoryBytes, 2), threadsFor(memoryBytes)]).toEqual([loading, compacting])
+    expect(divideMemory(memoryBytes, loading, 2).blockBytes).toBeGreaterThanOrEqual(4 * MEBIBYTE)
+    expect(compactMemory(memoryBytes, compacting)).toBeGreaterThanOrEqual(compacting * 100 * MEBIBYTE)
+    expect(Math.min(queryMemory(memoryBytes), servingMemory(memoryBytes))).toBeGreaterThan(96 * MEBIBYTE)
+  },
+)

@@ -233,7 +233,7 @@ describe('the bound of the copies', () => {
     const files = await stored(storage, 'rows')
     const folder = dirname(join(storage.local, partPath(0)))
     await mkdir(folder, { recursive: true })
-    const dead = temporaryName({ ...thisProcess(), boot: 'an earlier one' })
+    const dead = temporaryName({ ...thisProcess(), pid: 2 ** 30 })
     const live = temporaryName()
     for (const place of [folder, storage.local])
       for (const name of [dead, live]) await writeFile(join(place, name), 'half')

@@ -79,7 +79,7 @@ test('gc leaves alone what another process of this machine is just copying', asy
   await worked(context, COPIED)
   const { local } = storageOf(COPIED)
   const { run } = await readSnapshot(COPIED)
-  const [copying, dead] = [temporaryName(), temporaryName({ ...thisProcess(), boot: 'before' })].map((name) =>
+  const [copying, dead] = [temporaryName(), temporaryName({ ...thisProcess(), pid: 2 ** 30 })].map((name) =>
     join(local, 'companies', `load=${run}`, name),
   )
   await mkdir(join(local, 'companies', `load=${run}`), { recursive: true })

@@ -1,7 +1,8 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listFolder, listTree, statPath } from '../../src/support/list-files.ts'
+import { listBusy, listFolder, listTree, removeLeftovers, statPath } from '../../src/support/list-files.ts'
+import { temporaryName, thisProcess } from '../../src/support/process-identity.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 test('listFolder gives names in order, and none for a folder that is not there', async () => {
@@ -28,4 +29,22 @@ test('look does not follow a symbolic link', async () => {
   const folder = await temporaryFolder()
   await symlink(folder, join(folder, 'link'))
   expect((await statPath(join(folder, 'link')))?.kind).toBe('file')
+})
+
+test('removeLeftovers and listBusy go by the newest change in a folder of another boot', async () => {
+  const folder = await temporaryFolder()
+  const other = { ...thisProcess(), boot: 'another one' }
+  const [working, left, dead] = [
+    temporaryName(other),
+    temporaryName(other),
+    temporaryName({ ...thisProcess(), pid: 2 ** 30 }),
+  ]
+  for (const name of [working, left, dead, 'kept']) {
+    await mkdir(join(folder, name))
+    await writeFile(join(folder, name, 'part'), 'x')
+  }
+  for (const path of [join(left, 'part'), left, working, 'kept']) await utimes(join(folder, path), 0, 0)
+  expect(await listBusy(folder)).toEqual([working])
+  await removeLeftovers(folder)
+  expect((await readdir(folder)).sort()).toEqual([working, 'kept'].sort())
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
+  isLeftover,
   livenessOf,
   temporaryLiveness,
   temporaryName,
@@ -19,8 +20,11 @@ test.runIf(hasProc)('livenessOf takes a reused pid for another process', () => {
   expect(livenessOf({ ...thisProcess(), started: '1' })).toBe('gone')
 })
 
-test.runIf(hasProc)('livenessOf knows that no process outlives a boot', () => {
-  expect(livenessOf({ ...thisProcess(), boot: 'an earlier one' })).toBe('gone')
+test('livenessOf does not take another boot for an earlier one of this machine', () => {
+  const here = thisProcess()
+  expect(livenessOf({ ...here, boot: 'another one' })).toBe('other-boot')
+  expect(livenessOf({ ...here, boot: 'another one', pid: 2 ** 30 })).toBe('other-boot')
+  expect(livenessOf({ ...here, boot: '' }, { ...here, boot: 'this one' })).toBe('other-boot')
 })
 
 test('livenessOf cannot see processes of another host or container', () => {
@@ -63,11 +67,18 @@ test('temporaryLiveness tells the maker of a name', () => {
   expect(temporaryLiveness('.tmp-of-somebody')).toBeNull()
 })
 
-test.runIf(hasProc)(
-  'temporaryLiveness takes a name of an earlier boot or of a reused pid as left behind',
-  () => {
-    const here = thisProcess()
-    expect(temporaryLiveness(temporaryName({ ...here, boot: 'an earlier one' }))).toBe('gone')
-    expect(temporaryLiveness(temporaryName({ ...here, started: '1' }))).toBe('gone')
-  },
-)
+test.runIf(hasProc)('temporaryLiveness takes a name of a reused pid as left behind', () => {
+  expect(temporaryLiveness(temporaryName({ ...thisProcess(), started: '1' }))).toBe('gone')
+})
+
+test('isLeftover goes by the process, and by age where that is of another boot or host', () => {
+  const [here, now, hour] = [thisProcess(), new Date(), 3_600_000]
+  const isLeft = (name: string, hours: number) => isLeftover(name, now.getTime() - hours * hour, { now })
+  const gone = temporaryName({ ...here, pid: 2 ** 30 })
+  expect([gone, temporaryName(), 'part.parquet'].map((name) => isLeft(name, 0))).toEqual([true, false, false])
+  for (const other of [{ boot: 'another one' }, { host: 'elsewhere' }, { namespace: 'pid:[1]' }]) {
+    const name = temporaryName({ ...here, ...other })
+    expect([23, 25].map((hours) => isLeft(name, hours))).toEqual([false, true])
+  }
+  expect([temporaryName(), 'part.parquet'].map((name) => isLeft(name, 1000))).toEqual([false, false])
+})

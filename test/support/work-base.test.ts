@@ -1,7 +1,7 @@
-import { chmod, chown, mkdir, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, mkdir, readdir, stat, symlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isPrivateFolder } from '../../src/support/work-base.ts'
+import { homeFolder, isPrivateFolder, workBase } from '../../src/support/work-base.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** `above/cache/own`, whose `cache` has these mode bits. */
@@ -33,4 +33,17 @@ test('a folder below one of another user is not private', async (context) => {
   const folder = await ownBelow(0o755)
   await chown(join(folder, '..'), 12345, 12345)
   expect(isPrivateFolder(folder)).toBe(false)
+})
+
+test('a user without a home works in a folder among the temporary files that is theirs alone', async () => {
+  const temporary = await temporaryFolder()
+  const home = (): string => homeFolder('', temporary)
+  expect(workBase({}, home)).toBe(join(home(), '.cache', 'firmlake'))
+  expect((await stat(home())).mode & 0o777).toBe(0o700)
+  expect(await readdir(temporary)).toEqual([basename(home())])
+  await chmod(home(), 0o777)
+  expect(() => workBase({}, home)).toThrow('others can write there')
+  expect(workBase({ XDG_CACHE_HOME: '/cache' }, home)).toBe('/cache/firmlake')
+  expect(workBase({ FIRMLAKE_WORK_DIR: '/work' }, home)).toBe('/work')
+  expect(homeFolder('/home/anna', temporary)).toBe('/home/anna')
 })

@@ -1,12 +1,12 @@
 /** `worker`: takes the steps of runs that were handed over to an engine. */
 
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { StepReport } from '../../engine/temporal/activities.ts'
 import { formatDuration } from '../../support/format.ts'
+import { machineLimits } from '../../support/machine-limits.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import { type TemporalFlags, temporalOptions, temporalPlace } from '../options/engine-options.ts'
@@ -90,7 +90,7 @@ const say = ({ run, step, unit, code, seconds, error }: StepReport): void => {
 const work = async (flags: WorkerFlags, command: Command): Promise<void> => {
   const {
     slots,
-    threads = Math.max(1, Math.floor(availableParallelism() / slots)),
+    threads = Math.max(1, Math.floor(machineLimits().cpus / slots)),
     lakes,
     url,
     tokenFile,

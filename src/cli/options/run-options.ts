@@ -4,7 +4,6 @@
  */
 
 import { stat } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { Option } from 'commander'
 import {
   DEFAULT_MAX_QUARANTINED,
@@ -17,6 +16,7 @@ import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
 import { passwordVariable, TARGET_FORMS } from '../../sink/targets.ts'
+import { machineLimits } from '../../support/machine-limits.ts'
 import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
 import { repeated, wholeNumber } from './options.ts'
@@ -94,8 +94,11 @@ export const bytesOption = (flags: string, about: string, bytes: number, text: s
     .argParser((value: string) => parseBytes(value, flags.split(' ')[0] ?? flags))
     .default(bytes, text)
 
+/** The same on every machine. */
+const DEFAULT_MEMORY_TEXT = '1GiB, or 70% of a container with less'
+
 export const memoryOption = (): Option =>
-  bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, '1GiB')
+  bytesOption('--memory <bytes>', 'most memory to use in all', DEFAULT_MEMORY_BYTES, DEFAULT_MEMORY_TEXT)
 
 export const localBytesOption = (): Option =>
   new Option(
@@ -104,11 +107,11 @@ export const localBytesOption = (): Option =>
   ).argParser((value: string) => parseBytes(value, '--local-bytes'))
 
 export const threadsOption = (): Option =>
-  new Option('--threads <n>', 'threads of the queries').argParser(threadCount).default(DEFAULT_THREADS)
+  new Option('--threads <n>', 'threads of the queries').argParser(threadCount).default(DEFAULT_THREADS, '2')
 
 /** Partitions loaded side by side; without it a run takes what the machine has. */
 export const partitionsOption = (): Option => {
-  makeRoomInPool(availableParallelism())
+  makeRoomInPool(machineLimits().cpus)
   return new Option(
     '--threads <n>',
     'threads: partitions loaded side by side (default: one a core, as many as --memory is enough for)',

@@ -2,6 +2,7 @@
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -147,8 +148,9 @@ export const pullBatches = async (
   const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
   const texts = async () => new Map([batchFilesText(files)])
+  const sources = async (run: JobOfRun) => (await openListed(run, files, plan.limits, options)).sources
   const summary = await withRun(
-    { lake, plan, mode: options.mode, files: texts, taking: options },
+    { lake, plan, mode: options.mode, files: texts, taking: options, sources, signal: options.signal },
     async (run) => loadIntoLake(run, [await openBatchFiles(run, plan.limits, options)], options),
   )
   return { summary, ...left }
@@ -157,12 +159,22 @@ export const pullBatches = async (
 /** The files that a run was begun with; they are downloaded when they are asked for. */
 export const openBatchFiles = async (
   run: JobScope,
-  { maxLineBytes, maxRatio }: RunLimits,
+  limits: RunLimits,
   options: Omit<BatchPullOptions, 'lake' | 'limit'>,
 ): Promise<OpenedJob> => {
   const files = await filesOfRun(run)
   if (files === undefined) throw notResumable(run.run, 'its list of files is missing')
-  const { service, concurrency, signal, onBytes, skipBadFiles } = options
-  const limits = { maxLineBytes, maxRatio }
-  return openBatchSources(service, run, files, { concurrency, limits, signal, onBytes, skipBadFiles })
+  return openListed(run, files, limits, options)
 }
+
+/** Files of a listing, in the folder of a run. */
+export const openListed = (
+  job: JobOfRun,
+  files: readonly ListedBatchFile[],
+  { maxLineBytes, maxRatio }: RunLimits,
+  { service, concurrency, signal, onBytes, skipBadFiles }: Omit<BatchPullOptions, 'lake' | 'limit'>,
+): Promise<OpenedJob> =>
+  openBatchSources(service, job, files, {
+    limits: { maxLineBytes, maxRatio },
+    ...{ concurrency, signal, onBytes, skipBadFiles },
+  })

@@ -30,7 +30,7 @@ export interface LakeCheckOptions extends Expectations {
    * nothing. One with the name of ours takes its place. @default none
    */
   readonly rules?: Readonly<Record<string, string>> | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

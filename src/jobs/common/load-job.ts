@@ -22,7 +22,7 @@ import { type RunReport, reportOf } from './run-report.ts'
 export interface CommonOptions<Done> extends TargetOptions {
   /** A folder, made where it is missing, or `s3://bucket/prefix`. */
   readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Partitions loaded side by side, each on one thread; threads of other work. @default 2 */
   readonly threads?: number | undefined

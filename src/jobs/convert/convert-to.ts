@@ -13,6 +13,7 @@ import {
   checkExport,
   exportsOf,
   exportWorkFolder,
+  filesOfTarget,
   refuseCsvOptions,
   withTableOfFile,
 } from '../../targets/export/plan-exports.ts'
@@ -20,7 +21,7 @@ import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { query } from '../query/query.ts'
-import { CONVERT_OPTIONS, type ConvertOptions, convert } from './convert.ts'
+import { CONVERT_OPTIONS, type ConvertOptions, convert, sourcesOfInputs } from './convert.ts'
 
 type LoadPart = Pick<
   ConvertOptions,
@@ -64,7 +65,7 @@ const OPTIONS: OptionTypes<ConvertToOptions> = {
  * lake in between stands beside the target and is removed in every case; one of a killed process is removed by the next
  * call there. So an interrupted call starts again, and lines in the quarantine are only counted.
  *
- * @throws {ToolkitError} what `convert` and `exportTables` throw; a target that cannot be used is refused first
+ * @throws {ToolkitError} what `convert` and `exportTables` throw; a target that cannot be used, or is an input, is refused first
  * @example
  * import { convertTo } from 'firmlake'
  *
@@ -88,7 +89,10 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
   const address = readAddress(to)
   const what = { tables, names, overwrite, neutralise, delimiter, bom }
   refuseCsvOptions(address, what)
-  await checkExport(address, exportsOf(withTableOfFile(address, what)), what)
+  const exports = exportsOf(withTableOfFile(address, what))
+  await checkExport(address, exports, what)
+  // Tables of an earlier call in a folder of the inputs are none.
+  const from = await sourcesOfInputs([load.from].flat(), load.content, await filesOfTarget(address, exports))
   const { signal, memoryBytes, threads } = load
   const workshop = await openWorkshop(exportWorkFolder(address))
   try {
@@ -98,7 +102,7 @@ export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo>
         claim: { lake: null, adopt, marks: false },
       })
     const lake = join(workshop.folder, 'lake')
-    const loaded = await convert({ ...load, lake }).catch(sayWhereToLook)
+    const loaded = await convert({ ...load, from, lake }).catch(sayWhereToLook)
     const { run: _run, snapshot, noViews: _noViews, delivered: _delivered, ...report } = loaded
     if (snapshot === null) return { ...report, tables: [], warnings: [], quarantinedBy: {} }
     const quarantinedBy = report.quarantined > 0 ? await countByCode(lake, memoryBytes) : {}

@@ -10,6 +10,7 @@ import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-int
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ConvertJob, ProgramJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
+import { toBeLoaded } from '../../run/same-work.ts'
 import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
@@ -59,11 +60,15 @@ const pathsIn = (input: Input): readonly string[] => {
   return input.kind === 'files' ? input.paths : []
 }
 
-const sourcesOf = async (
+/** The sources of all inputs. @param targets as `localSources` takes them */
+export const sourcesOfInputs = async (
   inputs: readonly Input[],
   content: Content | undefined,
+  targets?: ReadonlySet<string>,
 ): Promise<readonly Source[]> => {
-  const sources = inputs.map(async (input) => (isSource(input) ? [input] : localSources(pathsIn(input))))
+  const sources = inputs.map(async (input) =>
+    isSource(input) ? [input] : localSources(pathsIn(input), process.cwd(), targets),
+  )
   const all = (await Promise.all(sources)).flat()
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
@@ -113,23 +118,24 @@ export const convert = async (options: ConvertOptions): Promise<RunReport & Targ
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
       return paths === undefined
-        ? convertSources(await sourcesOf(inputs, content), planned, run)
+        ? convertSources(await sourcesOfInputs(inputs, content), planned, run)
         : convertFiles({ inputs: paths, cwd: process.cwd(), content, ...planned }, run)
     })
     return report(loaded)
   })
 }
 
-const filesOf = async ({ inputs, cwd, content }: ConvertJob): Promise<OpenedJob> => {
+/** The files of a job, as they stand now. @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
+export const localFilesOf = async ({ inputs, cwd, content }: ConvertJob): Promise<OpenedJob> => {
   const sources = await localSources(inputs, cwd)
   return { sources: content === undefined ? sources : sources.map((source) => ({ ...source, content })) }
 }
 
 /** The files of a run, which another attempt may have begun. @throws {ToolkitError} RUN_NOT_RESUMABLE */
 export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): Promise<OpenedJob> => {
-  if (number === 1) return filesOf(job)
+  if (number === 1) return localFilesOf(job)
   if (job.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
-  const opened = await filesOf(job)
+  const opened = await localFilesOf(job)
   const once = opened.sources.find(({ fingerprint }) => fingerprint === undefined)
   if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
   return opened
@@ -149,7 +155,8 @@ const loadSources = (
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options, sources), ...limits } }
   // A source that can be read only once has other bytes each time: an earlier run proves nothing about it.
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
-  return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options }, (run) =>
+  const now = { sources: async () => toBeLoaded(sources), signal: options.signal }
+  return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options, ...now }, (run) =>
     loadIntoLake(run, [{ sources }], options),
   )
 }
@@ -161,7 +168,7 @@ export const convertFiles = async (
 ): Promise<LoadSummary> => {
   const job: ConvertJob = { kind: 'convert', ...asked }
   // Before a run, and possibly a lake, is made for files that do not exist.
-  const { sources } = await filesOf(job)
+  const { sources } = await localFilesOf(job)
   return loadSources(job, sources, { again, limits }, options)
 }
 

@@ -23,7 +23,7 @@ export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProg
    * `last-change` is the default of `from`.
    */
   readonly since?: string | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

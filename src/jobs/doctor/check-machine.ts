@@ -3,8 +3,8 @@
  * network.
  */
 
-import { chmod, link, mkdtemp, open, readFile, rm, stat, statfs } from 'node:fs/promises'
-import { availableParallelism, totalmem } from 'node:os'
+import { chmod, link, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { FIXED_NODE } from '../../core/brotli.ts'
 import {
@@ -17,10 +17,13 @@ import {
 } from '../../core/optional-parts.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
+import { defaultMemory } from '../../run/memory-shares.ts'
 import { formatBytes, formatCounted } from '../../support/format.ts'
+import type { MachineLimits } from '../../support/machine-limits.ts'
 import { ENGINES, isInRange, VERSION } from '../../support/own-package.ts'
 import type { MachineFinding } from './finding.ts'
 
+/** With so much memory every command has two threads by default. */
 const LEAST_MEMORY = 1024 ** 3
 const LEAST_DISK = 1024 ** 3
 
@@ -35,14 +38,31 @@ export const checkNode = (version = process.versions.node): MachineFinding => {
   }
 }
 
+/** Memory and processors of this process. */
+export interface Machine {
+  readonly memoryBytes: number
+  /** The limit of the control group; absent if it sets none. */
+  readonly limitBytes?: number
+  readonly cpus: number
+}
+
+export const machineWithin = (
+  { memoryBytes: limitBytes, cpus }: MachineLimits,
+  memoryBytes = totalmem(),
+): Machine => ({
+  memoryBytes,
+  ...(limitBytes < memoryBytes && { limitBytes }),
+  cpus,
+})
+
 export const checkMemory = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Machine): MachineFinding => {
   const says = `${formatBytes(limitBytes)} of memory, ${formatCounted(cpus, 'processor')}`
   if (limitBytes >= LEAST_MEMORY) return { about: 'memory', state: 'well', says }
   return {
     about: 'memory',
     state: 'absent',
-    says: `${says}: less than a run takes`,
-    mend: 'give --memory 500MiB',
+    says: `${says}: commands take at most ${formatBytes(defaultMemory(limitBytes))} of it`,
+    mend: 'give it 1 GiB, so that compactions and loads have two threads',
   }
 }
 
@@ -119,31 +139,6 @@ export const checkDuckdb = async (env: NodeJS.ProcessEnv): Promise<readonly Mach
         mend: `npm install firmlake@${VERSION}`,
       },
     ]
-  }
-}
-
-/** Memory and processors of this process. */
-export interface Machine {
-  readonly memoryBytes: number
-  /** The limit of the control group; absent if it sets none. */
-  readonly limitBytes?: number
-  readonly cpus: number
-}
-
-const limitIn = async (path: string): Promise<number | undefined> => {
-  const bytes = Number(await readFile(path, 'utf8').catch(() => ''))
-  // Version 1 writes a number near 2^63 where there is no limit.
-  return bytes > 0 && bytes < totalmem() ? bytes : undefined
-}
-
-export const readMachine = async (): Promise<Machine> => {
-  const limitBytes =
-    (await limitIn('/sys/fs/cgroup/memory.max')) ??
-    (await limitIn('/sys/fs/cgroup/memory/memory.limit_in_bytes'))
-  return {
-    memoryBytes: totalmem(),
-    ...(limitBytes !== undefined && { limitBytes }),
-    cpus: availableParallelism(),
   }
 }
 

@@ -11,6 +11,7 @@ import { listRuns } from '../../manifest/runs/runs.ts'
 import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { machineLimits } from '../../support/machine-limits.ts'
 import { workBase } from '../../support/work-base.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import {
@@ -21,8 +22,8 @@ import {
   checkParts,
   type Disk,
   type Machine,
+  machineWithin,
   readDisk,
-  readMachine,
 } from './check-machine.ts'
 import { type AskedService, askService, checkCredentials, type ServiceUse } from './check-service.ts'
 import { askServer, checkBucket, type Needs, needsOf } from './check-targets.ts'
@@ -151,7 +152,7 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
   const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
   const service = serviceOf(options, env)
   const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])
-  const machine = await readMachine()
+  const machine = machineWithin(machineLimits())
   const folders = new Set([
     ...needs.folders.map((folder) => storageOf(folder).local),
     ...[workBase(env), tmpdir()],

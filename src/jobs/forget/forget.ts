@@ -25,9 +25,8 @@ import { type RunScope, withRun } from '../../run/with-run.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-numbers.ts'
-import { listFolder } from '../../support/list-files.ts'
+import { listBusy } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { temporaryLiveness } from '../../support/process-identity.ts'
 import { finishDeadForgets, finishForget, listPublications, publicationText } from './finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
 import type { ForgetWork } from './forget-work.ts'
@@ -52,7 +51,7 @@ export interface ForgetOptions {
   readonly dryRun?: boolean | undefined
   /** A catalog that shows the lake's Iceberg tables. @default none */
   readonly catalog?: CatalogOptions | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** The most that files of a lake in a bucket take on this machine's disk at once, in bytes. @default FIRMLAKE_CACHE_BYTES */
   readonly localBytes?: number | undefined
@@ -241,10 +240,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
 const busyPlaces = async (lake: string): Promise<readonly string[]> => {
   const busy: string[] = []
   for (const folder of [RUNS_FOLDER, SERVE_FOLDER, BATCHES_FOLDER])
-    for (const { name } of await listFolder(inLake(lake, folder))) {
-      const liveness = temporaryLiveness(name)
-      if (liveness === 'alive' || liveness === 'unknown') busy.push(`${folder}/${name}`)
-    }
+    for (const name of await listBusy(inLake(lake, folder))) busy.push(`${folder}/${name}`)
   return busy
 }
 

@@ -6,6 +6,7 @@ import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts
 import { listManifest, newestNumber, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
 import { PUBLISHED_ROWS } from '../../publish/publication.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
@@ -59,8 +60,6 @@ const publishFirst = async ({
   }
   return summaries.length > 0 ? Math.min(...summaries.map(({ snapshot }) => snapshot)) : undefined
 }
-
-const DAY_MS = 86_400_000
 
 /** How many snapshots are kept, and from which one on. */
 const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GcOptions) => {

@@ -5,6 +5,7 @@
 
 import { type ErrorCode, isFinal, ToolkitError } from '../../core/errors.ts'
 import type { LineCounts } from '../../core/partition.ts'
+import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-lake.ts'
@@ -129,7 +130,12 @@ const inOneRun = async (
       return failed
     }
   }
-  return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options }, work).catch(failedBy)
+  const sources = async (run: JobOfRun) =>
+    (await Promise.all(prepared.map((one, job) => one.sources({ ...run, job })))).flat()
+  const now = { sources, signal: options.signal }
+  return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options, ...now }, work).catch(
+    failedBy,
+  )
 }
 
 /** The outcomes of the loads so far. */

@@ -2,6 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
+import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { partitionsOf } from '../../run/load-into-lake.ts'
@@ -11,8 +12,8 @@ import { localSources } from '../../source/local-sources.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { batchFilesText } from '../batch-files/batch-sources.ts'
 import { nothingReason } from '../batch-files/choose-batch-files.ts'
-import { chooseListed, openBatchFiles } from '../batch-files/pull-batch-files.ts'
-import { openConvert } from '../convert/convert.ts'
+import { chooseListed, openBatchFiles, openListed } from '../batch-files/pull-batch-files.ts'
+import { localFilesOf, openConvert } from '../convert/convert.ts'
 import { planPull, windowsText } from '../pull/plan-pull.ts'
 import { currencyBefore, type OpenedPull, openPullJob, type PullRunOptions, pulledBy } from '../pull/pull.ts'
 import { checkSettings, type PullSettings } from '../pull/pull-settings.ts'
@@ -41,6 +42,8 @@ export type PreparedPart =
       readonly job: Job
       /** The files that a new run is begun with. @param place of the job among those of the run */
       readonly texts: (place: number) => Promise<readonly (readonly [name: string, text: string])[]>
+      /** Its sources that are known by their bytes, as they are now. */
+      readonly sources: (run: JobOfRun) => Promise<readonly Source[]>
       /** Batch files that were skipped because their id cannot be asked for. */
       readonly unnameable?: readonly ListedBatchFile[]
     }
@@ -76,18 +79,22 @@ const asPull = (job: PullJob | SyncJob): PullSettings => {
 /** Finds out before there is a run whether a load can be done. @throws {ToolkitError} why it cannot */
 export const preparePart = async (part: LoadPart, options: PartOptions): Promise<PreparedPart> => {
   const { job } = part
-  const prepared = { kind: 'prepared', part, job, texts: async () => [] } as const
+  const prepared = { kind: 'prepared', part, job, texts: async () => [], sources: async () => [] } as const
   if (job.kind === 'convert') {
     const inputs = await presentInputs(job)
+    const present = { ...job, inputs }
     return inputs.length > 0
-      ? { ...prepared, job: { ...job, inputs } }
+      ? { ...prepared, job: present, sources: async () => (await localFilesOf(present)).sources }
       : { kind: 'nothing', reason: `no file matches ${job.inputs.join(', ')}` }
   }
   const service = serviceOf(options)
   if (job.kind === 'batchFiles') {
     const { files, held, unnameable } = await chooseListed(service, job.selection, false, options)
     if (files.length > 0)
-      return { ...prepared, texts: async (place) => [batchFilesText(files, place)], unnameable }
+      return {
+        ...{ ...prepared, texts: async (place) => [batchFilesText(files, place)], unnameable },
+        sources: async (run) => (await openListed(run, files, {}, { ...options, service })).sources,
+      }
     return { kind: 'nothing', reason: nothingReason({ held, unnameable }), unnameable }
   }
   await checkSettings(service, job, options.signal)

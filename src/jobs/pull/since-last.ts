@@ -5,6 +5,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { PullEntry, Snapshot } from '../../core/partition.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { isShort } from './missing-records.ts'
 import { filterOf, type LiveParameter, sameSearch } from './search.ts'
 import { isDay } from './window-axes.ts'
@@ -97,6 +98,5 @@ export const refuseDaysAhead = (content: Content, { search, from, since, asOf }:
 
 const dayBefore = (instant: string): string =>
   new Date(Date.parse(instant) - DAY_MS).toISOString().slice(0, 10)
-const DAY_MS = 86_400_000
 
 const isWhole = ({ from, to }: PullEntry): boolean => from === undefined && to === undefined

@@ -2,6 +2,7 @@
 
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { DateRange } from '../../core/partition.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { type FilterValues, filterOf, type LiveParameter } from './search.ts'
 
 export interface Axis {
@@ -21,7 +22,6 @@ export interface Axis {
   readonly requested?: (from: number, to: number) => DateRange['requested']
 }
 
-const DAY_MS = 86_400_000
 /** The first and last day a filter can name: with both it means "has a date". */
 const FIRST_DAY = '0001-01-01'
 const LAST_DAY = '9999-12-31'

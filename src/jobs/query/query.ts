@@ -19,7 +19,7 @@ export interface OpenQueryOptions
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

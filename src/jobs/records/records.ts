@@ -23,7 +23,7 @@ export interface RecordsOptions extends InPlaceOptions {
   readonly all?: boolean | undefined
   /** @default the newest */
   readonly snapshot?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** @default 2 */
   readonly threads?: number | undefined

@@ -1,7 +1,7 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
-import { lstat, readdir, rm } from 'node:fs/promises'
-import { dirname, join, posix, resolve } from 'node:path'
+import { lstat } from 'node:fs/promises'
+import { dirname, posix, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError, writeError } from '../../core/errors.ts'
@@ -21,8 +21,9 @@ import type { ReportPage, SectionAnswer } from '../../report/section.ts'
 import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { outputAccess, withMode } from '../../support/file-modes.ts'
+import { removeLeftovers } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { temporaryLiveness } from '../../support/process-identity.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import {
   checkCompanies,
   checkLoads,
@@ -158,8 +159,6 @@ const dayOf = (run: string): string => run.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$
 const placeless = (address: string | undefined): string | undefined =>
   address === undefined ? undefined : new URL(address).href.replace(/#.*$/, '')
 
-const DAY_MS = 86_400_000
-
 /**
  * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
  * with its statement and its numbers; first what failed. The file loads nothing and holds no script.
@@ -250,14 +249,6 @@ interface ReportTarget {
   readonly write: (page: Uint8Array) => Promise<void>
 }
 
-/** Removes unfinished files that killed processes left beside the page; what cannot be removed stays. */
-const removeLeftovers = async (folder: string): Promise<void> => {
-  const names = await readdir(folder).catch(() => [])
-  for (const name of names)
-    if (temporaryLiveness(name) === 'gone')
-      await rm(join(folder, name), { force: true }).catch(() => undefined)
-}
-
 /** No file of a lake, nor of its targets, is a page: a typing error replaces none of them. @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` */
 export const reportTarget = (to: string): ReportTarget => {
   if (!/\.html?$/i.test(to))
@@ -273,7 +264,7 @@ export const reportTarget = (to: string): ReportTarget => {
   return {
     path,
     write: async (page) => {
-      await removeLeftovers(dirname(path))
+      await removeLeftovers(dirname(path)).catch(() => undefined)
       const before = await lstat(path).catch(() => null)
       // A page that was opened to others, such as a web server, stays open.
       const access = before?.isFile() === true ? withMode(before.mode & 0o777) : outputAccess

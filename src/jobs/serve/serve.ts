@@ -46,7 +46,7 @@ export interface ServeOptions extends LakeToServe {
   readonly cursorKey?: string | undefined
   /** Longest time of one query, in milliseconds; then 503. @default 30_000 */
   readonly queryTimeoutMs?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** JSON file of faults to make, for testing clients (docs/serving.md). @default none */
   readonly faults?: string | undefined

@@ -25,6 +25,7 @@ import {
   type SyncJob,
 } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
+import { isOfNewest } from '../../run/same-work.ts'
 import type { RunTexts } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { Service } from '../../source/service/service.ts'
@@ -38,7 +39,7 @@ import { currencyBefore } from '../pull/pull.ts'
 import { checkSettings, rememberParameters } from '../pull/pull-settings.ts'
 import type { RunWindow } from '../pull/window-sources.ts'
 import { changeWindows, findingsText, listChanges } from '../sync/find-changes.ts'
-import { type Phase, phasesOf, withScratch } from './shared-run.ts'
+import { commitOf, type Phase, phasesOf, withScratch } from './shared-run.ts'
 import { cutFiles, DEFAULT_UNIT_BYTES, type SkippedSource } from './units-of-files.ts'
 
 /** The jobs that a run of many machines may load. */
@@ -161,14 +162,19 @@ const planUnits = (plan: RunPlan, options: PlanOptions): Promise<PlannedJob> => 
     : planWindowed(job, service, options)
 }
 
-/** Unfinished runs of a plan that processes may still work on. */
+/** Unfinished runs of a plan that processes may still work on, or that were committed and are what the plan is about. */
 const openRuns = async (lake: string, plan: RunPlan): Promise<readonly [run: string, units: RunUnits][]> => {
   if ((await rootIfAny(lake)) === null && (await listRunIds(lake)).length === 0) return []
   const asked: unknown = JSON.parse(JSON.stringify(encodePlan(plan)))
   const found: [run: string, units: RunUnits][] = []
   for (const run of await listRunIds(lake)) {
-    const state = await runState(lake, run, { now: new Date() })
+    const now = new Date()
+    const state = await runState(lake, run, { now })
     if (!state?.owner.shared || state.state === 'gone') continue
+    const commit = await commitOf(lake, run, state.owner.base)
+    if (commit && !(await isOfNewest({ lake, committed: commit.snapshot }, plan, now))) continue
+    // No bytes of batch files are known here that could be compared.
+    if (commit && plan.jobs.some(({ kind }) => kind === 'batchFiles')) continue
     const units = await readUnits(lake, run)
     if (units?.shared && isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), asked))
       found.push([run, units])

@@ -52,7 +52,7 @@ export type PlanRunOptions = RunLoad &
     | ('lake' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency' | 'mode' | 'signal')
     | ('take' | 'hashKey' | 'changeTaken')
   > & {
-    /** Peak memory of a worker, in bytes: the size of blocks follows from it. @default 1 GiB */
+    /** Peak memory of a worker, in bytes: the size of blocks follows from it. @default 1 GiB, less in a small container */
     readonly memoryBytes?: number | undefined
     /** Partitions that a worker loads side by side. @default as many as cores, and as there is memory for */
     readonly threads?: number | undefined
@@ -185,7 +185,7 @@ export interface RunStep {
 /** Options of `workRun`. */
 export type WorkRunOptions = RunStep &
   UnitChoice & {
-    /** Peak memory in all, in bytes: as much as the run was planned with. @default 1 GiB */
+    /** Peak memory in all, in bytes: as much as the run was planned with. @default 1 GiB, less in a small container */
     readonly memoryBytes?: number | undefined
     /** Partitions loaded side by side, each on one thread. @default 2 */
     readonly threads?: number | undefined

@@ -154,7 +154,7 @@ class Worker {
     }
     const attempt = randomBytes(4).toString('hex')
     const entries: JournalEntry[] = []
-    const results = await this.#load(own, attempt, entries)
+    const { units: results } = await this.#load(own, attempt, entries)
     const { counted, left } = countedOf(entries, results)
     await this.#tools.sink.commit(filesOf(counted))
     const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
@@ -174,7 +174,7 @@ class Worker {
     sources: readonly Source[],
     attempt: string,
     entries: JournalEntry[],
-  ): Promise<readonly SourceResult[]> {
+  ): ReturnType<typeof loadSources> {
     const { plan, skipBadFiles, seen } = this.#shared
     const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = this.#options
     const { signal, onEvent } = this.#options

@@ -93,9 +93,9 @@ export const fieldColumns = (
       ]
     })
 
-/** The unit of a number by its name; instants are in UTC. */
+/** The unit of a number by its name; instants are in UTC, and so is the beginning of a day. */
 const unitOf = (name: string, field: Field): string | undefined => {
-  if (field.kind === 'date-time') return 'instant, UTC'
+  if (field.kind === 'date-time') return field.isDay ? 'day as reported' : 'instant, UTC'
   if (field.kind !== 'number' && field.kind !== 'integer') return undefined
   return UNITS.find(([pattern]) => pattern.test(name))?.[1]
 }

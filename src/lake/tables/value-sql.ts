@@ -1,6 +1,6 @@
 /**
  * SQL between values of the service and values of the lake. A date-time is the instant in UTC (no offset means UTC) in
- * microseconds; a text that cannot be restored from it (an offset, a `Z`, a seventh digit, no date at all) is kept beside it.
+ * microseconds, a day the one that is written, as if it were in UTC; a text that cannot be restored from it (an offset, a `Z`, a seventh digit, no date at all) is kept beside it.
  * In JSON text a member without a value is left out and an object without members is NULL, which the contract calls omitted.
  */
 
@@ -22,6 +22,13 @@ const instantOf = (text: string): string =>
     WHEN ${text}[5] = '-' THEN try_cast(${text} AS TIMESTAMPTZ) END`
 /** To a cast that asks for the zone, DuckDB gives a text without one the zone that a text before it has named. */
 const NO_ZONE = "'\\d{4}-\\d\\d?-\\d\\d?([T ]\\d\\d?:\\d\\d?(:\\d\\d?(\\.\\d*)?)?)?\\s*'"
+
+/** The day of a text, with its time, as it is written; NULL where it has no instant. */
+export const dayOf = (text: string): string =>
+  `CASE WHEN ${instantOf(text)} IS NOT NULL THEN
+    make_timestamptz(epoch_us(try_cast(regexp_extract(${text}, ${LOCAL}) AS TIMESTAMP))) END`
+/** The text without its zone. */
+const LOCAL = "'^[0-9-]+([T ][0-9:.]+)?'"
 
 /** The text of an instant: `2020-01-02T03:04:05`, with a fraction only where there is one, no offset. */
 const textOfInstant = (instant: string): string =>

@@ -16,10 +16,10 @@ import {
 } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
-import { type FoundPath, listFolder, listTree, roomOfFiles } from '../../support/list-files.ts'
+import { type FoundPath, isLeftBehind, listFolder, listTree, roomOfFiles } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { DAY_MS, type LivenessRule } from '../runs/run-lease.ts'
+import type { LivenessRule } from '../runs/run-lease.ts'
 
 /** A file or folder that can be removed. */
 export interface Removable {
@@ -153,16 +153,14 @@ const foldersWithWrites = async (lake: string): Promise<readonly string[]> => {
  */
 export const listLeftovers = async (
   lake: string,
-  { now, remoteIdleMs = DAY_MS }: LivenessRule,
+  { now, remoteIdleMs: idleMs }: LivenessRule,
 ): Promise<readonly Removable[]> => {
   const leftovers: Removable[] = []
   for (const folder of await foldersWithWrites(lake)) {
     for (const { name } of await listFolder(inLake(lake, folder))) {
-      const liveness = temporaryLiveness(name)
-      if (liveness === null || liveness === 'alive') continue
-      const found = await listTree(inLake(lake, `${folder}/${name}`))
-      const idle = found.every(({ changedMs }) => now.getTime() - changedMs > remoteIdleMs)
-      if (liveness === 'unknown' && !idle) continue
+      const path = inLake(lake, `${folder}/${name}`)
+      if (!(await isLeftBehind(path, { now, idleMs }))) continue
+      const found = await listTree(path)
       const rooms = roomOfFiles(found.filter(({ kind }) => kind === 'file'))
       leftovers.push({
         path: `${folder}/${name}`,

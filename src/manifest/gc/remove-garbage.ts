@@ -21,10 +21,11 @@ import { LISTINGS, TABLES } from '../../lake/tables/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { refuseLinks } from '../../support/file-modes.ts'
-import { listFolder } from '../../support/list-files.ts'
+import { isLeftBehind, listFolder } from '../../support/list-files.ts'
 import { temporaryLiveness } from '../../support/process-identity.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
-import { DAY_MS, type LivenessRule } from '../runs/run-lease.ts'
+import type { LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
 import { oldTraces } from '../runs/shared-commits.ts'
 import { oldestText } from '../snapshots/snapshot-text.ts'
@@ -105,8 +106,7 @@ const clearLocal = async (lake: string, folders: readonly LoadFolder[], kept: Ke
     for (const file of await listFolder(inLake(lake, folder))) {
       const path = `${folder}/${file.name}`
       // A file that another process is just copying has no name of the lake yet.
-      const liveness = temporaryLiveness(file.name)
-      const isMade = liveness === 'alive' || liveness === 'unknown'
+      const isMade = temporaryLiveness(file.name) !== null && !(await isLeftBehind(inLake(lake, path)))
       if (file.isFile() && !isMade && !kept.paths.has(path)) await rm(inLake(lake, path), { force: true })
     }
     // `rmdir` takes no folder that holds anything.

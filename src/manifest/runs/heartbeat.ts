@@ -1,7 +1,7 @@
 /**
  * Heartbeats of runs: the times of files show whether a run is alive where its process cannot be seen, and one partition or
- * unit may take long. The owner of a run rewrites its owner file every hour; a worker on a run that nobody owns writes a file
- * of its own in the run's folder every five minutes.
+ * unit may take long. Every five minutes the owner of a run rewrites its owner file; a worker on a run that nobody owns writes a
+ * file of its own in the run's folder.
  */
 
 import { hostname } from 'node:os'
@@ -11,8 +11,8 @@ import { seal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isSharedRun, ownerName, ownerText, type RunLease } from './run-lease.ts'
 
-/** Far below `DAY_MS`, so that a storage that is down for hours does no harm. */
-const HEARTBEAT_MS = 3_600_000
+/** Far below the times after which a run counts as gone, so that a storage may be down for a while. */
+const HEARTBEAT_MS = 5 * 60_000
 
 /** The caller stops it before the lease is released or the run removed. */
 export interface Heartbeat {
@@ -48,8 +48,6 @@ const repeat = (everyMs: number, call: () => Promise<void>): Heartbeat => {
 /** Starts the heartbeat of a run. */
 export const startHeartbeat = (lease: RunLease): Heartbeat => repeat(HEARTBEAT_MS, () => sendHeartbeat(lease))
 
-const BEAT_MS = 5 * 60_000
-
 /** Host and pid: names the worker for a person. */
 export const workerName = (): string => `${hostname()}-${process.pid}`
 
@@ -63,4 +61,4 @@ export const beat = async (lake: string, run: string, at: Date): Promise<void> =
 
 /** Starts the heartbeat of this process on a run that nobody owns. */
 export const startBeats = (lake: string, run: string): Heartbeat =>
-  repeat(BEAT_MS, () => beat(lake, run, new Date()))
+  repeat(HEARTBEAT_MS, () => beat(lake, run, new Date()))

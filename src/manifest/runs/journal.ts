@@ -39,7 +39,7 @@ export type SourceResult =
   /** It cannot be read to its end. */
   | { readonly kind: 'left-out'; readonly source: string; readonly code: ErrorCode; readonly reason: string }
 
-/** The last line of a journal: everything is worked on, and this is what the run has made. */
+/** The result of a run, once everything is worked on. */
 export interface WorkResult {
   /** The result of each source, in the order of the run; sources that share a partition have that of the first one. */
   readonly units: readonly SourceResult[]
@@ -49,6 +49,15 @@ export interface WorkResult {
 /** A run whose work is done. */
 export interface FinishedWork extends WorkResult {
   readonly entries: readonly JournalEntry[]
+}
+
+/** The last line of a journal: everything is worked on, and this is what the run has made. */
+export interface JournalResult extends WorkResult {
+  /**
+   * The hashes of the sources that are known by their bytes, in their order; of one that could not be read the code of its
+   * error.
+   */
+  readonly read: readonly string[]
 }
 
 export const JOURNAL_FILE = 'journal.jsonl'
@@ -72,11 +81,15 @@ export const SOURCE_RESULT: Form<SourceResult> = form(
   (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
   'the result of a source',
 )
-const RESULT: Form<WorkResult> = objectOf({ units: list(SOURCE_RESULT), pulls: list(PULL_ENTRY) })
+const RESULT: Form<JournalResult> = objectOf({
+  units: list(SOURCE_RESULT),
+  pulls: list(PULL_ENTRY),
+  read: list(anyText),
+})
 
 export type JournalLine =
   | { readonly kind: 'partition'; readonly entry: JournalEntry }
-  | { readonly kind: 'result'; readonly result: WorkResult }
+  | { readonly kind: 'result'; readonly result: JournalResult }
 
 /** A line as it was appended; `null` when a byte of it is another. */
 export const parseLine = (line: Buffer): JournalLine | null => {
@@ -122,7 +135,10 @@ export const readJournal = async (lake: string, run: string): Promise<readonly J
  * The work of a run, once all of it is done; `undefined` as long as an attempt is at work, or none was to its
  * end. @throws as `readJournal`
  */
-export const readFinishedWork = async (lake: string, run: string): Promise<FinishedWork | undefined> => {
+export const readFinishedWork = async (
+  lake: string,
+  run: string,
+): Promise<(FinishedWork & JournalResult) | undefined> => {
   const lines = await readWhole(lake, run)
   const last = lines.at(-1)
   return last?.kind === 'result' ? { ...last.result, entries: entriesOf(lines) } : undefined
@@ -143,7 +159,7 @@ export interface Journal extends AsyncDisposable {
    */
   readonly append: (entry: JournalEntry) => Promise<void>
   /** Appends the results of all units, as the last line. @throws as `append` */
-  readonly finish: (result: WorkResult) => Promise<void>
+  readonly finish: (result: JournalResult) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -152,7 +168,7 @@ export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => 
   const { length } = await readWhole(lake, run)
   const lines = await storageOf(lake).openLines(journalPath(run), length)
   const close = (): Promise<void> => lines.close()
-  const append = async (line: JournalEntry | WorkResult): Promise<void> => {
+  const append = async (line: JournalEntry | JournalResult): Promise<void> => {
     try {
       await lines.append(seal(JSON.stringify(line)))
     } catch (error) {

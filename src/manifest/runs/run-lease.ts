@@ -8,12 +8,8 @@ import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { anyText, count, fits, shapeOf } from '../../support/json-form.ts'
-import {
-  type Liveness,
-  livenessOf,
-  type ProcessIdentity,
-  thisProcess,
-} from '../../support/process-identity.ts'
+import { livenessOf, type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 
 /** A run and who owned it when it was looked at: nobody has taken it over as long as that is so. */
 export interface SeenRun {
@@ -28,7 +24,7 @@ export interface SeenRun {
 /** The right to work on a run: who holds it is its owner. Its holder may write the run's journal and remove it. */
 export type RunLease = SeenRun
 
-/** `unknown`: its process cannot be seen from here (another host) and its folder was modified recently. */
+/** `unknown`: its process cannot be seen from here (another host or boot) and its folder was modified recently. */
 export type RunState = 'live' | 'gone' | 'unknown'
 
 /** When a process that cannot be seen from here counts as gone. */
@@ -41,8 +37,11 @@ export interface LivenessRule {
   readonly remoteIdleMs?: number | undefined
 }
 
-/** @default of `remoteIdleMs` */
-export const DAY_MS = 86_400_000
+/**
+ * A run of another boot of this host, or of another host of its name, counts as gone after so long without a change, in
+ * milliseconds: six heartbeats, or less where `remoteIdleMs` is.
+ */
+const OTHER_BOOT_IDLE_MS = 30 * 60_000
 
 interface Owner {
   readonly number: number
@@ -111,21 +110,20 @@ const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
   }
 }
 
-const isIdle = async (
+/** Heartbeats are changes too: a run whose owner still sends some is not gone, whatever ids say. */
+const stateOf = async (
   lake: string,
   run: string,
+  owner: Owner,
   { now, remoteIdleMs = DAY_MS }: LivenessRule,
-): Promise<boolean> => {
-  const files = await storageOf(lake).list(runPath(run))
-  return files.every(({ changedMs }) => now.getTime() - changedMs > remoteIdleMs)
-}
-
-const STATES: Record<Liveness, RunState> = { alive: 'live', gone: 'gone', unknown: 'unknown' }
-
-const stateOf = async (lake: string, run: string, owner: Owner, judge: LivenessRule): Promise<RunState> => {
+): Promise<RunState> => {
   if (owner.released) return 'gone'
-  const state = owner.process ? STATES[livenessOf(owner.process)] : 'unknown'
-  return state === 'unknown' && (await isIdle(lake, run, judge)) ? 'gone' : state
+  const liveness = owner.process ? livenessOf(owner.process) : 'unknown'
+  if (liveness === 'alive') return 'live'
+  if (liveness === 'gone') return 'gone'
+  const idleMs = liveness === 'other-boot' ? Math.min(OTHER_BOOT_IDLE_MS, remoteIdleMs) : remoteIdleMs
+  const files = await storageOf(lake).list(runPath(run))
+  return files.every(({ changedMs }) => now.getTime() - changedMs > idleMs) ? 'gone' : 'unknown'
 }
 
 /** Whether a run is at work; `null` when there is no such run. */

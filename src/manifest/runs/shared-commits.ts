@@ -9,8 +9,9 @@ import { RUNS_FOLDER, runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { seal } from '../../support/hash.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 import { workerName } from './heartbeat.ts'
-import { DAY_MS, type LivenessRule, PLAN_FILE } from './run-lease.ts'
+import { type LivenessRule, PLAN_FILE } from './run-lease.ts'
 import { removeRunFolder } from './runs.ts'
 
 const marksPath = (run: string): string => `${runPath(run)}/commits`

@@ -11,7 +11,7 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
-import { temporaryLiveness } from '../../support/process-identity.ts'
+import { isLeftover } from '../../support/process-identity.ts'
 import type { ShownSnapshot } from '../table-files.ts'
 import { type Action, isKnownProtocol, isOwnEngine, type LoggedMetaData, parseAction } from './actions.ts'
 import { copyCheckpoint, streamCheckpoint, streamFiles, streamUnknownFiles } from './checkpoint.ts'
@@ -66,7 +66,9 @@ export class DeltaLog {
     const found = await options.storage.list(logFolder(options.form))
     const names = found.map(({ path }) => path.slice(path.lastIndexOf('/') + 1))
     await options.storage.remove(
-      found.flatMap(({ path }, at) => (temporaryLiveness(names[at] ?? '') === 'gone' ? [path] : [])),
+      found.flatMap(({ path, changedMs }, at) =>
+        isLeftover(names[at] ?? '', changedMs, { now: new Date() }) ? [path] : [],
+      ),
     )
     const newestOf = (pattern: RegExp): number =>
       Math.max(-1, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? -1)))

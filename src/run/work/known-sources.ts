@@ -41,6 +41,17 @@ export class KnownSources {
   }
 }
 
+/** The hash of a source that is known by its bytes, else the code of its error; nothing of others. */
+export const readOf = (
+  source: Pick<Source, 'kind' | 'excluded'>,
+  fingerprint: Fingerprint | undefined,
+  error: ToolkitError | undefined,
+): readonly string[] => {
+  const read =
+    knownByBytes(source) && source.excluded === undefined ? (fingerprint?.sha256 ?? error?.code) : undefined
+  return read === undefined ? [] : [read]
+}
+
 /** A file that a run has left out. Nothing of it is recorded as loaded: the next run takes it. */
 export interface LeftOut {
   readonly source: string

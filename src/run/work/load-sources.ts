@@ -7,9 +7,9 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { compressionOfName } from '../../decode/decompress.ts'
-import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
+import type { JournalEntry, JournalResult } from '../../manifest/runs/journal.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
-import { badFile, KnownSources, leftOutFor } from './known-sources.ts'
+import { badFile, KnownSources, leftOutFor, readOf } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
 import { NamesOfRun } from './names-of-run.ts'
 import { DonePartitions, type Finished, withFingerprint } from './partition-entry.ts'
@@ -51,13 +51,13 @@ export interface LoadSourcesOptions {
 /**
  * Loads all sources. Nothing of it is visible before the commit.
  *
- * @returns what became of each
+ * @returns what became of each, and what was read of them
  * @throws {ToolkitError} INTERRUPTED, and whatever the parts throw
  */
-export const loadSources = (
-  parts: LoadSourcesParts,
-  options: LoadSourcesOptions,
-): Promise<readonly SourceResult[]> => new SourceLoader(parts, options).load()
+export const loadSources = (parts: LoadSourcesParts, options: LoadSourcesOptions): Promise<SourcesLoaded> =>
+  new SourceLoader(parts, options).load()
+
+type SourcesLoaded = Pick<JournalResult, 'units' | 'read'>
 
 export const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
@@ -90,6 +90,7 @@ class SourceLoader {
   readonly #known: KnownSources
   readonly #run: SourceRun
   readonly #results = new SourceResults()
+  readonly #read: string[] = []
   /** Partitions of a source whose fingerprint is known only at its end. */
   #unkept: Finished[] = []
   #progress: Progress
@@ -130,11 +131,11 @@ class SourceLoader {
     }
   }
 
-  async load(): Promise<readonly SourceResult[]> {
+  async load(): Promise<SourcesLoaded> {
     try {
       for await (const unit of this.#units()) await this.#load(unit)
       await this.#pool.waitForSuccess()
-      return this.#results.inOrder(this.#parts.sources)
+      return { units: this.#results.inOrder(this.#parts.sources), read: this.#read }
     } finally {
       // Whatever happened, nothing may still be reading or writing when the run is released.
       await this.#pool.waitForEnd()
@@ -148,6 +149,7 @@ class SourceLoader {
       identifySource(source, index, this.#run, stop)
     for await (const { item: source, index, result } of prefetchNext(this.#parts.sources, identify, signal)) {
       const unknown = this.#unknown
+      this.#read.push(...readOf(source, result.fingerprint, result.bad))
       yield { source, index, ...result }
       if (this.#unknown === unknown) this.#storedBytes += source.sizeBytes ?? 0
       this.#tell({

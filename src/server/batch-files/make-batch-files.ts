@@ -16,8 +16,8 @@ import { checkNamedFile, writeFileList } from '../../manifest/form/file-list.ts'
 import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
 import { adoptFiles, PRIVATE_FILE, refuseLinks } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { listFolder } from '../../support/list-files.ts'
-import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import { removeLeftovers } from '../../support/list-files.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { idsNamedIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
 import { protectedAmong, protectedDigest } from '../search/query/protected-persons.ts'
@@ -165,8 +165,7 @@ const removeOlder = async (lake: string, snapshot: number): Promise<void> => {
   const parent = inLake(lake, BATCHES_FOLDER)
   const older = (await batchSnapshots(lake)).filter((number) => number < snapshot)
   for (const number of older) await rm(inLake(lake, batchesPath(number)), { recursive: true, force: true })
-  for (const { name } of await listFolder(parent))
-    if (temporaryLiveness(name) === 'gone') await rm(join(parent, name), { recursive: true, force: true })
+  await removeLeftovers(parent)
 }
 
 /** The first problem of the files that a snapshot has, or `null`. Reads all of them. */

@@ -7,6 +7,7 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import { ToolkitError } from '../../core/errors.ts'
 import { requirePart } from '../../core/optional-parts.ts'
 import { isLoopback } from '../../support/http-values.ts'
+import { homeFolder } from '../../support/work-base.ts'
 import { nameOf, type Patience } from '../object-store.ts'
 import { keyOf, type S3Address } from './s3-address.ts'
 import { storageError } from './storage-error.ts'
@@ -64,6 +65,8 @@ const checkEndpoint = (endpoint: string): void => {
 const openS3 = async (patience?: Patience): Promise<S3> => {
   requirePart('s3')
   const sdk = await import('@aws-sdk/client-s3')
+  // The SDK asks for a home whatever is configured, and fails where the user has none.
+  process.env.HOME ||= homeFolder()
   const configured = new sdk.S3Client(settings(patience))
   const endpoint = await configured.config.serviceConfiguredEndpoint?.()
   const region = (await configured.config.region().catch(() => undefined)) || undefined

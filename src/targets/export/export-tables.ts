@@ -87,7 +87,7 @@ export interface ExportOptions extends WhatToExport {
   readonly delimiter?: CsvDelimiter | undefined
   /** CSV: begins with a byte order mark, by which Excel knows UTF-8. @default false */
   readonly bom?: boolean | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB */
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined

@@ -7,8 +7,8 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import type { Projection } from '../../lake/projection/projection.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
-import { DATABASES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
-import type { TargetAddress } from '../open-sink.ts'
+import { DATABASES, FILE_FORMAT_NAMES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
+import { realFile, type TargetAddress } from '../open-sink.ts'
 import { checkFolderOf, checkTarget } from './write-rows.ts'
 
 const COMPANY_NAMES = `(SELECT internal_id AS id, coalesce(c.company_name, r.name) AS company_name
@@ -205,6 +205,26 @@ export const exportWorkFolder = (to: TargetAddress): string => {
 /** Whether a second DuckDB loads the target at the same time. */
 export const isDatabaseFile = (to: TargetAddress): to is Extract<TargetAddress, { kind: 'database' }> =>
   to.kind === 'database' && DATABASES[to.database].isFile
+
+/** Forms that no input has. */
+const RESULT_FORMATS = [...FILE_FORMAT_NAMES.filter((format) => format !== 'jsonl'), 'duckdb'] as const
+
+/**
+ * Real paths of the files that a target writes, and of those that earlier exports may have written beside them: tables in any
+ * form but JSON Lines, which may be an input.
+ */
+export const filesOfTarget = async (
+  to: TargetAddress,
+  exports: readonly Export[],
+): Promise<ReadonlySet<string>> => {
+  if (to.kind === 'database' && !isDatabaseFile(to)) return new Set()
+  const own = to.kind === 'database' ? [to.at, `${to.at}.wal`] : outFiles(to, exports).map(({ path }) => path)
+  const folder = exportWorkFolder(to)
+  const beside = TABLES.flatMap(({ name }) =>
+    RESULT_FORMATS.map((format) => join(folder, `${name}.${format}`)),
+  )
+  return new Set(await Promise.all([...own, ...beside].map(realFile)))
+}
 
 /**
  * Refuses a target that cannot be used.

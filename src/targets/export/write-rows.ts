@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { fsyncFile, fsyncFolders, makeFolder } from '../../support/durable-files.ts'
 import { adoptOutput, makeFolders } from '../../support/file-modes.ts'
-import { listFolder, listTree, statPath } from '../../support/list-files.ts'
-import { temporaryLiveness, temporaryName } from '../../support/process-identity.ts'
+import { listTree, removeLeftovers, statPath } from '../../support/list-files.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 
 /** @throws {ToolkitError} `TARGET_REFUSED` */
 const refuseExisting = (path: string): never => {
@@ -57,10 +57,7 @@ export const openWorkshop = async (beside: string): Promise<Workshop> => {
   const folder = join(resolve(beside), temporaryName())
   try {
     await makeFolder(dirname(folder))
-    for (const { name } of await listFolder(dirname(folder)))
-      if (temporaryLiveness(name) === 'gone')
-        // Another user's folder may not be removable.
-        await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined)
+    await removeLeftovers(dirname(folder))
     await makeFolders(folder)
   } catch (error) {
     throw writeError(`Cannot write into "${beside}"`, error)

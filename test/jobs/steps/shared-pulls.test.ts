@@ -1,9 +1,11 @@
 /** Pulls, syncs and batch files in steps: windows of the service as units, worked on by several, none of them twice. */
 
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { PullEntry } from '../../../src/core/partition.ts'
 import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
+import { inLake, runPath } from '../../../src/lake/files/layout.ts'
 import { readUnits } from '../../../src/manifest/runs/units.ts'
 import { newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import type { BatchFilesJob, PullJob } from '../../../src/run/run-plan.ts'
@@ -185,9 +187,16 @@ test('a sync is listed by whoever plans it, and fetched by its workers', async (
   const { run, units } = await steps.plan([], { job, service: one.service, limits: {} })
   expect(units).toBe(1)
   await steps.work(run ?? '', [0], opening(one))
+  const at = inLake(one.lake, runPath(run ?? ''))
+  await cp(at, `${one.lake}-kept`, { recursive: true })
   await steps.commit(run ?? '')
   expect(await one.query('SELECT max(internal_id), count(*) FROM companies')).toEqual([[99, 41]])
   expect((await one.snapshot()).pulls?.at(-1)).toMatchObject({ run, announced: 39, received: 39 })
+  // Also where the one that committed it was killed before the run was removed, the next sync lists what is new.
+  await cp(`${one.lake}-kept`, at, { recursive: true })
+  one.fake.hold([{ id: 100, country: 'SE', dates: { ContentUpdatedAt: '2026-06-15' } }])
+  const next = await steps.plan([], { job, service: one.service, limits: {} })
+  expect([next.run === run, next.existing, next.units]).toEqual([false, false, 1])
 })
 
 test('batch files are a unit each, and make the lake that one machine makes of them', async () => {

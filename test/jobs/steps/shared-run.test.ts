@@ -1,7 +1,7 @@
 /** A run in steps that any process takes: planned once, worked on by several, committed by anyone. */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
@@ -125,6 +125,19 @@ test('of two attempts at a unit the first counts, and the other leaves nothing',
   )
   await one.commit(one.id)
   expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[100]])
+})
+
+test('a plan --again over files finds the run that was killed behind its commit, unless a file has changed', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(2) }, { again: true })
+  await one.work(one.id, [0])
+  const kept = join(one.folder, 'kept')
+  await cp(inLake(one.lake, runPath(one.id)), kept, { recursive: true })
+  await one.commit(one.id)
+  await cp(kept, inLake(one.lake, runPath(one.id)), { recursive: true })
+  expect(await one.plan(['a.jsonl'], { again: true })).toMatchObject({ run: one.id, existing: true })
+  await one.write('a.jsonl', companyLines(2, 8))
+  const { run, existing } = await one.plan(['a.jsonl'], { again: true })
+  expect([run === one.id, existing]).toEqual([false, false])
 })
 
 test('a commit of a run that found nothing new can be repeated until gc has removed its trace', async () => {

@@ -24,7 +24,7 @@ test('the last one to remove its folder leaves nothing', async () => {
 test('newSpillFolder removes what a killed process left, and nothing else', async () => {
   const temporary = await temporaryFolder()
   const alive = await newSpillFolder(temporary)
-  const dead = join(dirname(alive.path), temporaryName({ ...thisProcess(), boot: 'an earlier one' }))
+  const dead = join(dirname(alive.path), temporaryName({ ...thisProcess(), pid: 2 ** 30 }))
   mkdirSync(dead)
   writeFileSync(join(dead, 'duckdb_temp_storage-0.tmp'), 'x')
   const next = await newSpillFolder(temporary)

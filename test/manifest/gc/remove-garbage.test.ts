@@ -101,6 +101,22 @@ test('removeGarbage leaves a run of another host alone until a day without a tou
   expect(await removeGarbage({ lake, now })).toMatchObject({ runs: [lease.run], working: [] })
 })
 
+test('removeGarbage leaves a run of another boot and its unfinished writes alone as long as they change', async () => {
+  const lake = await temporaryFolder()
+  const other = { ...thisProcess(), boot: 'another one' }
+  const { lease } = await stageRun(lake, ['a'], other)
+  const writing = `${RUNS_FOLDER}/${temporaryName(other)}`
+  await mkdir(inLake(lake, writing))
+  await writeFile(inLake(lake, `${writing}/part`), 'x')
+  await utimes(inLake(lake, writing), 0, 0)
+  const before = await filesOf(lake)
+  expect(await removeGarbage({ lake, now: new Date() })).toEqual({ ...NOTHING, working: [lease.run] })
+  expect(await filesOf(lake)).toEqual(before)
+  const later = (hours: number) => ({ lake, now: new Date(Date.now() + hours * 3_600_000) })
+  expect(await removeGarbage(later(1))).toMatchObject({ runs: [lease.run], leftovers: [], working: [] })
+  expect(await removeGarbage(later(25))).toMatchObject({ runs: [], leftovers: [writing] })
+})
+
 test('removeGarbage removes unfinished writes of dead processes only', async () => {
   const lake = await temporaryFolder()
   await makeLake(lake)

@@ -171,6 +171,21 @@ test('leaseRun leaves a run of another host alone until a day without a touch', 
   expect(await leaseRun(lake, lease.run, at(25))).toMatchObject({ number: 2 })
 })
 
+test('leaseRun leaves a run of another boot alone until half an hour without a heartbeat', async () => {
+  const lake = await temporaryFolder()
+  // Its pid is nobody's here, and a machine that was started again has another boot, too.
+  const { lease } = await stageRun(lake, ['a'], { ...DEAD, boot: 'another one' })
+  const at = (minutes: number) => ({ now: new Date(Date.now() + minutes * 60_000) })
+  await expect(leaseRun(lake, lease.run, at(29))).rejects.toMatchObject({
+    code: 'RUN_LIVE',
+    message: expect.stringContaining('cannot be seen from here'),
+  })
+  const owner = inLake(lake, `${runPath(lease.run)}/owner-1.json`)
+  await utimes(owner, at(20).now, at(20).now)
+  expect(await listRuns(lake, at(49))).toMatchObject([{ state: 'unknown' }])
+  expect(await leaseRun(lake, lease.run, at(51))).toMatchObject({ number: 2 })
+})
+
 test('leaseRun counts a touch of any file in the folder of a run of another host', async () => {
   const lake = await temporaryFolder()
   const { lease } = await stageRun(lake, ['a'], { ...thisProcess(), host: 'elsewhere' })

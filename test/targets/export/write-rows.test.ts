@@ -18,7 +18,7 @@ const asNobody = (): void => {
 test('openWorkshop removes what dead processes left, and leaves what it may not remove', async () => {
   const folder = await temporaryFolder()
   await chmod(folder, 0o777)
-  const dead = (): string => join(folder, temporaryName({ ...thisProcess(), boot: 'an earlier one' }))
+  const dead = (): string => join(folder, temporaryName({ ...thisProcess(), pid: 2 ** 30 }))
   const [others, own] = [dead(), dead()]
   await mkdir(others)
   await writeFile(join(others, 'rows.parquet'), '')

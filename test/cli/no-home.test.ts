@@ -4,8 +4,9 @@ import { execFile } from 'node:child_process'
 import { chmod, chown } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { MAIN, SAMPLE_COMPANIES } from './run-cli.ts'
+import { SAMPLE_COMPANIES } from './run-cli.ts'
 
 const UNKNOWN = 54_321
 

@@ -4,6 +4,7 @@
  */
 
 import type { SearchParameters } from '../../contract/requests.ts'
+import { type Identifiers, stripped } from '../../core/identifiers.ts'
 import type {
   CommittedPartition,
   Drift,
@@ -17,7 +18,6 @@ import { isCompaction, withSearch } from '../../core/source-kinds.ts'
 import { moreDrift, nameKey } from '../../core/unknown-names.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { firstLayerOf } from '../../run/work/partition-entry.ts'
-import { type Identifiers, stripped } from './identifiers.ts'
 
 /** The changes to a file of quarantined lines. */
 export interface QuarantineChange {

@@ -6,6 +6,7 @@
 import { type IsForgotten, withoutEntities } from '../../check/quarantine/refuse-lines.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
 import { CONTENT, type Content } from '../../contract/objects.ts'
+import { type Identifiers, LEAST_DIGITS } from '../../core/identifiers.ts'
 import {
   elementsAt,
   JSON_BYTES,
@@ -14,7 +15,6 @@ import {
   skipSpace,
   textBetween,
 } from '../../support/json-bytes.ts'
-import { type Identifiers, LEAST_DIGITS } from './identifiers.ts'
 
 const { QUOTE, OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES
 

@@ -5,13 +5,13 @@
 
 import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { withoutForgotten } from './clean-record.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import type { Identifiers } from './identifiers.ts'
 import { restoredTexts } from './reload.ts'
 
 /** The records of the forgotten in a partition. */

@@ -3,13 +3,13 @@
  * rows that are about to go.
  */
 
+import { type Identifiers, identifiersOf, stripped } from '../../core/identifiers.ts'
 import { literal, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import type { HeldByPlace } from './find-held.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import { type Identifiers, identifiersOf, stripped } from './identifiers.ts'
 
 const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 

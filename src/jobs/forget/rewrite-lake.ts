@@ -1,6 +1,7 @@
 /** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
 
 import type { LeftInLake } from '../../commit/commit-forget.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { isReplay } from '../../core/source-kinds.ts'
@@ -13,7 +14,6 @@ import { togetherAs } from '../../manifest/form/sources.ts'
 import { addUp, cleanPull, cleanSource, dropDrift, withoutTelling, withQuarantine } from './clean-entries.ts'
 import { findHeld, findTold, type Held } from './find-held.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
-import type { Identifiers } from './identifiers.ts'
 import { collectIdentifiers } from './resolve-ids.ts'
 import { findFiles, rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'

@@ -3,7 +3,7 @@
  * their words.
  */
 
-import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { PROTECTED_IDENTITY } from '../contract/objects.ts'
 
 /** Shorter ones stand in too many texts. */
 const LEAST_CHARACTERS = 5

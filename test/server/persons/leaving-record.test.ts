@@ -1,23 +1,21 @@
 import { expect, test } from 'vitest'
-import { AREAS } from '../../../../src/contract/authorization.ts'
-import { isOpen, restricted } from '../../../../src/server/search/answer/relations-documents.ts'
-import { allAreasBut } from '../search-parts.ts'
+import { AREAS } from '../../../src/contract/authorization.ts'
+import { leavingRecord, namesNobody } from '../../../src/server/persons/leaving-record.ts'
+import { type KnownPersons, NOBODY } from '../../../src/server/persons/protected-parts.ts'
+import { allAreasBut } from '../search/search-parts.ts'
 
 const EVERY = new Set(AREAS)
-const NOBODY = () => false
+const knownBy = (...ids: readonly string[]): KnownPersons => ({ ...NOBODY, ids: new Set(ids) })
 const served = (
   record: object | string,
   areas: ReadonlySet<(typeof AREAS)[number]>,
-  isProtected: (id: string) => boolean = NOBODY,
+  known: KnownPersons = NOBODY,
 ) => {
   const text = typeof record === 'string' ? record : JSON.stringify(record)
-  return restricted(Buffer.from(text), areas, isProtected).toString()
+  return leavingRecord(Buffer.from(text), 'relations', areas, known).toString()
 }
-const parsed = (
-  record: object,
-  areas: ReadonlySet<(typeof AREAS)[number]>,
-  isProtected?: (id: string) => boolean,
-): unknown => JSON.parse(served(record, areas, isProtected))
+const parsed = (record: object, areas: ReadonlySet<(typeof AREAS)[number]>, known?: KnownPersons): unknown =>
+  JSON.parse(served(record, areas, known))
 
 const OWNER = {
   InternalId: 5,
@@ -44,6 +42,8 @@ const PERSON = {
   IsCompany: false,
   IsProtected: true,
 }
+/** Somebody else with the same name, born on the same day. */
+const OTHER = { ...PERSON, InternalId: 8, NationalIdentificationNumber: '700101-1111' }
 const MASK = 'Protected Identity'
 const MASKED_ALWAYS = {
   ...PERSON,
@@ -62,21 +62,22 @@ const MASKED_ALL = {
   Gender: MASK,
 }
 
-test('restricted leaves a list of nothing but the mask as it came, and no other list', () => {
+test('leavingRecord leaves a list of nothing but the mask as it came, and no other list', () => {
   const person = { ...MASKED_ALWAYS, Citizenships: [MASK], CountryOfResidences: [MASK, 'SE'], Addresses: [] }
   expect(parsed({ Parents: [person] }, EVERY)).toEqual({
     Parents: [{ ...MASKED_ALWAYS, Citizenships: [MASK] }],
   })
 })
 
-test('isOpen holds with all areas, where nobody may be protected', () => {
+test('namesNobody holds where nobody may be protected', () => {
   const plain = { InternalId: 1, Parents: [{ ...PERSON, IsProtected: false }], More: { IsProtected: null } }
-  const open = (record: unknown, areas = EVERY, isProtected: (id: string) => boolean = NOBODY): boolean =>
-    isOpen(Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)), areas, isProtected)
+  const open = (record: unknown, known = NOBODY, isPlain = true): boolean =>
+    namesNobody(Buffer.from(typeof record === 'string' ? record : JSON.stringify(record)), isPlain, known)
   expect(open(plain)).toBe(true)
-  for (const area of AREAS) expect([area, open(plain, new Set(allAreasBut(area)))]).toEqual([area, false])
-  expect(open(plain, EVERY, (id) => id === '7')).toBe(false)
-  expect(open({ Parents: [], More: { internalid: '8' } }, EVERY, (id) => id === '8')).toBe(false)
+  expect(open(plain, knownBy('9'))).toBe(true)
+  expect(open(plain, knownBy('9'), false)).toBe(false)
+  expect(open(plain, knownBy('7'))).toBe(false)
+  expect(open(plain, { ...NOBODY, numbers: new Set(['7001010000']) })).toBe(false)
   for (const mark of [true, 1, 'true', 'yes', {}, 'false'])
     expect([mark, open({ Parents: [], More: { IsProtected: mark } })]).toEqual([mark, false])
   expect(open(`{"More":{"isprotected" : true}}`)).toBe(false)
@@ -90,7 +91,7 @@ test.each([
   ['Company Structure Owner', 'CompanyStructureOwners'],
   ['Key Person', 'KeyPersonRoles'],
   ['Relations History', 'History'],
-] as const)('restricted leaves out what %s controls, in histories too', (area, field) => {
+] as const)('leavingRecord leaves out what %s controls, in histories too', (area, field) => {
   const areas = new Set(allAreasBut(area))
   const without = (entity: object) =>
     Object.fromEntries(Object.entries(entity).filter(([name]) => name !== field))
@@ -105,7 +106,7 @@ test.each([
   })
 })
 
-test('restricted without any area leaves names and ultimate ownerships', () => {
+test('leavingRecord without any area leaves names and ultimate ownerships', () => {
   expect(parsed({ InternalId: 1, UBODetails: { CaseNo: '1' }, Parents: [OWNER] }, new Set())).toEqual({
     InternalId: 1,
     UBODetails: { CaseNo: '1' },
@@ -113,19 +114,19 @@ test('restricted without any area leaves names and ultimate ownerships', () => {
   })
 })
 
-test('restricted masks a protected person, the name only without Hidden Person Access', () => {
+test('leavingRecord masks a protected person, the name only without Hidden Person Access', () => {
   const record = {
     InternalId: 1,
     CountryCode: 'SE',
-    Parents: [PERSON, { ...PERSON, InternalId: 8, IsProtected: false }],
+    Parents: [PERSON, { ...OTHER, IsProtected: false }],
   }
-  const open = { ...PERSON, InternalId: 8, IsProtected: false }
+  const open = { ...OTHER, IsProtected: false }
   expect(parsed(record, EVERY)).toEqual({ ...record, Parents: [MASKED_ALWAYS, open] })
   const areas = new Set(allAreasBut('Hidden Person Access'))
   expect(parsed(record, areas)).toEqual({ ...record, Parents: [MASKED_ALL, open] })
 })
 
-test('restricted adds no field that was not there', () => {
+test('leavingRecord adds no field that was not there', () => {
   const record = { InternalId: 1, Children: [{ InternalId: 7, IsProtected: true, Name: 'Anna' }] }
   expect(parsed(record, EVERY)).toEqual(record)
 })
@@ -134,19 +135,19 @@ test.each([
   ['alone', { BirthDate: MASK }],
   ['in a list', { Citizenships: [MASK, 'SE'] }],
   ['in an address', { Addresses: [{ City: MASK }] }],
-])('restricted takes a mask %s as a sign of protection', (_, masked) => {
+])('leavingRecord takes a mask %s as a sign of protection', (_, masked) => {
   const { IsProtected: __, ...unmarked } = PERSON
   const { IsProtected: ___, ...all } = MASKED_ALL
   const record = { InternalId: 1, Parents: [{ ...unmarked, ...masked }] }
   expect(parsed(record, new Set())).toEqual({ InternalId: 1, Parents: [all] })
 })
 
-test('restricted masks a protected person in histories, also where these do not say it', () => {
+test('leavingRecord masks a protected person in histories, also where these do not say it', () => {
   const { IsProtected: _, InternalId: __, ...earlier } = PERSON
   const record = {
     InternalId: 1,
     Parents: [
-      { ...PERSON, History: [earlier, { ...earlier, InternalId: 9 }] },
+      { ...PERSON, History: [earlier, { ...OTHER, IsProtected: null }] },
       { InternalId: 6, History: [{ ...earlier, InternalId: 7 }] },
     ],
   }
@@ -159,7 +160,7 @@ test('restricted masks a protected person in histories, also where these do not 
   })
 })
 
-test('restricted reaches the end of a history 60 deep', () => {
+test('leavingRecord reaches the end of a history 60 deep', () => {
   const deep = (depth: number): object => ({
     ...PERSON,
     InternalId: depth,
@@ -174,13 +175,13 @@ test('restricted reaches the end of a history 60 deep', () => {
   expect(text).not.toMatch(/Ownerships|Anna|Berg|700101/)
 })
 
-test('restricted keeps ids beyond 2^53 and numbers as they stood', () => {
+test('leavingRecord keeps ids beyond 2^53 and numbers as they stood', () => {
   const text =
     '{"InternalId":9223372036854775807,"Parents":[{"InternalId":9007199254740993,"IsProtected":true,"Name":"x"},{"InternalId":9007199254740992,"Name":"y","UltimateOwnerships":[{"OwnershipStake":0.10}]}]}'
   expect(served(text, new Set())).toBe(text.replace('"x"', `"${MASK}"`))
 })
 
-test('restricted leaves to whoever lacks an area nothing but fields of the contract, in their shape', () => {
+test('leavingRecord leaves to whoever lacks an area nothing but fields of the contract, in their shape', () => {
   const secret = { Name: 'Anna Berg', NationalIdentificationNumber: '700101-0000', BirthDate: '1970-01-01' }
   const record = {
     InternalId: 1,
@@ -212,9 +213,9 @@ test('restricted leaves to whoever lacks an area nothing but fields of the contr
   expect(parsed(record, EVERY)).toEqual(record)
 })
 
-test('restricted masks whoever is protected in another record, wherever the id stands', () => {
+test('leavingRecord masks whoever is protected in another record, wherever the id stands', () => {
   const { IsProtected: _, ...unmarked } = PERSON
-  const isProtected = (id: string): boolean => id === '7'
+  const isProtected = knownBy('7')
   const items = {
     BeneficialOwnerships: [{ Text: 'Anna by proxy' }],
     KeyPersonRoles: [{ Id: 1, Text: 'CEO' }],
@@ -243,7 +244,7 @@ test('restricted masks whoever is protected in another record, wherever the id s
 })
 
 test.each([true, 1, 'true', 'yes', {}])(
-  'restricted takes IsProtected: %j in a field that nobody knows for a yes',
+  'leavingRecord takes IsProtected: %j in a field that nobody knows for a yes',
   (mark) => {
     const record = { InternalId: 1, Unknown: [{ IsProtected: mark, BirthDate: '1970-01-01', Name: 'Anna' }] }
     expect(served(record, EVERY)).not.toContain('1970')

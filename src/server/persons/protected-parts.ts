@@ -1,7 +1,7 @@
 /** The objects of a record that are of protected persons. */
 
 import { ALWAYS_MASKED, MASKED_WITHOUT_ACCESS } from '../../contract/authorization.ts'
-import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { isMasked, PROTECTED_IDENTITY } from '../../contract/objects.ts'
 import { type Identity, identityOf, isKey } from './identity.ts'
 import { type Part, valuesOf } from './record-parts.ts'
 
@@ -22,15 +22,16 @@ const MASK_TEXT = JSON.stringify(PROTECTED_IDENTITY)
 const holdsMask = (value: unknown): boolean =>
   value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
 
-/** Anything but a clear no protects; data that came masked from the service does too, where nothing is said. */
+/** Anything but a clear no protects; data that came masked from the service does too. */
 const isMarked = ({ object, kind, above }: Part): boolean => {
   const isOfRecord = kind === 'record' || above?.kind === 'record'
   if (kind === 'part' && !isOfRecord) return false
   const said = valuesOf(object, 'IsProtected').filter((mark) => mark !== null)
-  if (said.length > 0) return said.some((mark) => mark !== false)
+  if (said.some((mark) => mark !== false)) return true
+  const isMarking = said.length > 0 ? isMasked : holdsMask
   return (
     (kind === 'entity' || kind === 'unknown') &&
-    MARKING.some((field) => valuesOf(object, field).some(holdsMask))
+    MARKING.some((field) => valuesOf(object, field).some(isMarking))
   )
 }
 

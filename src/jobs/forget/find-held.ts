@@ -43,14 +43,14 @@ const LOOKS: readonly Look[] = [
 ]
 
 /** The rows of the forgotten that were found. */
-interface FoundIds {
+export interface FoundIds {
   readonly held: Map<number, Held>
   /** Ids that have rows. */
   readonly known: Set<bigint>
 }
 
 /** The entry of a partition, which its callers add to. */
-const heldAt = (held: Map<number, Held>, place: number): Held => {
+export const heldAt = (held: Map<number, Held>, place: number): Held => {
   const one = held.get(place) ?? { removed: new Set(), changed: new Set() }
   held.set(place, one)
   return one

@@ -1,8 +1,8 @@
 /** The protected persons of an open snapshot, found once in the lake's own tables: the explorer may have no serving index. */
 
+import { numberKeySql } from '../../core/person-keys.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { entityMarks, insertMarksBeyond, MARK_COLUMNS } from '../persons/find-marks.ts'
-import { rowKeys } from '../persons/identity.ts'
 import { personTables } from '../persons/person-tables.ts'
 
 /** The views that have to be readable. */
@@ -13,8 +13,8 @@ const COLUMNS = Object.entries(MARK_COLUMNS)
   .map(([name, type]) => `${name} ${type}`)
   .join(', ')
 
-const NATIONAL = rowKeys.number('national_identification_number')
-const ORGANISATION = rowKeys.number('org_no')
+const NATIONAL = numberKeySql('national_identification_number')
+const ORGANISATION = numberKeySql('org_no')
 
 /** @param session in which nothing is narrowed yet */
 export const findLakePersons = async (session: Session): Promise<void> => {

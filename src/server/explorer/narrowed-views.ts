@@ -14,6 +14,7 @@ import {
 } from '../../contract/authorization.ts'
 import type { ObjectType } from '../../contract/fields.ts'
 import { COMPANY, type Content, RELATIONS_COMPANY } from '../../contract/objects.ts'
+import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import {
   COMPANY_COLUMNS,
@@ -24,7 +25,6 @@ import {
 } from '../../lake/tables/columns.ts'
 import type { NarrowedView } from '../../lake/views/lake-views.ts'
 import type { Areas, Caller } from '../access/caller.ts'
-import { rowKeys } from '../persons/identity.ts'
 import { ALL_LISTED, COMPANY_LIST } from './company-list.ts'
 
 type Rights = Caller['rights']
@@ -109,8 +109,8 @@ const MASKED = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS, 'Gender', 'OrgNo'].m
 /** A row of `relation_entities` that is about a protected person; one without an id also by its keys, or as an earlier form of one. */
 const HIDDEN = `is_protected IS TRUE OR coalesce(entity_id IN (FROM persons.id), false) OR coalesce(entity_id IN (FROM persons.company), false)
   OR coalesce(entity_id, 0) = 0 AND (is_history AND company_id IN (FROM persons.named)
-    OR coalesce(CASE WHEN coalesce(entity_id, 0) = 0 THEN ${rowKeys.number('national_identification_number')} END IN (FROM persons.number), false)
-    OR coalesce(CASE WHEN coalesce(entity_id, 0) = 0 THEN ${rowKeys.birth} END IN (FROM persons.birth), false))`
+    OR coalesce(CASE WHEN coalesce(entity_id, 0) = 0 THEN ${numberKeySql('national_identification_number')} END IN (FROM persons.number), false)
+    OR coalesce(CASE WHEN coalesce(entity_id, 0) = 0 AND national_identification_number IS NULL THEN ${BIRTH_KEY_SQL} END IN (FROM persons.birth), false))`
 
 /** Who is protected in any record, a history too, is masked in all. */
 const entities = (rights: Rights): NarrowedView => ({

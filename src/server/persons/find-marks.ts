@@ -1,10 +1,11 @@
 /** Whom the current records of a lake protect: in their relations, and in fields that the contract does not know. */
 
 import { CONTENT, type Content, PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { isJsonObject, parseToRewrite } from '../../support/exact-json.ts'
-import { identityOf, rowKeys } from './identity.ts'
+import { identityOf } from './identity.ts'
 import { NOBODY, protectedParts } from './protected-parts.ts'
 import { partsOf } from './record-parts.ts'
 
@@ -18,8 +19,8 @@ export const MARK_COLUMNS = {
 
 /** Marks of entities, as rows of `MARK_COLUMNS`. @param entities a relation with the columns of `relation_entities` */
 export const entityMarks = (entities: string): string => `SELECT nullif(entity_id, 0) AS person_id,
-  unnest([${rowKeys.number('national_identification_number')}, CASE WHEN is_company IS NOT TRUE THEN ${rowKeys.number('org_no')} END]) AS number,
-  ${rowKeys.birth} AS birth, company_id AS internal_id
+  unnest([${numberKeySql('national_identification_number')}, CASE WHEN is_company IS NOT TRUE THEN ${numberKeySql('org_no')} END]) AS number,
+  ${BIRTH_KEY_SQL} AS birth, company_id AS internal_id
 FROM ${entities} WHERE is_protected`
 
 /** Fields beyond the contract that may protect somebody, or may spell a name in another way. */

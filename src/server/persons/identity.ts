@@ -1,10 +1,9 @@
 /**
- * What a person is known by: ids, national ids, and a name beside the date of birth. The keys of an object of JSON, and the same of a
- * row of `relation_entities` in SQL.
+ * What a person is known by: ids, national ids, and a name beside the date of birth. The keys of an object of JSON.
  */
 
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
-import { numberKey, numberKeySql } from '../../core/compared-number.ts'
+import { birthKey, numberKey } from '../../core/person-keys.ts'
 import { isJsonObject } from '../../support/exact-json.ts'
 import { type Part, scalarText, valuesOf } from './record-parts.ts'
 
@@ -15,29 +14,13 @@ export interface Identity {
   readonly numbers: readonly string[]
   /** All numbers that say whom it is about, where it has no id. */
   readonly said: readonly string[]
+  /** Whether it has a national id: who has another one is another, of the same name and day. */
+  readonly hasNational: boolean
   /** A name and a date of birth. */
+
   readonly birth: string | undefined
   readonly isCompany: boolean
 }
-
-const WORDS = String.raw`[\p{L}\p{M}\p{N}]+`
-const DAY_DIGITS = 8
-
-const words = (name: string): string =>
-  (name.normalize('NFC').toLowerCase().match(new RegExp(WORDS, 'gu')) ?? []).sort().join(' ')
-
-const birthKey = (name: string, birth: string): string | undefined => {
-  const [key, day] = [words(name), birth.replace(/\D/g, '').slice(0, DAY_DIGITS)]
-  return key === '' || day.length < DAY_DIGITS || name === PROTECTED_IDENTITY ? undefined : `${key}|${day}`
-}
-
-/** The keys of an entity's row in SQL: `number` of a column, and `birth`. */
-export const rowKeys = {
-  number: numberKeySql,
-  birth: `CASE WHEN length(regexp_replace(birth_date, '\\D', '', 'g')) >= ${DAY_DIGITS} THEN
-    list_aggregate(list_sort(regexp_extract_all(lower(nfc_normalize(coalesce(name, first_name || ' ' || last_name))), '${WORDS}')), 'string_agg', ' ')
-    || '|' || left(regexp_replace(birth_date, '\\D', '', 'g'), ${DAY_DIGITS}) END`,
-} as const
 
 /** An id as digits, however it is written; `undefined` for what is none. */
 const idDigits = (value: unknown): string | undefined => {
@@ -87,6 +70,11 @@ export const isKey = (
   { ids, numbers }: { readonly ids: ReadonlySet<string>; readonly numbers: ReadonlySet<string> },
 ): boolean => ids.has(name) || numbers.has(numberKey(name) ?? '')
 
+const birthOf = (part: Part): string | undefined => {
+  const name = nameOf(part)
+  return name === PROTECTED_IDENTITY ? undefined : birthKey(name, textOf(part, 'BirthDate'))
+}
+
 const keysOf = (values: readonly unknown[]): readonly string[] =>
   values.flatMap((value) => numberKey(scalarText(value) ?? '') ?? [])
 
@@ -113,7 +101,7 @@ export const identityOf = (given: Part): Identity => {
   const { object, kind } = part
   const id = idOf(part)
   const isCompany = valuesOf(object, 'IsCompany').includes(true)
-  if (kind === 'part') return { id, numbers: [], said: [], birth: undefined, isCompany }
+  if (kind === 'part') return { id, numbers: [], said: [], hasNational: false, birth: undefined, isCompany }
   const own = Object.keys(object).filter((name) => OWN_NUMBER.test(bare(name)))
   const numbers = keysOf(own.map((name) => object[name]))
   return {
@@ -121,7 +109,8 @@ export const identityOf = (given: Part): Identity => {
     numbers,
     // What stands under any name counts where nothing else says who it is.
     said: id === undefined && kind === 'unknown' ? keysOf(Object.values(object)) : numbers,
-    birth: isCompany ? undefined : birthKey(nameOf(part), textOf(part, 'BirthDate')),
+    hasNational: keysOf(valuesOf(object, 'NationalIdentificationNumber')).length > 0,
+    birth: isCompany ? undefined : birthOf(part),
     isCompany,
   }
 }

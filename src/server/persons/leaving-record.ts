@@ -6,7 +6,7 @@
 
 import { AREAS, type Area } from '../../contract/authorization.ts'
 import { CONTENT, type Content, PROTECTED_IDENTITY } from '../../contract/objects.ts'
-import { numberKey } from '../../core/compared-number.ts'
+import { numberKey } from '../../core/person-keys.ts'
 import { isJsonObject, parseToRewrite } from '../../support/exact-json.ts'
 import { closedFields, keepContractFields } from './contract-fields.ts'
 import { maskMentions, type PersonTexts, personTexts, textsToMask } from './mask-mentions.ts'

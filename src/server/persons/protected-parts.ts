@@ -36,11 +36,11 @@ const isMarked = ({ object, kind, above }: Part): boolean => {
 }
 
 /** Keys that an identity is found by, and those by which it finds others. */
-const soughtKeys = ({ id, numbers, said, birth }: Identity): readonly string[] => [
+const soughtKeys = ({ id, numbers, said, hasNational, birth }: Identity): readonly string[] => [
   ...(id === undefined ? [] : [`id ${id}`]),
   ...new Set([...numbers, ...said].map((number) => `number ${number}`)),
   // Who has an id of another is another, of the same name and day.
-  ...(id === undefined && birth !== undefined ? [`birth ${birth}`] : []),
+  ...(id === undefined && !hasNational && birth !== undefined ? [`birth ${birth}`] : []),
 ]
 const givenKeys = ({ id, numbers, birth, isCompany }: Identity): readonly string[] => [
   ...(id === undefined ? [] : [`id ${id}`]),
@@ -86,10 +86,10 @@ export const protectedParts = (parts: readonly Part[], known: KnownPersons): Rea
     for (const key of soughtKeys(one)) add(bySought, key, one)
     if (one.part.above !== undefined) add(inside, one.part.above, one)
   }
-  const isKnown = ({ part, id, numbers, said, birth }: Known): boolean =>
+  const isKnown = ({ part, id, numbers, said, hasNational, birth }: Known): boolean =>
     (id !== undefined && known.ids.has(id)) ||
     [...numbers, ...said].some((number) => known.numbers.has(number)) ||
-    (id === undefined && birth !== undefined && known.births.has(birth)) ||
+    (id === undefined && !hasNational && birth !== undefined && known.births.has(birth)) ||
     (part.kind === 'unknown' && isKey(part.name, known))
   // A set is walked with what is added to it meanwhile.
   const found = new Set<Part>()

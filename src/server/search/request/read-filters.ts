@@ -3,7 +3,7 @@
 import { LIMITS } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { comparedNumber } from '../../../core/compared-number.ts'
+import { comparedNumber } from '../../../core/person-keys.ts'
 import type { ExactObject } from '../../../support/exact-json.ts'
 import { type KnownParameter, parameterGiven } from './known-parameters.ts'
 import { fieldMessage } from './request-fields.ts'

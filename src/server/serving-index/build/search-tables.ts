@@ -1,7 +1,7 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { comparedNumberSql } from '../../../core/compared-number.ts'
+import { comparedNumberSql } from '../../../core/person-keys.ts'
 import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../../lake/duckdb/sql.ts'
 import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { entityMarks } from '../../persons/find-marks.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { comparedNumber, comparedNumberSql } from '../../src/core/compared-number.ts'
+import { comparedNumber, comparedNumberSql } from '../../src/core/person-keys.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 
 const CASES = [

@@ -1,4 +1,7 @@
-/** How organisation numbers and national ids are compared: without whitespace and hyphens ("Search filters"). */
+/**
+ * What identifies a company or person besides its id, as keys that are compared, here and in SQL alike: organisation numbers and
+ * national ids without whitespace and hyphens ("Search filters"), and a name beside a date of birth.
+ */
 
 /**
  * Whitespace of every script, what takes no room, and every dash. Spelled out, because `\s` means ASCII alone to
@@ -28,3 +31,19 @@ export const numberKey = (number: string): string | undefined => {
 export const numberKeySql = (number: string): string =>
   `list_transform([upper(${comparedNumberSql(number)})], lambda key : CASE WHEN length(key) >= ${LEAST_CHARACTERS}
   AND regexp_matches(key, '[0-9]') AND replace(key, left(key, 1), '') <> '' THEN key END)[1]`
+
+const WORDS = String.raw`[\p{L}\p{M}\p{N}]+`
+const ALL_WORDS = new RegExp(WORDS, 'gu')
+const DAY_DIGITS = 8
+
+/** A name and a date of birth as one key; `undefined` where one is missing. The order of a name's words does not matter. */
+export const birthKey = (name: string, birth: string): string | undefined => {
+  const words = name.normalize('NFC').toLowerCase().match(ALL_WORDS)?.sort().join(' ') ?? ''
+  const day = birth.replace(/\D/g, '').slice(0, DAY_DIGITS)
+  return words === '' || day.length < DAY_DIGITS ? undefined : `${words}|${day}`
+}
+
+/** The same in SQL, of the columns of `relation_entities`; NULL for none. */
+export const BIRTH_KEY_SQL = `CASE WHEN length(regexp_replace(birth_date, '\\D', '', 'g')) >= ${DAY_DIGITS} THEN nullif(
+    list_aggregate(list_sort(regexp_extract_all(lower(nfc_normalize(coalesce(name, first_name || ' ' || last_name))), '${WORDS}')), 'string_agg', ' '), '')
+    || '|' || left(regexp_replace(birth_date, '\\D', '', 'g'), ${DAY_DIGITS}) END`

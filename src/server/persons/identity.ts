@@ -1,15 +1,17 @@
-/**
- * What a person is known by: ids, national ids, and a name beside the date of birth. The keys of an object of JSON.
- */
+/** What the person is known by whom an object of a record is about: ids, national ids, and a name beside the date of birth. */
 
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 import { birthKey, numberKey } from '../../core/person-keys.ts'
-import { isJsonObject } from '../../support/exact-json.ts'
+import { type ExactObject, isJsonObject } from '../../support/exact-json.ts'
 import { type Part, scalarText, valuesOf } from './record-parts.ts'
 
 export interface Identity {
-  /** The id as its digits, as it is known or sought. */
+  /** The id as its digits. */
   readonly id: string | undefined
+  /** All ids by which it is found. */
+  readonly ids: readonly string[]
+  /** Whether the id is sure to be of a company or person, and not of an address or another thing of theirs. */
+  readonly isSelf: boolean
   /** Numbers of the object's own that identify whom it is about. */
   readonly numbers: readonly string[]
   /** All numbers that say whom it is about, where it has no id. */
@@ -17,7 +19,6 @@ export interface Identity {
   /** Whether it has a national id: who has another one is another, of the same name and day. */
   readonly hasNational: boolean
   /** A name and a date of birth. */
-
   readonly birth: string | undefined
   readonly isCompany: boolean
 }
@@ -37,8 +38,9 @@ const firstId = (values: readonly unknown[]): string | undefined =>
 const bare = (name: string): string => name.replace(/[^A-Za-z]/g, '').toLowerCase()
 
 /** Names of ids that are of whom the object is about. */
-const OWN_ID = /^(?:person|entity|individual|subject|holder)id$/
-/** Any other name of an id: it says whom the object is about only where the object has data of a person. */
+const OWN_ID = /^(?:person|entity|individual)id$/
+const PLAIN_ID = /^id$/
+/** Any other name of an id: it says whom the object is about only where it is the only one, beside data of a person. */
 const ANY_ID = /id$/
 export const isIdName = (name: string): boolean => ANY_ID.test(bare(name))
 
@@ -50,18 +52,45 @@ const OF_PERSON =
 const OWN_NUMBER =
   /^(?:national\w*|orgno|organi[sz]ationnumber|personal\w*(?:number|no|id)|personnummer|person\w*number|identi\w*|ssn|socialsecurity\w*|taxid|vatnumber)$/
 
-const idOf = ({ object, kind }: Part): string | undefined => {
+/** Names of what only companies and persons have. */
+const OF_SOMEBODY = /name$|^birth|^dateofbirth$|^dob$|^national|^orgno$|^iscompany$/
+
+/** A shorter id may be any number where nothing says that it is a person's. */
+const CERTAIN_DIGITS = 6
+
+const membersOf = (object: Readonly<ExactObject>, pattern: RegExp): readonly unknown[] =>
+  Object.keys(object).flatMap((name) => (pattern.test(bare(name)) ? [object[name]] : []))
+
+const hasMember = (object: Readonly<ExactObject>, pattern: RegExp): boolean =>
+  Object.keys(object).some((name) => pattern.test(bare(name)))
+
+/** Whether an object has data of a person, itself or in the objects that it holds. */
+const isOfPerson = (object: Readonly<ExactObject>): boolean =>
+  hasMember(object, OF_PERSON) ||
+  Object.values(object)
+    .flat()
+    .some((inner) => isJsonObject(inner) && hasMember(inner, OF_PERSON))
+
+type Ids = Pick<Identity, 'id' | 'ids' | 'isSelf'>
+
+const idsOf = ({ object, kind }: Part): Ids => {
   const own = firstId(valuesOf(object, 'InternalId'))
   // The ids of other objects of the contract are of roles and cases.
-  if (own !== undefined || kind === 'record' || kind === 'part') return own
-  const names = Object.keys(object)
-  const named = (pattern: RegExp): readonly unknown[] =>
-    names.filter((name) => pattern.test(bare(name))).map((name) => object[name])
-  const sure = firstId(named(OWN_ID))
-  if (sure !== undefined || !names.some((name) => OF_PERSON.test(bare(name)))) return sure
-  const [only, ...others] = named(ANY_ID)
-  const isOnly = others.length === 0 && keysOf(named(OWN_NUMBER)).length === 0
-  return firstId(named(/^id$/)) ?? (isOnly ? firstId([only]) : undefined)
+  if (kind === 'record' || kind === 'part')
+    return { id: own, ids: own === undefined ? [] : [own], isSelf: own !== undefined }
+  const sure = [own, ...membersOf(object, OWN_ID).map(idDigits)].filter((id) => id !== undefined)
+  if (sure.length > 0) return { id: sure[0], ids: sure, isSelf: true }
+  const id = doubtfulId(object)
+  return { id, ids: id === undefined ? [] : [id], isSelf: hasMember(object, OF_SOMEBODY) }
+}
+
+/** An id that may be of something else than the person. */
+const doubtfulId = (object: Readonly<ExactObject>): string | undefined => {
+  const plain = firstId(membersOf(object, PLAIN_ID))
+  if (plain !== undefined) return plain.length >= CERTAIN_DIGITS || isOfPerson(object) ? plain : undefined
+  const [only, ...others] = membersOf(object, ANY_ID)
+  const isOnly = others.length === 0 && keysOf(membersOf(object, OWN_NUMBER)).length === 0
+  return isOnly && hasMember(object, OF_PERSON) ? idDigits(only) : undefined
 }
 
 /** Whether a member's name is an id or a number of those: an object may be kept by it. */
@@ -99,16 +128,16 @@ const headOf = (part: Part): Part => {
 export const identityOf = (given: Part): Identity => {
   const part = headOf(given)
   const { object, kind } = part
-  const id = idOf(part)
+  const ids = idsOf(part)
   const isCompany = valuesOf(object, 'IsCompany').includes(true)
-  if (kind === 'part') return { id, numbers: [], said: [], hasNational: false, birth: undefined, isCompany }
-  const own = Object.keys(object).filter((name) => OWN_NUMBER.test(bare(name)))
-  const numbers = keysOf(own.map((name) => object[name]))
+  if (kind === 'part')
+    return { ...ids, numbers: [], said: [], hasNational: false, birth: undefined, isCompany }
+  const numbers = keysOf(membersOf(object, OWN_NUMBER))
   return {
-    id,
+    ...ids,
     numbers,
     // What stands under any name counts where nothing else says who it is.
-    said: id === undefined && kind === 'unknown' ? keysOf(Object.values(object)) : numbers,
+    said: ids.id === undefined && kind === 'unknown' ? keysOf(Object.values(object)) : numbers,
     hasNational: keysOf(valuesOf(object, 'NationalIdentificationNumber')).length > 0,
     birth: isCompany ? undefined : birthOf(part),
     isCompany,

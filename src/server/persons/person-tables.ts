@@ -10,7 +10,7 @@ import type { KnownPersons } from './protected-parts.ts'
 export interface PersonSources {
   /** `person_id, number, birth, internal_id`; no record where none of the relations says it. */
   readonly marks: string
-  /** `person_id, number, internal_id` of the persons in relations. */
+  /** `person_id, number, internal_id` of the persons in relations, and `birth` of those who have neither. */
   readonly persons: string
   /** `internal_id, number` of companies by their organisation numbers. */
   readonly companies: string
@@ -35,7 +35,8 @@ WHERE person_id IN (FROM persons.id) AND number IS NOT NULL AND number NOT IN (F
 WHERE internal_id IN (FROM persons.id) OR number IN (FROM persons.number)`,
   `CREATE OR REPLACE TABLE persons.named AS SELECT DISTINCT internal_id FROM (
   SELECT internal_id FROM persons.mark
-  UNION ALL SELECT internal_id FROM ${persons} WHERE person_id IN (FROM persons.id) OR number IN (FROM persons.number)
+  UNION ALL SELECT internal_id FROM ${persons}
+  WHERE person_id IN (FROM persons.id) OR number IN (FROM persons.number) OR birth IN (FROM persons.birth)
 ) WHERE internal_id IS NOT NULL`,
 ]
 

@@ -36,8 +36,8 @@ const isMarked = ({ object, kind, above }: Part): boolean => {
 }
 
 /** Keys that an identity is found by, and those by which it finds others. */
-const soughtKeys = ({ id, numbers, said, hasNational, birth }: Identity): readonly string[] => [
-  ...(id === undefined ? [] : [`id ${id}`]),
+const soughtKeys = ({ id, ids, numbers, said, hasNational, birth }: Identity): readonly string[] => [
+  ...ids.map((one) => `id ${one}`),
   ...new Set([...numbers, ...said].map((number) => `number ${number}`)),
   // Who has an id of another is another, of the same name and day.
   ...(id === undefined && !hasNational && birth !== undefined ? [`birth ${birth}`] : []),
@@ -62,11 +62,14 @@ const numbersAround = (all: ReadonlyMap<Part, Known>, part: Part): readonly stri
 }
 
 /** Whether an object is about somebody else than the one that holds it: else it is of the same person, an earlier form too. */
-const isOfOther = (all: ReadonlyMap<Part, Known>, { part, id, numbers, isCompany }: Known): boolean => {
+const isOfOther = (
+  all: ReadonlyMap<Part, Known>,
+  { part, id, isSelf, numbers, isCompany }: Known,
+): boolean => {
   if (part.kind === 'part') return false
   // The relations of a company are of others, whoever owns it.
   if (part.kind === 'entity' && part.above?.kind === 'record') return true
-  if (id !== undefined || isCompany) return true
+  if ((id !== undefined && isSelf) || isCompany) return true
   if (part.kind === 'entity' || numbers.length === 0) return false
   const around = numbersAround(all, part)
   return around.length > 0 && !numbers.some((number) => around.includes(number))
@@ -86,8 +89,8 @@ export const protectedParts = (parts: readonly Part[], known: KnownPersons): Rea
     for (const key of soughtKeys(one)) add(bySought, key, one)
     if (one.part.above !== undefined) add(inside, one.part.above, one)
   }
-  const isKnown = ({ part, id, numbers, said, hasNational, birth }: Known): boolean =>
-    (id !== undefined && known.ids.has(id)) ||
+  const isKnown = ({ part, id, ids, numbers, said, hasNational, birth }: Known): boolean =>
+    ids.some((one) => known.ids.has(one)) ||
     [...numbers, ...said].some((number) => known.numbers.has(number)) ||
     (id === undefined && !hasNational && birth !== undefined && known.births.has(birth)) ||
     (part.kind === 'unknown' && isKey(part.name, known))

@@ -205,7 +205,7 @@ export const INDEX_TABLES = {
     is_plain: 'BOOLEAN',
     ...PLACE_TYPES,
   },
-  /** One row an entity with a national identification number (without whitespace and hyphens). */
+  /** One row an entity with a national identification number (without whitespace and hyphens), or without an id. */
   person: {
     national_id: 'VARCHAR',
     internal_id: 'BIGINT',
@@ -213,6 +213,8 @@ export const INDEX_TABLES = {
     person_id: 'BIGINT',
     is_protected: 'BOOLEAN',
     is_history: 'BOOLEAN',
+    /** Name and date of birth as a key, where it has neither an id nor a national id. */
+    birth: 'VARCHAR',
   },
   /** What persons are known by whom relations protect. */
   protected: MARK_COLUMNS,

@@ -99,7 +99,7 @@ FROM copy.relation AS r LEFT JOIN copy.company AS c ON c.internal_id = r.interna
 export const findPersons = async (session: Session): Promise<void> => {
   const statements = personTables({
     marks: `(SELECT * FROM copy.protected UNION ALL SELECT * REPLACE (NULL AS internal_id) FROM copy.protected_beside)`,
-    persons: '(SELECT person_id, upper(national_id) AS number, internal_id FROM copy.person)',
+    persons: '(SELECT person_id, upper(national_id) AS number, birth, internal_id FROM copy.person)',
     companies: `(SELECT internal_id, upper(org_no) AS number FROM copy.company UNION ALL SELECT internal_id, upper(org_no) FROM copy.relation)`,
   })
   for (const sql of statements) await session.run(sql)

@@ -1,7 +1,7 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
-import { comparedNumberSql } from '../../../core/person-keys.ts'
+import { BIRTH_KEY_SQL, comparedNumberSql } from '../../../core/person-keys.ts'
 import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../../lake/duckdb/sql.ts'
 import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
 import { entityMarks } from '../../persons/find-marks.ts'
@@ -103,7 +103,7 @@ JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)`,
   )
 
 /**
- * Masked national ids are NULL in the lake: they have no row. Who is protected in one place of a record is so in all of
+ * Masked national ids are NULL in the lake: they have no row, unless the entity has no id. Who is protected in one place of a record is so in all of
  * it, as in the answers. An earlier form without an id may be a protected one's: beside any of those it counts as such.
  */
 export const insertPersons = (): string =>
@@ -114,13 +114,13 @@ export const insertPersons = (): string =>
   nullif(e.entity_id, 0) AS person_id,
   coalesce(e.is_protected OR list_contains(p.ids, e.entity_id) OR (e.is_history AND coalesce(e.entity_id, 0) = 0), false)
     AND p.company_id IS NOT NULL AS is_protected,
-  e.is_history
+    e.is_history, CASE WHEN coalesce(e.entity_id, 0) = 0 AND national_identification_number IS NULL THEN ${BIRTH_KEY_SQL} END AS birth
 FROM ${CURRENT.relation_entities} AS e
 LEFT JOIN (
   SELECT company_id, list(DISTINCT entity_id) FILTER (entity_id <> 0) AS ids
   FROM ${CURRENT.relation_entities} WHERE is_protected GROUP BY company_id
 ) AS p ON p.company_id = e.company_id
-WHERE national_identification_number IS NOT NULL`,
+WHERE national_identification_number IS NOT NULL OR coalesce(e.entity_id, 0) = 0`,
   )
 
 /** Whom relations protect. Those in fields that the contract does not know are added to them. */

@@ -441,3 +441,13 @@ test('problemsOf names a file that imports itself', async () => {
   const project = await tree({ 'src/load/a.ts': `import type { A } from './a.ts'` })
   expect(await problemsOf(project)).toEqual(['circle: src/load/a.ts → src/load/a.ts'])
 })
+
+test('one file alone reads the stored documents of an index, so that each goes through the rule of who may see what', async () => {
+  const readers: string[] = []
+  for (const name of await readdir(join(PROJECT, 'src'), { recursive: true })) {
+    if (!name.endsWith('.ts')) continue
+    const text = await readFile(join(PROJECT, 'src', name), 'utf8')
+    if (/\.documents\(/.test(text)) readers.push(name.replaceAll('\\', '/'))
+  }
+  expect(readers).toEqual(['server/search/answer/leaving-documents.ts'])
+})

@@ -34,8 +34,8 @@ export const MASKED_TEXTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * What a company's record says of a person whose own the company is, by the record's objects: absent for every caller where the
- * person is protected. The country stays: by it the record is found, and authorization goes by it.
+ * Fields of a company's record that say who owns it, where the company is one person's own, by the record's objects: absent for every
+ * caller where the person is protected. The country stays: by it the record is found, and authorization goes by it.
  */
 export const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   Company: ['LinkedIn'],

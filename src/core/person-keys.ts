@@ -1,6 +1,6 @@
 /**
- * What identifies a company or person besides its id, as keys that are compared, here and in SQL alike: organisation numbers and
- * national ids without whitespace and hyphens ("Search filters"), and a name beside a date of birth.
+ * Keys that identify a company or person besides its id, here and in SQL alike: organisation numbers and national ids without
+ * whitespace and hyphens ("Search filters"), and a name beside a date of birth.
  */
 
 /**

@@ -110,7 +110,7 @@ WHERE ${IS_THEIRS} AND company_id NOT IN (FROM ${COMPANY_IDS})`,
       if (rows.length > 0)
         isMore = (await addTexts(work, 'relation_entities', paths, IS_THEIRS, texts)) || isMore
     })
-    // What such rows say besides may find further ones.
+    // Other keys of such rows may find further ones.
     if (!isMore) return { identifiers, left: await findOfOthers(work) }
   }
 }

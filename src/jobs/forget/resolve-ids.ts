@@ -89,7 +89,7 @@ const OF_IDS: Readonly<Record<string, string>> = {
   relation_entities: `entity_id IN (FROM ${ENTITY_IDS})`,
 }
 
-/** What identifies the forgotten besides their ids, as it is collected. */
+/** Texts that identify the forgotten besides their ids, as they are collected. */
 export interface CollectedTexts {
   readonly names: Set<string>
   readonly nationalIds: Set<string>

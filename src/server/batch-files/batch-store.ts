@@ -32,7 +32,7 @@ export interface BatchStore {
 
 const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
 
-/** What holds every area, or a field beyond the contract, has names of persons with a protected identity too. */
+/** A file with every area, or with fields beyond the contract, has names of persons with a protected identity too. */
 const maySee = (caller: Caller, { CountryCode: country, readers }: BatchFile): boolean => {
   const areas = areasFor(caller, country?.toUpperCase() ?? null, EVERY_AREA)
   if (areas === null) return false

@@ -23,6 +23,7 @@ import { type LeavingDocument, leavingDocuments } from '../search/answer/leaving
 import { placeColumns, placeIn } from '../serving-index/index-form.ts'
 import type { ServingIndex } from '../serving-index/session-pool.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
+import { mentioningCompanies } from './mentioning-companies.ts'
 import { DOCUMENT_TABLES, entryOf, type FileReaders, type PlannedFile, planFiles } from './plan-files.ts'
 
 /** @default 100_000 (the most that one cursor chain delivers) */
@@ -94,7 +95,7 @@ async function* placesOf(
 
 const LINE_END = Buffer.from('\n')
 
-/** What a search shows to those whom a file is for. */
+/** Areas of those whom a file is for: it has what a search shows to them. */
 const AREAS_OF: Readonly<Record<FileReaders, ReadonlySet<Area>>> = {
   all: new Set(AREAS),
   'every area': new Set(AREAS),
@@ -147,14 +148,16 @@ const writeFileOf = async (
   return made
 }
 
-const planned = (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
+const planned = async (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
   const { index, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
+  const options = { timeoutMs: QUERY_TIMEOUT_MS, signal }
+  const mentioning = await mentioningCompanies(index, options)
   return index.query(
     async (session) => [
-      ...(await planFiles(session, 'companies', companiesPerFile)),
+      ...(await planFiles(session, 'companies', companiesPerFile, mentioning)),
       ...(await planFiles(session, 'relations', companiesPerFile)),
     ],
-    { timeoutMs: QUERY_TIMEOUT_MS, signal },
+    options,
   )
 }
 

@@ -29,7 +29,7 @@ export const DOCUMENT_TABLES = {
 const cutSql = (content: Content): string => `
   WITH numbered AS (
     SELECT country_code, internal_id, bytes,
-           is_plain AND internal_id NOT IN (FROM persons.company) AND internal_id NOT IN (FROM persons.named) AS is_same,
+           is_plain AND internal_id NOT IN (FROM persons.company) AND internal_id NOT IN (SELECT unnest(json_transform($2, '["BIGINT"]'))) AS is_same,
            (row_number() OVER (PARTITION BY country_code ORDER BY internal_id) - 1) // $1::BIGINT AS file_no
     FROM ${DOCUMENT_TABLES[content]}
   )
@@ -51,12 +51,14 @@ const readersOf = (content: Content, isSame: boolean): readonly FileReaders[] =>
   return isSame ? ['all'] : ['every area', 'fewer areas']
 }
 
+/** @param narrowed companies whose documents are not the same for all, though the contract has all of their fields */
 export const planFiles = async (
   session: Session,
   content: Content,
   recordsPerFile: number,
+  narrowed: readonly bigint[] = [],
 ): Promise<readonly PlannedFile[]> => {
-  const rows = await session.rows(cutSql(content), [recordsPerFile])
+  const rows = await session.rows(cutSql(content), [recordsPerFile, `[${narrowed.join()}]`])
   return rows.flatMap((row) => {
     const country = typeof row.country_code === 'string' ? row.country_code : null
     const number = String(Number(row.file_no) + 1).padStart(4, '0')

@@ -111,7 +111,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
   const narrow = async ({ lake }: OpenedSnapshot, one: Seen, rights: Caller['rights']): Promise<void> => {
     one.rights = null
     if (!one.hasPersons) {
-      // What is explained is made readable, and not read.
+      // A view that is explained is made readable, and not read.
       for (const view of PERSON_READS) await rowsOf(lake, `EXPLAIN FROM ${view}`, [])
       await lake.prepare([], findLakePersons)
       one.hasPersons = true

@@ -5,7 +5,7 @@ import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { isJsonObject, parseToRewrite } from '../../support/exact-json.ts'
-import { identityOf } from './identity.ts'
+import { personIdentity } from './identity.ts'
 import { NOBODY, protectedParts } from './protected-parts.ts'
 import { partsOf } from './record-parts.ts'
 
@@ -40,8 +40,8 @@ const marksIn = (content: Content, record: string, extra: string): readonly Mark
   if (!isJsonObject(fields)) return []
   const parts = partsOf(fields, CONTENT[content])
   return [...protectedParts(parts, NOBODY)].flatMap((part): Mark[] => {
-    const { id, numbers, birth, isCompany } = identityOf(part)
-    // What a record says of itself, it says beside its own id.
+    const { id, numbers, birth, isCompany } = personIdentity(part)
+    // A record that marks itself has its id elsewhere.
     const isOwn = part.kind === 'record' || part.above?.kind === 'record'
     const own = isOwn && (part.kind === 'record' || part.kind === 'part') ? record : null
     const known = isCompany ? [] : numbers

@@ -1,9 +1,9 @@
-/** What the person is known by whom an object of a record is about: ids, national ids, and a name beside the date of birth. */
+/** The identity of whom an object of a record is about: ids, national ids, and a name beside the date of birth. */
 
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 import { birthKey, numberKey } from '../../core/person-keys.ts'
 import { type ExactObject, isJsonObject } from '../../support/exact-json.ts'
-import { type Part, scalarText, valuesOf } from './record-parts.ts'
+import { type RecordPart, scalarText, valuesNamed } from './record-parts.ts'
 
 export interface Identity {
   /** The id as its digits. */
@@ -73,8 +73,8 @@ const isOfPerson = (object: Readonly<ExactObject>): boolean =>
 
 type Ids = Pick<Identity, 'id' | 'ids' | 'isSelf'>
 
-const idsOf = ({ object, kind }: Part): Ids => {
-  const own = firstId(valuesOf(object, 'InternalId'))
+const idsOf = ({ object, kind }: RecordPart): Ids => {
+  const own = firstId(valuesNamed(object, 'InternalId'))
   // The ids of other objects of the contract are of roles and cases.
   if (kind === 'record' || kind === 'part')
     return { id: own, ids: own === undefined ? [] : [own], isSelf: own !== undefined }
@@ -99,46 +99,46 @@ export const isKey = (
   { ids, numbers }: { readonly ids: ReadonlySet<string>; readonly numbers: ReadonlySet<string> },
 ): boolean => ids.has(name) || numbers.has(numberKey(name) ?? '')
 
-const birthOf = (part: Part): string | undefined => {
-  const name = nameOf(part)
+const birthOf = (part: RecordPart): string | undefined => {
+  const name = personName(part)
   return name === PROTECTED_IDENTITY ? undefined : birthKey(name, textOf(part, 'BirthDate'))
 }
 
 const keysOf = (values: readonly unknown[]): readonly string[] =>
   values.flatMap((value) => numberKey(scalarText(value) ?? '') ?? [])
 
-const textOf = (part: Part, name: string): string =>
-  valuesOf(part.object, name)
+const textOf = (part: RecordPart, name: string): string =>
+  valuesNamed(part.object, name)
     .find((value) => typeof value === 'string' && value !== '')
     ?.toString() ?? ''
 
 /** Full name of whom an object is about; empty where it has none. */
-export const nameOf = (part: Part): string =>
+export const personName = (part: RecordPart): string =>
   textOf(part, 'Name') || `${textOf(part, 'FirstName')} ${textOf(part, 'LastName')}`.trim()
 
 /** Parts of a company's record that say which company it is. */
 const HEADS = ['BasicDetails', 'MinifiedInfo']
 
 /** The object that says whom a part is about. */
-const headOf = (part: Part): Part => {
+const headOf = (part: RecordPart): RecordPart => {
   const head = part.kind === 'record' ? HEADS.map((name) => part.object[name]).find(isJsonObject) : undefined
   return head === undefined ? part : { ...part, object: head }
 }
 
-export const identityOf = (given: Part): Identity => {
+export const personIdentity = (given: RecordPart): Identity => {
   const part = headOf(given)
   const { object, kind } = part
   const ids = idsOf(part)
-  const isCompany = valuesOf(object, 'IsCompany').includes(true)
+  const isCompany = valuesNamed(object, 'IsCompany').includes(true)
   if (kind === 'part')
     return { ...ids, numbers: [], said: [], hasNational: false, birth: undefined, isCompany }
   const numbers = keysOf(membersOf(object, OWN_NUMBER))
   return {
     ...ids,
     numbers,
-    // What stands under any name counts where nothing else says who it is.
+    // A number under any name counts where nothing else says who it is.
     said: ids.id === undefined && kind === 'unknown' ? keysOf(Object.values(object)) : numbers,
-    hasNational: keysOf(valuesOf(object, 'NationalIdentificationNumber')).length > 0,
+    hasNational: keysOf(valuesNamed(object, 'NationalIdentificationNumber')).length > 0,
     birth: isCompany ? undefined : birthOf(part),
     isCompany,
   }

@@ -44,7 +44,7 @@ export const namesNobody = (document: Buffer, isPlain: boolean, known: KnownPers
   return true
 }
 
-/** What stands in a record of protected persons, for other records that may mention them. */
+/** Texts of the protected persons in a record, for other records that may mention them. */
 export const protectedTexts = (document: Buffer, content: Content, known: KnownPersons): PersonTexts => {
   const record = parseToRewrite(document.toString())
   return isJsonObject(record)

@@ -6,27 +6,27 @@
 import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
 import { type Identifiers, identifiersOf } from '../../core/identifiers.ts'
 import type { ExactObject } from '../../support/exact-json.ts'
-import { identityOf, nameOf } from './identity.ts'
-import { type Part, valuesOf } from './record-parts.ts'
+import { personIdentity, personName } from './identity.ts'
+import { type RecordPart, valuesNamed } from './record-parts.ts'
 
-/** What is not to be said of protected persons. */
+/** Names and numbers of protected persons, which no text is to mention. */
 export interface PersonTexts {
   readonly names: readonly string[]
   readonly numbers: readonly string[]
 }
 
 const textsOf = (object: Readonly<ExactObject>, name: string): readonly string[] =>
-  valuesOf(object, name).filter((value) => typeof value === 'string')
+  valuesNamed(object, name).filter((value) => typeof value === 'string')
 
 /** Names and numbers of parts, before they are masked. */
-export const personTexts = (parts: Iterable<Part>): PersonTexts => {
+export const personTexts = (parts: Iterable<RecordPart>): PersonTexts => {
   const [names, numbers]: [string[], string[]] = [[], []]
   for (const part of parts) {
     const { object, kind } = part
-    const { numbers: own, isCompany } = identityOf(part)
+    const { numbers: own, isCompany } = personIdentity(part)
     if (!isCompany) numbers.push(...own)
     if (kind === 'record' || kind === 'part') continue
-    names.push(nameOf(part))
+    names.push(personName(part))
     for (const first of textsOf(object, 'FirstName'))
       for (const last of textsOf(object, 'LastName')) names.push(`${first} ${last}`, `${last} ${first}`)
   }
@@ -34,21 +34,21 @@ export const personTexts = (parts: Iterable<Part>): PersonTexts => {
 }
 
 /** First and last names alone, which count in what is said of the person. */
-const partNames = (parts: Iterable<Part>): readonly string[] =>
+const partNames = (parts: Iterable<RecordPart>): readonly string[] =>
   [...parts].flatMap(({ object }) => ['FirstName', 'LastName'].flatMap((name) => textsOf(object, name)))
 
 const IS_NAME = /name$|^previousnames$/i
 
 /** Whether an object is a company's own data, and no person's. */
-const isOwn = ({ kind, above }: Part): boolean =>
+const isOwn = ({ kind, above }: RecordPart): boolean =>
   kind === 'record' || (kind === 'part' && above !== undefined && isOwn(above))
 
 interface Mentions {
   /** Whether a text of a member is to go. */
-  readonly isIn: (name: string, text: string, part: Part) => boolean
+  readonly isIn: (name: string, text: string, part: RecordPart) => boolean
 }
 
-const mentionsOf = (whole: Identifiers, single: Identifiers, persons: ReadonlySet<Part>): Mentions => ({
+const mentionsOf = (whole: Identifiers, single: Identifiers, persons: ReadonlySet<RecordPart>): Mentions => ({
   isIn: (name, text, part) => {
     if (text === PROTECTED_IDENTITY) return false
     const { name: hasName, nationalId } = whole.standing(text)
@@ -60,7 +60,7 @@ const mentionsOf = (whole: Identifiers, single: Identifiers, persons: ReadonlySe
 })
 
 /** Takes texts out: of a company's own fields, which may be absent; elsewhere the mask stands in their place. */
-const cleanObject = (part: Part, { isIn }: Mentions): void => {
+const cleanObject = (part: RecordPart, { isIn }: Mentions): void => {
   const { object } = part
   for (const [name, value] of Object.entries(object)) {
     if (typeof value === 'string' && isIn(name, value, part)) {
@@ -77,8 +77,8 @@ const cleanObject = (part: Part, { isIn }: Mentions): void => {
  * @param texts of protected persons, taken before these were masked
  */
 export const maskMentions = (
-  parts: readonly Part[],
-  persons: ReadonlySet<Part>,
+  parts: readonly RecordPart[],
+  persons: ReadonlySet<RecordPart>,
   texts: PersonTexts & { readonly single: readonly string[] },
 ): void => {
   const { names, numbers, single } = texts
@@ -91,7 +91,7 @@ export const maskMentions = (
   for (const part of parts) cleanObject(part, mentions)
 }
 
-export const textsToMask = (persons: ReadonlySet<Part>, told: PersonTexts) => {
+export const textsToMask = (persons: ReadonlySet<RecordPart>, told: PersonTexts) => {
   const { names, numbers } = personTexts(persons)
   return {
     names: [...names, ...told.names],

@@ -10,7 +10,7 @@ import {
 import { PROTECTED_IDENTITY, RELATION } from '../../contract/objects.ts'
 import type { ExactObject } from '../../support/exact-json.ts'
 import { isIdName } from './identity.ts'
-import { type Part, scalarText, valuesOf } from './record-parts.ts'
+import { type RecordPart, scalarText, valuesNamed } from './record-parts.ts'
 
 /** A list of nothing but the mask is masked too, and stays as the service wrote it. */
 const isMasked = (value: unknown): boolean =>
@@ -35,8 +35,8 @@ const RELATION_NAMES: ReadonlySet<string> = new Set(
 
 const isDigits = (value: unknown): boolean => /^\d+$/.test(scalarText(value) ?? '')
 
-/** What the contract does not know of a protected person may say anything: all of it is masked, but ids. */
-const maskUnknown = ({ object, kind, of }: Part): void => {
+/** Fields of a protected person that the contract does not know may say anything: they are masked, but ids. */
+const maskUnknown = ({ object, kind, of }: RecordPart): void => {
   for (const name of Object.keys(object)) {
     const isKnown =
       kind === 'unknown' ? RELATION_NAMES.has(name.toLowerCase()) : of && Object.hasOwn(of.fields, name)
@@ -47,7 +47,7 @@ const maskUnknown = ({ object, kind, of }: Part): void => {
   }
 }
 
-const isCompany = (object: Readonly<ExactObject>): boolean => valuesOf(object, 'IsCompany').includes(true)
+const isCompany = (object: Readonly<ExactObject>): boolean => valuesNamed(object, 'IsCompany').includes(true)
 
 /** A company or person. */
 const maskPerson = (object: ExactObject, hasAccess: boolean): void => {
@@ -57,20 +57,20 @@ const maskPerson = (object: ExactObject, hasAccess: boolean): void => {
   maskFields(object, isCompany(object) ? ['Gender'] : ['Gender', 'OrgNo'])
 }
 
-/** What stands in a list of theirs. */
-const maskItem = ({ object, name }: Part, hasAccess: boolean): void => {
+/** An item of a list of theirs. */
+const maskItem = ({ object, name }: RecordPart, hasAccess: boolean): void => {
   if (!hasAccess && Object.hasOwn(MASKED_TEXTS, name)) maskFields(object, MASKED_TEXTS[name] ?? [])
 }
 
 /** Fields of the contract may be absent, and a record's country stays. */
-const omitOwn = ({ object, of }: Part, hasAccess: boolean): void => {
+const omitOwn = ({ object, of }: RecordPart, hasAccess: boolean): void => {
   const names = [OWN_FIELDS, ...(hasAccess ? [] : [OWN_FIELDS_WITHOUT_ACCESS])].flatMap(
     (fields) => fields[of?.name ?? ''] ?? [],
   )
   for (const name of names) delete object[name]
 }
 
-export const maskParts = (parts: Iterable<Part>, hasAccess: boolean): void => {
+export const maskParts = (parts: Iterable<RecordPart>, hasAccess: boolean): void => {
   for (const part of parts) {
     maskUnknown(part)
     if (part.kind === 'entity' || part.kind === 'unknown') maskPerson(part.object, hasAccess)

@@ -40,7 +40,7 @@ WHERE internal_id IN (FROM persons.id) OR number IN (FROM persons.number)`,
 ) WHERE internal_id IS NOT NULL`,
 ]
 
-/** What the tables know, in memory: protected persons are few. */
+/** The tables in memory: protected persons are few. */
 export interface ProtectedInLake extends KnownPersons {
   /** Ids of companies that are their own. */
   readonly companies: ReadonlySet<string>

@@ -2,8 +2,8 @@
 
 import { ALWAYS_MASKED, MASKED_WITHOUT_ACCESS } from '../../contract/authorization.ts'
 import { isMasked, PROTECTED_IDENTITY } from '../../contract/objects.ts'
-import { type Identity, identityOf, isKey } from './identity.ts'
-import { type Part, valuesOf } from './record-parts.ts'
+import { type Identity, isKey, personIdentity } from './identity.ts'
+import { type RecordPart, valuesNamed } from './record-parts.ts'
 
 /** The persons whom any current record protects, by all that they are known by. */
 export interface KnownPersons {
@@ -23,15 +23,15 @@ const holdsMask = (value: unknown): boolean =>
   value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
 
 /** Anything but a clear no protects; data that came masked from the service does too. */
-const isMarked = ({ object, kind, above }: Part): boolean => {
+const isMarked = ({ object, kind, above }: RecordPart): boolean => {
   const isOfRecord = kind === 'record' || above?.kind === 'record'
   if (kind === 'part' && !isOfRecord) return false
-  const said = valuesOf(object, 'IsProtected').filter((mark) => mark !== null)
+  const said = valuesNamed(object, 'IsProtected').filter((mark) => mark !== null)
   if (said.some((mark) => mark !== false)) return true
   const isMarking = said.length > 0 ? isMasked : holdsMask
   return (
     (kind === 'entity' || kind === 'unknown') &&
-    MARKING.some((field) => valuesOf(object, field).some(isMarking))
+    MARKING.some((field) => valuesNamed(object, field).some(isMarking))
   )
 }
 
@@ -49,11 +49,11 @@ const givenKeys = ({ id, numbers, birth, isCompany }: Identity): readonly string
 ]
 
 interface Known extends Identity {
-  readonly part: Part
+  readonly part: RecordPart
 }
 
 /** The numbers of the nearest object around that has some. */
-const numbersAround = (all: ReadonlyMap<Part, Known>, part: Part): readonly string[] => {
+const numbersAround = (all: ReadonlyMap<RecordPart, Known>, part: RecordPart): readonly string[] => {
   for (let above = part.above; above !== undefined; above = above.above) {
     const numbers = all.get(above)?.numbers ?? []
     if (numbers.length > 0) return numbers
@@ -63,7 +63,7 @@ const numbersAround = (all: ReadonlyMap<Part, Known>, part: Part): readonly stri
 
 /** Whether an object is about somebody else than the one that holds it: else it is of the same person, an earlier form too. */
 const isOfOther = (
-  all: ReadonlyMap<Part, Known>,
+  all: ReadonlyMap<RecordPart, Known>,
   { part, id, isSelf, numbers, isCompany }: Known,
 ): boolean => {
   if (part.kind === 'part') return false
@@ -76,10 +76,13 @@ const isOfOther = (
 }
 
 /** The parts that are protected: who is so in one place is so in all of the record. */
-export const protectedParts = (parts: readonly Part[], known: KnownPersons): ReadonlySet<Part> => {
-  const all = new Map(parts.map((part) => [part, { ...identityOf(part), part }]))
+export const protectedParts = (
+  parts: readonly RecordPart[],
+  known: KnownPersons,
+): ReadonlySet<RecordPart> => {
+  const all = new Map(parts.map((part) => [part, { ...personIdentity(part), part }]))
   const bySought = new Map<string, Known[]>()
-  const inside = new Map<Part, Known[]>()
+  const inside = new Map<RecordPart, Known[]>()
   const add = <Key>(map: Map<Key, Known[]>, key: Key, one: Known): void => {
     const list = map.get(key)
     if (list) list.push(one)
@@ -95,7 +98,7 @@ export const protectedParts = (parts: readonly Part[], known: KnownPersons): Rea
     (id === undefined && !hasNational && birth !== undefined && known.births.has(birth)) ||
     (part.kind === 'unknown' && isKey(part.name, known))
   // A set is walked with what is added to it meanwhile.
-  const found = new Set<Part>()
+  const found = new Set<RecordPart>()
   for (const one of all.values()) if (isMarked(one.part) || isKnown(one)) found.add(one.part)
   for (const part of found) {
     const one = all.get(part)

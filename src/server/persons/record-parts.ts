@@ -10,13 +10,13 @@ import { type ExactObject, isJsonObject } from '../../support/exact-json.ts'
  */
 type PartKind = 'record' | 'entity' | 'part' | 'unknown'
 
-export interface Part {
+export interface RecordPart {
   readonly object: ExactObject
   readonly kind: PartKind
   /** The contract's declaration; absent where there is none. */
   readonly of?: ObjectType | undefined
   /** The object that holds it. */
-  readonly above?: Part | undefined
+  readonly above?: RecordPart | undefined
   /** The member that it stands in, itself or in a list. */
   readonly name: string
 }
@@ -34,16 +34,16 @@ const isFigures = (value: unknown): boolean => {
   return true
 }
 
-/** What the objects in a field are; `undefined` where the contract has none there. */
+/** The declaration of the objects in a field; `undefined` where the contract has none there. */
 const typeIn = (field: Field | undefined, of: ObjectType | undefined): ObjectType | undefined => {
   if (field?.kind === 'object' || field?.kind === 'objects') return field.of
   return field?.kind === 'self-list' ? of : undefined
 }
 
 /** All objects of a record, each behind the one that holds it. */
-export const partsOf = (record: ExactObject, declaration: ObjectType): readonly Part[] => {
-  const root: Part = { object: record, kind: 'record', of: declaration, name: '' }
-  const parts: Part[] = [root]
+export const partsOf = (record: ExactObject, declaration: ObjectType): readonly RecordPart[] => {
+  const root: RecordPart = { object: record, kind: 'record', of: declaration, name: '' }
+  const parts: RecordPart[] = [root]
   for (const above of parts) {
     for (const [name, value] of Object.entries(above.object)) {
       if (typeof value !== 'object' || value === null) continue
@@ -61,7 +61,7 @@ export const partsOf = (record: ExactObject, declaration: ObjectType): readonly 
 }
 
 /** Values of an object's fields of a name: fields that nobody knows may be spelled in other letters. */
-export const valuesOf = (object: Readonly<ExactObject>, name: string): readonly unknown[] => {
+export const valuesNamed = (object: Readonly<ExactObject>, name: string): readonly unknown[] => {
   const lower = name.toLowerCase()
   return Object.keys(object).flatMap((one) => (one.toLowerCase() === lower ? [object[one]] : []))
 }

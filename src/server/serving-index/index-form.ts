@@ -216,7 +216,7 @@ export const INDEX_TABLES = {
     /** Name and date of birth as a key, where it has neither an id nor a national id. */
     birth: 'VARCHAR',
   },
-  /** What persons are known by whom relations protect. */
+  /** Keys of persons whom relations protect. */
   protected: MARK_COLUMNS,
   /** The same of persons whom records of companies protect, in fields that the contract does not know. */
   protected_beside: MARK_COLUMNS,

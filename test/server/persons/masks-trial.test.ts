@@ -116,7 +116,8 @@ test(`the explorer names no protected person, and every open one (seed ${SEED})`
     const answers = [await asked('browse', {})]
     for (const { name } of persons) answers.push(await asked('search', { text: name }))
     for (const id of made.own) answers.push(await asked('company', { id }))
-    for (const question of ['company', 'ownership', 'changes']) answers.push(await asked(question, { id: 11 }))
+    for (const question of ['company', 'ownership', 'changes'])
+      answers.push(await asked(question, { id: 11 }))
     const shown = answers.join('')
     expect(found(shown, secretsOf(persons, false))).toEqual([])
     const open = persons.filter(({ isProtected }) => !isProtected)

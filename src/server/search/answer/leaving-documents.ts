@@ -26,7 +26,7 @@ import { inNumbers, newBinder } from '../shared/bound-values.ts'
 export interface LeavingDocument {
   readonly id: bigint
   readonly place: DocumentPlace
-  /** Of the caller, in the record's country. */
+  /** The caller's, in the record's country. */
   readonly areas: Areas
   /** Column `is_plain` of its row. */
   readonly isPlain: boolean
@@ -58,7 +58,7 @@ const isOpen = (
   return hasEveryArea(areas) && namesNobody(document, isPlain, persons)
 }
 
-/** What is not to be said of the persons whom the relations of companies protect, by the companies' ids. */
+/** Texts of the persons whom the relations of companies protect, by the companies' ids. */
 const toldOf = async (
   index: ServingIndex,
   page: readonly LeavingDocument[],

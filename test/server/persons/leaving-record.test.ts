@@ -250,3 +250,83 @@ test.each([true, 1, 'true', 'yes', {}])(
     expect(served(record, EVERY)).not.toContain('1970')
   },
 )
+
+const company = (record: object, areas: ReadonlySet<(typeof AREAS)[number]>, known = NOBODY): unknown =>
+  JSON.parse(leavingRecord(Buffer.from(JSON.stringify(record)), 'companies', areas, known).toString())
+
+test('leavingRecord leaves the open ones in the history of a protected person as they are', () => {
+  const addresses = { Addresses: [{ Street: 'Main 1', City: 'Lund', CountryCode: 'SE' }], CountryCode: 'SE' }
+  const history = [
+    { InternalId: 11, Name: 'Open AB', OrgNo: '556000-0011', IsCompany: true, ...addresses },
+    { InternalId: 12, Name: 'Olle Open', IsProtected: false, BirthDate: '1960-01-01', ...addresses },
+    { Name: 'Idle AB', IsCompany: true, ...addresses },
+  ]
+  const record = { InternalId: 1, Parents: [{ InternalId: 900, IsProtected: true, History: history }] }
+  for (const areas of [EVERY, new Set(allAreasBut('Hidden Person Access'))])
+    expect(parsed(record, areas)).toEqual(record)
+})
+
+test('leavingRecord takes a mask in an address for no sign of protection where the person says no', () => {
+  const open = { ...PERSON, IsProtected: false, Addresses: [{ Street: MASK, City: 'Lund' }] }
+  const record = { InternalId: 1, Parents: [open] }
+  expect(parsed(record, new Set(allAreasBut('Hidden Person Access')))).toEqual(record)
+  // Data that is masked as a whole is of a person whom another record protects.
+  expect(served({ Parents: [{ ...open, BirthDate: MASK }] }, new Set())).not.toContain('Anna')
+})
+
+test.each<[string, object]>([
+  ['InternalId in a text', { InternalId: '07' }],
+  ['PersonId', { PersonId: 7 }],
+  ['person_id', { person_id: 7 }],
+  ['Id', { Id: 7 }],
+  ['the national id', { PNo: '700101 0000' }],
+  ['the name beside the date of birth', { Name: 'Berg, Anna' }],
+])('leavingRecord knows a protected person in a record of a company by %s', (_, by) => {
+  const { InternalId: id, NationalIdentificationNumber: number, IsProtected: __, ...others } = PERSON
+  const known = {
+    ids: new Set([String(id)]),
+    numbers: new Set([number.replace('-', '')]),
+    births: new Set(['anna berg|19700101']),
+  }
+  const record = {
+    BasicDetails: { InternalId: 1, Board: [[{ ...others, ...by }]] },
+    OpenOnes: [{ ...others, Id: 8 }],
+  }
+  expect(company(record, EVERY, known)).toMatchObject({
+    BasicDetails: { Board: [[{ BirthDate: MASK, Addresses: MASK, CountryCode: MASK }]] },
+    OpenOnes: [{ Id: 8, BirthDate: '1970-01-01' }],
+  })
+  expect(company(record, new Set(), known)).toEqual({ BasicDetails: { InternalId: 1 } })
+})
+
+test.each([
+  ['by its id', { InternalId: 7, OrgNo: '556000-0000' }],
+  ['by its number', { InternalId: 1, OrgNo: '700101-0000' }],
+])('leavingRecord leaves out who owns a company that is a protected person’s own, found %s', (_, by) => {
+  const known = { ...knownBy('7'), numbers: new Set(['7001010000']) }
+  const kept = { InternalId: by.InternalId, CountryCode: 'SE', LegalForm: 3 }
+  const names = { CompanyName: 'Anna Berg', OrgNo: by.OrgNo, Signatory: 'Anna Berg' }
+  const details = { ...kept, ...names, Address: { Street: 'Storgatan 1' }, Phone: '070-1', Nick: 'Annie' }
+  const figures = { ProfitAndLoss: { NetSales: { 2023: 1 } } }
+  const record = { BasicDetails: details, Financials: figures }
+  expect(company(record, EVERY, known)).toEqual({
+    BasicDetails: { ...kept, ...names, Nick: MASK },
+    Financials: figures,
+  })
+  expect(company(record, new Set(), known)).toEqual({ BasicDetails: kept, Financials: figures })
+})
+
+test('leavingRecord leaves figures to whoever lacks an area, and nothing else that is in their place', () => {
+  const figures = { ProfitAndLoss: { NetSales: { 2023: 1 } }, BalanceSheet: {} }
+  const record = {
+    BasicDetails: { InternalId: 1 },
+    EnhancedDetails: { Employees: { 2023: 4, who: { Name: 'Anna' } } },
+    Financials: { ...figures, Notes: { Text: { 2023: 'Anna' } }, Signer: 'Anna' },
+    Unknown: 'Anna',
+  }
+  expect(company(record, new Set())).toEqual({
+    BasicDetails: { InternalId: 1 },
+    EnhancedDetails: { Employees: { 2023: 4 } },
+    Financials: { ...figures, Notes: { Text: {} } },
+  })
+})

@@ -135,19 +135,20 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     access: [],
     openapi: [],
     ranking: ['access'],
-    'serving-index': [],
-    'serving-index/build': ['serving-index', 'ranking'],
+    persons: [],
+    'serving-index': ['persons'],
+    'serving-index/build': ['serving-index', 'persons', 'ranking'],
     // Files show what a search shows.
-    'batch-files': ['search/answer', 'search/query', 'serving-index', 'access'],
+    'batch-files': ['search/answer', 'persons', 'serving-index', 'access'],
     'search/shared': ['serving-index', 'ranking', 'access'],
     'search/request': ['search/shared', 'serving-index', 'access'],
     'search/query': ['search/request', 'search/shared', 'serving-index', 'ranking', 'access'],
-    'search/answer': ['search/request', 'search/shared', 'serving-index', 'access'],
+    'search/answer': ['search/request', 'search/shared', 'persons', 'serving-index', 'access'],
     search: [
       ...['search/answer', 'search/query', 'search/request', 'search/shared'],
       ...['serving-index', 'ranking', 'access'],
     ],
-    explorer: ['search/shared', 'serving-index', 'access'],
+    explorer: ['search/shared', 'persons', 'serving-index', 'access'],
     http: ['explorer', 'search/shared', 'batch-files', 'openapi', 'access'],
     // Handed to http as a layer, which knows nothing of it.
     faults: ['http', 'access'],
@@ -448,4 +449,14 @@ test('problemsOf names a circle, also one of types, and its files', async () => 
 test('problemsOf names a file that imports itself', async () => {
   const project = await tree({ 'src/load/a.ts': `import type { A } from './a.ts'` })
   expect(await problemsOf(project)).toEqual(['circle: src/load/a.ts → src/load/a.ts'])
+})
+
+test('one file alone reads the stored documents of an index, so that each goes through the rule of who may see what', async () => {
+  const readers: string[] = []
+  for (const name of await readdir(join(PROJECT, 'src'), { recursive: true })) {
+    if (!name.endsWith('.ts')) continue
+    const text = await readFile(join(PROJECT, 'src', name), 'utf8')
+    if (/\.documents\(/.test(text)) readers.push(name.replaceAll('\\', '/'))
+  }
+  expect(readers).toEqual(['server/search/answer/leaving-documents.ts'])
 })

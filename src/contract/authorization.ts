@@ -32,3 +32,25 @@ export const MASKED_TEXTS: Readonly<Record<string, readonly string[]>> = {
   BeneficialOwnerships: ['Text'],
   KeyPersonRoles: ['Text'],
 }
+
+/**
+ * Fields of a company's record that say who owns it, where the company is one person's own, by the record's objects: absent for every
+ * caller where the person is protected. The country stays: by it the record is found, and authorization goes by it.
+ */
+export const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Company: ['LinkedIn'],
+  BasicDetails: ['Address', 'Email', 'Phone'],
+}
+/** Absent too, unless the caller has hidden-person access. */
+export const OWN_FIELDS_WITHOUT_ACCESS: Readonly<Record<string, readonly string[]>> = {
+  RelationsCompany: ['Name', 'OrgNo'],
+  BasicDetails: [
+    ...['CompanyName', 'OrgNo', 'VATNumber', 'PreviousNames', 'Signatory'],
+    ...['URL', 'AdditionalUrls', 'Description'],
+  ],
+  EnhancedDetails: [
+    ...['PrivateEquityOwner', 'UltimateParentOrgNo', 'UltimateParentCompanyName'],
+    ...['URL', 'AdditionalUrls', 'Keywords', 'WebsiteSummary'],
+  ],
+  MinifiedInfo: ['CompanyName', 'OrgNo', 'UltimateParentOrgNo', 'Url'],
+}

@@ -24,6 +24,13 @@ import {
 /** The text in place of the personal data of a person with a protected identity. */
 export const PROTECTED_IDENTITY = 'Protected Identity'
 
+/**
+ * Whether personal data is masked, itself or in a list: it protects whatever `IsProtected` says. A mask inside an address protects
+ * where `IsProtected` is missing.
+ */
+export const isMasked = (value: unknown): boolean =>
+  value === PROTECTED_IDENTITY || (Array.isArray(value) && value.includes(PROTECTED_IDENTITY))
+
 export const ADDRESSES = object('Addresses', 'A registered postal address.', {
   Street: text('null', 'Street and number.'),
   Zipcode: text('null', 'Postal code.'),

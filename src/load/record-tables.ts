@@ -63,7 +63,7 @@ export const relationsTable = (relations: RowPart): ColumnTable => {
 
 /**
  * Rows of `relation_entities`, histories at every depth. Personal data that came masked is NULL in its column and the
- * entity is protected; `masked` keeps what stood there.
+ * entity is protected, unless it says no and only a part of an address is masked; `masked` keeps what stood there.
  */
 export const relationEntitiesTable = (relations: RowPart): ColumnTable => {
   const { rows } = relations.part
@@ -100,7 +100,7 @@ const NULL = Buffer.from('null')
 
 /** Keeps what IsProtected came as, where masked data alone says that the entity is protected. */
 const protect = ({ masked }: RowFields, isProtected: BooleanColumn, at: number): void => {
-  if (isProtected.isTrue(at)) return
+  if (isProtected.isTrue(at) || (isProtected.isSet(at) && !masked.isWhole(at))) return
   masked.add(at, ENTITY_COLUMNS.length, IS_PROTECTED, isProtected.isSet(at) ? FALSE : NULL)
   isProtected.set(at, true)
 }

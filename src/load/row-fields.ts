@@ -2,6 +2,7 @@
 
 import { DICTIONARIES } from '../contract/dictionaries.ts'
 import type { Field } from '../contract/fields.ts'
+import { isMasked } from '../contract/objects.ts'
 import { type FieldColumn, isNumericCode, snakeCase } from '../lake/tables/columns.ts'
 import { plainObjects, plainTexts, TextReader } from '../rows/cell-values.ts'
 import { KeyTable } from '../rows/key-table.ts'
@@ -48,7 +49,7 @@ export class RowFields {
   /** Date-times whose text the instant does not restore. */
   readonly reported: MembersColumn
   /** Personal data that came masked. */
-  readonly masked = new MembersColumn('masked')
+  readonly masked = new MaskedColumn()
 
   /** @param dateTimes the object whose members all date-times are; absent where they are the row's own */
   constructor(fields: readonly FieldColumn[], dateTimes?: string) {
@@ -104,8 +105,32 @@ export class RowFields {
       if (found?.reported !== undefined) this.reported.add(at, place, name, Buffer.from(found.reported))
     } else {
       const json = this.#block.toString('utf8', from, to)
-      this.masked.add(at, place, name, Buffer.from(this.#odd?.jsons.get(json) ?? json))
+      this.masked.addMasked(at, place, name, this.#odd?.jsons.get(json) ?? json)
     }
+  }
+}
+
+/** Personal data that came masked. */
+class MaskedColumn extends MembersColumn {
+  readonly #whole = new Set<number>()
+
+  constructor() {
+    super('masked')
+  }
+
+  override clear(): void {
+    super.clear()
+    this.#whole.clear()
+  }
+
+  addMasked(row: number, place: number, name: Buffer, json: string): void {
+    if (isMasked(JSON.parse(json))) this.#whole.add(row)
+    this.add(row, place, name, Buffer.from(json))
+  }
+
+  /** Whether more than a part of an address is masked. */
+  isWhole(row: number): boolean {
+    return this.#whole.has(row)
   }
 }
 

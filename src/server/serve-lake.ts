@@ -148,7 +148,7 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
         sessions: newSessions(tokens, randomBytes),
         companies: served.search('companies'),
         relations: served.search('relations'),
-        batches: openBatchStore(lake, () => served.current.protectedDigest()),
+        batches: openBatchStore(lake, () => served.current.protectedDigest),
         askExplorer: explorer.ask,
         webFile: openWebFiles(),
         layers: faults.length > 0 ? [faultLayer(faults)] : [],

@@ -6,10 +6,9 @@
 import { BODY_MESSAGES } from '../contract/messages.ts'
 import type { Content } from '../contract/objects.ts'
 import { loadRates } from '../lake/rates/lake-rates.ts'
+import { parseBody } from '../support/exact-json.ts'
 import type { Caller } from './access/caller.ts'
 import type { Search } from './http/server-parts.ts'
-import { protectedDigest } from './search/query/protected-persons.ts'
-import { parseBody } from './search/request/exact-json.ts'
 import { searchCompanies } from './search/search-companies.ts'
 import { searchRelations } from './search/search-relations.ts'
 import type { Answer, SearchParts } from './search/shared/answer.ts'
@@ -146,7 +145,7 @@ export interface OpenSnapshot {
   readonly companies: Search
   readonly relations: Search
   /** Digest of the persons who are protected in it. */
-  readonly protectedDigest: () => Promise<string>
+  readonly protectedDigest: string
   readonly close: () => Promise<void>
 }
 
@@ -197,7 +196,7 @@ export const openSnapshot = async (
       countries: namedCountries([...countries, ...(await countriesOf(index, 'relation', queryTimeoutMs))]),
     }
     return {
-      protectedDigest: () => protectedDigest(index, { timeoutMs: queryTimeoutMs }),
+      protectedDigest: index.persons.digest,
       number: index.description.snapshot,
       segments: index.description.segments,
       countries,

@@ -298,6 +298,21 @@ describe('load keeps masked persons', () => {
     await expectGivenBack(lake, record)
   })
 
+  test('apart from those who say that they are open, of whom a part of an address is masked', async () => {
+    const open = {
+      InternalId: 9,
+      IsProtected: false,
+      Addresses: [{ Street: PROTECTED_IDENTITY, City: 'Lund' }, { City: 'Umeå' }],
+    }
+    const record = { InternalId: 1, Parents: [open], Children: [{ ...open, Name: PROTECTED_IDENTITY }] }
+    const lake = await loaded(record)
+    expect(await lake.rows('relation_entities', 'direction, is_protected')).toEqual([
+      { direction: 'parent', is_protected: false },
+      { direction: 'child', is_protected: true },
+    ])
+    await expectGivenBack(lake, record)
+  })
+
   test('also where they hold numbers and objects that the contract does not know', async () => {
     const addresses = '[ {"City" : "Oslo", "Foo":[1.50, {"a":null}]}, "\\u0050rotected Identity" ]'
     const line = `{"InternalId":1,"Parents":[{"InternalId":2,"Addresses":${addresses}}]}`

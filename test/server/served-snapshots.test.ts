@@ -24,7 +24,7 @@ const snapshotOf = (number: number, gate: Promise<void> = Promise.resolve()) => 
   }
   const snapshot: OpenSnapshot = {
     ...{ number, segments: [], countries: [], companies: search, relations: search },
-    protectedDigest: async () => '',
+    protectedDigest: '',
     close: async () => {
       state.closed += 1
     },

@@ -4,6 +4,7 @@
  */
 
 import type { SearchParameters } from '../../contract/requests.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import type {
   CommittedPartition,
   Drift,
@@ -13,11 +14,11 @@ import type {
   Snapshot,
   SourceEntry,
 } from '../../core/partition.ts'
+import { comparedNumber } from '../../core/person-keys.ts'
 import { isCompaction, withSearch } from '../../core/source-kinds.ts'
 import { moreDrift, nameKey } from '../../core/unknown-names.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { firstLayerOf } from '../../run/work/partition-entry.ts'
-import { type Identifiers, stripped } from './identifiers.ts'
 
 /** The changes to a file of quarantined lines. */
 export interface QuarantineChange {
@@ -45,7 +46,7 @@ export const cleanSearch = (search: SearchParameters, identifiers: Identifiers):
         const text = String(value)
         const isOf =
           identifiers.standIn(text) ||
-          identifiers.standIn(stripped(text)) ||
+          identifiers.standIn(comparedNumber(text)) ||
           // A figure or a day may be the same number.
           (/^(internalid|dynamicsearch|semanticsearch)$/i.test(name) && identifiers.idStandsIn(text))
         return isOf ? FORGOTTEN : value

@@ -1,11 +1,13 @@
 /**
  * Takes what is about the forgotten out of what the contract does not know of a record: the smallest object that has an id, a
- * national id or a name of theirs, a list's element where it stands in a list. Fields of the contract stay. Pure.
+ * national id or a name of theirs, a list's element where it stands in a list. Fields of the contract stay, but for entities that are
+ * theirs and have no id. Pure.
  */
 
 import { type IsForgotten, withoutEntities } from '../../check/quarantine/refuse-lines.ts'
 import type { Field, ObjectType } from '../../contract/fields.ts'
-import { CONTENT, type Content } from '../../contract/objects.ts'
+import { CONTENT, type Content, RELATION } from '../../contract/objects.ts'
+import { type Identifiers, LEAST_DIGITS } from '../../core/identifiers.ts'
 import {
   elementsAt,
   JSON_BYTES,
@@ -14,7 +16,6 @@ import {
   skipSpace,
   textBetween,
 } from '../../support/json-bytes.ts'
-import { type Identifiers, LEAST_DIGITS } from './identifiers.ts'
 
 const { QUOTE, OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES
 
@@ -52,7 +53,27 @@ class RecordCleaner {
     if (field.kind === 'object') return this.known(valueFrom, to, field.of)
     const items = field.kind === 'objects' ? field.of : field.kind === 'self-list' ? of : undefined
     if (items === undefined || this.#json[valueFrom] !== OPEN_BRACKET) return this.#raw(valueFrom, to)
-    return this.#list(valueFrom, to, (at, end) => this.known(at, end, items))
+    return this.#list(valueFrom, to, (at, end) =>
+      items === RELATION && this.#isTheirEntity(at) ? undefined : this.known(at, end, items),
+    )
+  }
+
+  /** A company or person without an id that is known by its number, or by its name beside the date of birth. */
+  #isTheirEntity(from: number): boolean {
+    if (this.#json[from] !== OPEN_BRACE) return false
+    const members = membersAt(this.#json, from)
+    const textOf = (name: string): string => {
+      const member = members.findLast((one) => one.name === name)
+      return (member && this.#scalar(member.valueFrom, member.to)) ?? ''
+    }
+    if (!/^0*$/.test(textOf('InternalId'))) return false
+    const name = textOf('Name') || `${textOf('FirstName')} ${textOf('LastName')}`
+    return this.#identifiers.isOfKeys({
+      nationalId: textOf('NationalIdentificationNumber'),
+      orgNo: textOf('OrgNo'),
+      name,
+      birth: textOf('BirthDate'),
+    })
   }
 
   /** A member that the contract does not know. @param isJudged whether its value was, where that is no object and no list */

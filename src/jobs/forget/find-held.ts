@@ -5,13 +5,13 @@
 
 import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { withoutForgotten } from './clean-record.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import type { Identifiers } from './identifiers.ts'
 import { restoredTexts } from './reload.ts'
 
 /** The records of the forgotten in a partition. */
@@ -43,14 +43,14 @@ const LOOKS: readonly Look[] = [
 ]
 
 /** The rows of the forgotten that were found. */
-interface FoundIds {
+export interface FoundIds {
   readonly held: Map<number, Held>
   /** Ids that have rows. */
   readonly known: Set<bigint>
 }
 
 /** The entry of a partition, which its callers add to. */
-const heldAt = (held: Map<number, Held>, place: number): Held => {
+export const heldAt = (held: Map<number, Held>, place: number): Held => {
   const one = held.get(place) ?? { removed: new Set(), changed: new Set() }
   held.set(place, one)
   return one

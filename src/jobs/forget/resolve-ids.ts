@@ -3,18 +3,17 @@
  * rows that are about to go.
  */
 
+import { BIRTH_KEY_SQL, comparedNumber, comparedNumberSql } from '../../core/person-keys.ts'
 import { literal, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import type { HeldByPlace } from './find-held.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import { type Identifiers, identifiersOf, stripped } from './identifiers.ts'
 
 const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 
-/** As the service compares them: without white space and hyphens. */
-const strippedSql = (column: string): string => `upper(regexp_replace(${column}, '[\\s-]', '', 'g'))`
+const strippedSql = (column: string): string => `upper(${comparedNumberSql(column)})`
 
 interface Look {
   readonly table: string
@@ -44,7 +43,7 @@ export const resolveIds = async (
 ): Promise<ResolvedIds> => {
   const { session, snapshot, localBytes, signal, ids } = work
   const found = { companies: new Set(ids.companies), persons: new Set(ids.persons) }
-  const sought = new Set(nationalIds.map(stripped))
+  const sought = new Set(nationalIds.map((id) => comparedNumber(id).toUpperCase()))
   if (sought.size === 0) return { ids: found, unresolved: 0 }
   await session.run(`CREATE TABLE ${SOUGHT} (id VARCHAR)`)
   for (const id of sought) await session.run(`INSERT INTO ${SOUGHT} VALUES ($1)`, [id])
@@ -59,10 +58,11 @@ export const resolveIds = async (
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national
 FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')}
-WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry} AND ${id} IS NOT NULL`),
+WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry}`),
       )
       for (const { id: internal, national } of rows) {
-        found[as].add(BigInt(String(internal)))
+        // A row without an id is found by the number itself.
+        if (internal !== null && BigInt(String(internal)) !== 0n) found[as].add(BigInt(String(internal)))
         resolved.add(String(national))
       }
     }
@@ -70,35 +70,76 @@ WHERE ${strippedSql(column)} IN (FROM ${SOUGHT})${inCountry} AND ${id} IS NOT NU
   return { ids: found, unresolved: sought.size - resolved.size }
 }
 
-const SELECTS: Readonly<Record<string, string>> = {
-  companies: `SELECT [company_name] || coalesce(previous_names, []) AS names, [org_no, vat_number] AS ids
-    FROM rows WHERE internal_id IN (FROM ${COMPANY_IDS})`,
-  relations: `SELECT [name] AS names, [org_no] AS ids FROM rows WHERE internal_id IN (FROM ${COMPANY_IDS})`,
-  relation_entities: `SELECT [name, first_name || ' ' || last_name, last_name || ' ' || first_name] AS names,
-      [org_no, national_identification_number] AS ids FROM rows WHERE entity_id IN (FROM ${ENTITY_IDS})`,
+/** Names, numbers and keys of births by table, of the rows that a condition leaves. */
+const SELECTS: Readonly<Record<string, (of: string) => string>> = {
+  companies: (
+    of,
+  ) => `SELECT [company_name] || coalesce(previous_names, []) AS names, [org_no, vat_number] AS ids, []::VARCHAR[] AS births
+    FROM rows WHERE ${of}`,
+  relations: (of) => `SELECT [name] AS names, [org_no] AS ids, []::VARCHAR[] AS births FROM rows WHERE ${of}`,
+  relation_entities: (
+    of,
+  ) => `SELECT [name, first_name || ' ' || last_name, last_name || ' ' || first_name] AS names,
+      [org_no, national_identification_number] AS ids, [${BIRTH_KEY_SQL}] AS births FROM rows WHERE ${of}`,
+}
+
+const OF_IDS: Readonly<Record<string, string>> = {
+  companies: `internal_id IN (FROM ${COMPANY_IDS})`,
+  relations: `internal_id IN (FROM ${COMPANY_IDS})`,
+  relation_entities: `entity_id IN (FROM ${ENTITY_IDS})`,
+}
+
+/** Texts that identify the forgotten besides their ids, as they are collected. */
+export interface CollectedTexts {
+  readonly names: Set<string>
+  readonly nationalIds: Set<string>
+  readonly births: Set<string>
+}
+
+/** Adds what rows of files say. @returns whether any of it is new */
+export const addTexts = async (
+  { session }: ForgetWork,
+  table: string,
+  paths: readonly string[],
+  of: string,
+  texts: CollectedTexts,
+): Promise<boolean> => {
+  const before = texts.names.size + texts.nationalIds.size + texts.births.size
+  const rows =
+    await session.rows(`WITH rows AS (FROM ${readParquet(pathsSql(paths), 'union_by_name = true')}), known AS (${SELECTS[table]?.(of)})
+SELECT DISTINCT * FROM (
+  SELECT 'names' AS kind, unnest(names) AS text FROM known UNION ALL SELECT 'nationalIds', unnest(ids) FROM known
+  UNION ALL SELECT 'births', unnest(births) FROM known
+) WHERE text IS NOT NULL`)
+  for (const { kind, text } of rows) {
+    const set = kind === 'names' ? texts.names : kind === 'births' ? texts.births : texts.nationalIds
+    set.add(String(text))
+  }
+  return texts.names.size + texts.nationalIds.size + texts.births.size > before
 }
 
 /** @param given national ids that were asked for */
-export const collectIdentifiers = async (
+export const collectTexts = async (
   work: ForgetWork,
   held: HeldByPlace,
   given: readonly string[],
-): Promise<Identifiers> => {
-  const { snapshot, session, ids } = work
-  const texts = { names: new Set<string>(), ids: new Set(given) }
+): Promise<CollectedTexts> => {
+  const texts: CollectedTexts = { names: new Set(), nationalIds: new Set(given), births: new Set() }
   for (const place of held.keys()) {
-    const partition = snapshot.partitions[place]
-    for (const [table, select] of Object.entries(SELECTS)) {
+    const partition = work.snapshot.partitions[place]
+    for (const [table, of] of Object.entries(OF_IDS)) {
       const files = partition?.files.filter((file) => file.table === table && file.rows > 0) ?? []
       if (files.length === 0) continue
-      const rows = await withLakeFiles(work, files, (placeOf) =>
-        session.rows(`WITH rows AS (FROM ${readParquet(pathsSql(files.map(({ path }) => placeOf(path))), 'union_by_name = true')}), known AS (${select})
-SELECT DISTINCT * FROM (
-  SELECT 'names' AS kind, unnest(names) AS text FROM known UNION ALL SELECT 'ids', unnest(ids) FROM known
-) WHERE text IS NOT NULL`),
+      await withLakeFiles(work, files, (placeOf) =>
+        addTexts(
+          work,
+          table,
+          files.map(({ path }) => placeOf(path)),
+          of,
+          texts,
+        ),
       )
-      for (const { kind, text } of rows) texts[kind === 'names' ? 'names' : 'ids'].add(String(text))
     }
   }
-  return identifiersOf({ names: texts.names, nationalIds: texts.ids }, [...ids.companies, ...ids.persons])
+  return texts
 }

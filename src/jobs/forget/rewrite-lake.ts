@@ -1,6 +1,7 @@
 /** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
 
 import type { LeftInLake } from '../../commit/commit-forget.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry, FileOfRun } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { isReplay } from '../../core/source-kinds.ts'
@@ -11,10 +12,9 @@ import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import { addUp, cleanPull, cleanSource, dropDrift, withoutTelling, withQuarantine } from './clean-entries.ts'
+import { findByKeys } from './find-by-keys.ts'
 import { findHeld, findTold, type Held } from './find-held.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
-import type { Identifiers } from './identifiers.ts'
-import { collectIdentifiers } from './resolve-ids.ts'
 import { findFiles, rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'
 
@@ -90,7 +90,7 @@ export const rewriteLake = async (
   const { snapshot, ids, isEntity } = work
   const found = await findHeld(work)
   const { held, known } = found
-  const identifiers = await collectIdentifiers(work, held, nationalIds)
+  const { identifiers, left: ofOthers } = await findByKeys(work, found, nationalIds)
   const told = await findTold(work, found, identifiers)
   const forgetting = { isCompany: (id: bigint) => ids.companies.has(id), isEntity, identifiers }
   const tally = new Tally()
@@ -156,7 +156,7 @@ export const rewriteLake = async (
     linesCleared,
     known,
     left: [
-      ...told.map((one) => ({ ...one, path: moved.get(one.path) ?? one.path })),
+      ...[...told, ...ofOthers].map((one) => ({ ...one, path: moved.get(one.path) ?? one.path })),
       ...(await itemsThatTell(work, files, identifiers)),
     ],
   }

@@ -5,6 +5,7 @@
 
 import { basename, join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
+import type { Identifiers } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
 import type { Receipt, SinkRun } from '../../core/sink.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
@@ -18,7 +19,6 @@ import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.t
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
 import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
-import type { Identifiers } from './identifiers.ts'
 import { reload, restoredTexts } from './reload.ts'
 
 async function* without(

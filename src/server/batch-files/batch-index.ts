@@ -14,15 +14,19 @@ import {
   fits,
   list,
   objectOf,
+  oneOf,
   parseAs,
   sha256,
   textLike,
 } from '../../support/json-form.ts'
 import { listFolder } from '../../support/list-files.ts'
+import type { FileReaders } from './plan-files.ts'
 
 export interface BatchFile extends BatchFileEntry {
   /** SHA-256 of the compressed file, in hex. */
   readonly sha256: string
+  /** Whom it is offered to. */
+  readonly readers: FileReaders
 }
 export interface BatchIndex {
   readonly snapshot: number
@@ -48,6 +52,7 @@ const STORED = objectOf({
       FileName: textLike(/^[\w-]+\.jsonl\.br$/, 'a name'),
       sha256,
       SizeInBytes: finiteNumber,
+      readers: oneOf(['all', 'every area', 'fewer areas'] satisfies readonly FileReaders[]),
     }),
   ),
 })

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { AREAS, type Area } from '../../contract/authorization.ts'
-import { BATCH_CONTENT, type BatchFileEntry, type BatchListing } from '../../contract/listings.ts'
+import type { BatchFileEntry, BatchListing } from '../../contract/listings.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { sha256OfOpen } from '../../support/hash.ts'
 import { areasFor, type Caller } from '../access/caller.ts'
+import { hasEveryArea } from '../persons/leaving-record.ts'
 import {
   type BatchFile,
   type BatchIndex,
@@ -31,20 +32,21 @@ export interface BatchStore {
 
 const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
 
-/** A relations file holds every area, and names of persons with a protected identity. */
-const maySee = (caller: Caller, file: BatchFile): boolean => {
-  const areas = areasFor(caller, file.CountryCode ?? null, EVERY_AREA)
+/** A file with every area, or with fields beyond the contract, has names of persons with a protected identity too. */
+const maySee = (caller: Caller, { CountryCode: country, readers }: BatchFile): boolean => {
+  const areas = areasFor(caller, country?.toUpperCase() ?? null, EVERY_AREA)
   if (areas === null) return false
-  return file.Content === BATCH_CONTENT.companies || AREAS.every((area) => areas.has(area))
+  return readers === 'all' || readers === (hasEveryArea(areas) ? 'every area' : 'fewer areas')
 }
 
-const entryOf = ({ sha256: _, ...entry }: BatchFile): BatchFileEntry => entry
+const entryOf = ({ sha256: _, readers: __, ...entry }: BatchFile): BatchFileEntry => entry
 
-/** The index is read again whenever it is another one: files made while the server runs are offered. */
 /**
- * @param digest of the persons who are protected in what is served: files of relations that mask others are not offered
+ * The index is read again whenever it is another one: files made while the server runs are offered.
+ *
+ * @param digest of the persons who are protected in what is served: files that mask others are not offered
  */
-export const openBatchStore = (lake: string, digest: () => Promise<string>): BatchStore => {
+export const openBatchStore = (lake: string, digest: () => string): BatchStore => {
   let known: { readonly mark: string; readonly index: BatchIndex } | undefined
   const index = async (): Promise<BatchIndex | undefined> => {
     for (const snapshot of await batchSnapshots(lake)) {
@@ -55,20 +57,18 @@ export const openBatchStore = (lake: string, digest: () => Promise<string>): Bat
     }
     return undefined
   }
-  const offered = async (found: BatchIndex): Promise<readonly BatchFile[]> =>
-    found.protected === (await digest())
-      ? found.files
-      : found.files.filter(({ Content }) => Content === BATCH_CONTENT.companies)
+  const offered = ({ protected: masked, files }: BatchIndex): readonly BatchFile[] =>
+    masked === digest() ? files : []
   return {
     listing: async (caller) => {
       const found = await index()
-      const files = found === undefined ? [] : await offered(found)
+      const files = found === undefined ? [] : offered(found)
       return { BatchFiles: files.filter((file) => maySee(caller, file)).map(entryOf) }
     },
     find: async (caller, id) => {
       const found = await index()
       if (found === undefined) return undefined
-      const file = (await offered(found)).find(({ BatchFileId }) => BatchFileId === id)
+      const file = offered(found).find(({ BatchFileId }) => BatchFileId === id)
       if (!file || !maySee(caller, file)) return undefined
       return { file, path: batchFilePath(lake, found.snapshot, file.FileName) }
     },

@@ -19,12 +19,12 @@ import { sha256Of } from '../../support/hash.ts'
 import { removeLeftovers } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { idsNamedIn, isOpen, restricted } from '../search/answer/relations-documents.ts'
-import { protectedAmong, protectedDigest } from '../search/query/protected-persons.ts'
-import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
+import { type LeavingDocument, leavingDocuments } from '../search/answer/leaving-documents.ts'
+import { placeColumns, placeIn } from '../serving-index/index-form.ts'
 import type { ServingIndex } from '../serving-index/session-pool.ts'
 import { type BatchFile, batchSnapshots, INDEX_FILE, indexMark, readIndex } from './batch-index.ts'
-import { DOCUMENT_TABLES, entryOf, type PlannedFile, planFiles } from './plan-files.ts'
+import { mentioningCompanies } from './mentioning-companies.ts'
+import { DOCUMENT_TABLES, entryOf, type FileReaders, type PlannedFile, planFiles } from './plan-files.ts'
 
 /** @default 100_000 (the most that one cursor chain delivers) */
 export const DEFAULT_COMPANIES_PER_FILE = 100_000
@@ -50,7 +50,6 @@ export interface MadeBatchFiles {
 
 /** Fast enough to keep up with reading; higher ones gain a few percent for several times the work. */
 const QUALITY = 5
-const EVERY_AREA: ReadonlySet<Area> = new Set(AREAS)
 const QUERY_TIMEOUT_MS = 600_000
 /** Places known at once, and documents in memory at once. */
 const PLACES_AT_ONCE = 4096
@@ -58,23 +57,25 @@ const DOCUMENTS_AT_ONCE_BYTES = 4 << 20
 const FILES_AT_ONCE = 2
 
 const placesSql = (file: PlannedFile): string => `
-  SELECT internal_id::VARCHAR AS id, ${placeColumns('r')} FROM ${DOCUMENT_TABLES[file.content]} AS r
+  SELECT internal_id::VARCHAR AS id, r.is_plain, ${placeColumns('r')} FROM ${DOCUMENT_TABLES[file.content]} AS r
   WHERE country_code IS NOT DISTINCT FROM $1::VARCHAR AND internal_id BETWEEN $2::BIGINT AND $3::BIGINT
   ORDER BY internal_id
   LIMIT ${PLACES_AT_ONCE}`
+
+type PlacedDocument = Omit<LeavingDocument, 'areas'>
 
 /** Places of a file's documents in order, in runs of so many bytes. */
 async function* placesOf(
   file: PlannedFile,
   { index, signal }: MakeBatchFilesRequest,
-): AsyncGenerator<readonly DocumentPlace[]> {
+): AsyncGenerator<readonly PlacedDocument[]> {
   let from = file.first
   while (from <= file.last) {
     const rows = await index.query(
       (session) => session.rows(placesSql(file), [file.country, from, file.last]),
       { timeoutMs: QUERY_TIMEOUT_MS, signal },
     )
-    let run: DocumentPlace[] = []
+    let run: PlacedDocument[] = []
     let runBytes = 0
     for (const row of rows) {
       const bytes = Number(row.bytes)
@@ -83,7 +84,7 @@ async function* placesOf(
         run = []
         runBytes = 0
       }
-      run.push(placeIn(row))
+      run.push({ id: BigInt(String(row.id)), isPlain: row.is_plain === true, place: placeIn(row) })
       runBytes += bytes
     }
     if (run.length === 0) return
@@ -94,26 +95,23 @@ async function* placesOf(
 
 const LINE_END = Buffer.from('\n')
 
-/** As a search shows persons to whoever has every area: only these callers are offered files of relations. */
-const masked = async (
-  documents: readonly Buffer[],
-  { index, signal }: MakeBatchFilesRequest,
-): Promise<readonly Buffer[]> => {
-  const ids = await protectedAmong(index, documents.flatMap(idsNamedIn), {
-    timeoutMs: QUERY_TIMEOUT_MS,
-    signal,
-  })
-  const isProtected = (id: string): boolean => ids.has(id)
-  return documents.map((one) =>
-    isOpen(one, EVERY_AREA, isProtected) ? one : restricted(one, EVERY_AREA, isProtected),
-  )
+/** Areas of those whom a file is for: it has what a search shows to them. */
+const AREAS_OF: Readonly<Record<FileReaders, ReadonlySet<Area>>> = {
+  all: new Set(AREAS),
+  'every area': new Set(AREAS),
+  'fewer areas': new Set(),
 }
 
 async function* linesOf(file: PlannedFile, request: MakeBatchFilesRequest): AsyncGenerator<Buffer> {
+  const areas = AREAS_OF[file.readers]
+  const { index, signal } = request
   for await (const places of placesOf(file, request)) {
-    const stored = await request.index.documents(file.content, places)
-    const documents = file.content === 'relations' ? await masked(stored, request) : stored
-    yield Buffer.concat(documents.flatMap((document) => [document, LINE_END]))
+    const page = places.map((one) => ({ ...one, areas }))
+    const documents = await leavingDocuments(index, file.content, page, {
+      timeoutMs: QUERY_TIMEOUT_MS,
+      signal,
+    })
+    yield Buffer.concat(documents.flatMap((pieces) => [...pieces, LINE_END]))
   }
 }
 
@@ -144,19 +142,22 @@ const writeFileOf = async (
   await pipeline(() => linesOf(file, request), compress, measured, target, { ...(signal && { signal }) })
   await fsyncFile(path)
   const { snapshot, snapshotTime } = index.description
-  const made = { ...entryOf(file, snapshot, snapshotTime, sizeBytes), sha256: hash.digest('hex') }
+  const entry = entryOf(file, snapshot, snapshotTime, sizeBytes)
+  const made = { ...entry, sha256: hash.digest('hex'), readers: file.readers }
   request.onFile?.(made)
   return made
 }
 
-const planned = (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
+const planned = async (request: MakeBatchFilesRequest): Promise<readonly PlannedFile[]> => {
   const { index, signal, companiesPerFile = DEFAULT_COMPANIES_PER_FILE } = request
+  const options = { timeoutMs: QUERY_TIMEOUT_MS, signal }
+  const mentioning = await mentioningCompanies(index, options)
   return index.query(
     async (session) => [
-      ...(await planFiles(session, 'companies', companiesPerFile)),
+      ...(await planFiles(session, 'companies', companiesPerFile, mentioning)),
       ...(await planFiles(session, 'relations', companiesPerFile)),
     ],
-    { timeoutMs: QUERY_TIMEOUT_MS, signal },
+    options,
   )
 }
 
@@ -226,8 +227,7 @@ const make = async (
     signal,
   )
   const indexPath = join(temporary, INDEX_FILE)
-  const digest = await protectedDigest(index, { timeoutMs: QUERY_TIMEOUT_MS, signal })
-  const text = `${JSON.stringify({ snapshot, protected: digest, files }, null, 2)}\n`
+  const text = `${JSON.stringify({ snapshot, protected: index.persons.digest, files }, null, 2)}\n`
   await writeFile(indexPath, text, { flag: 'wx', mode: PRIVATE_FILE })
   await fsyncFile(indexPath)
   await writeFileList(temporary, [

@@ -14,6 +14,7 @@ import { BROWSE_QUESTIONS } from './browse-questions.ts'
 import { CONTEXT_QUESTIONS } from './company-context.ts'
 import { LIST_READS, listStatements } from './company-list.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
+import { findLakePersons, PERSON_READS } from './lake-persons.ts'
 import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lake-turns.ts'
 import { narrowedList, narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
@@ -61,6 +62,8 @@ export interface ExplorerSettings extends LakeTurnsSettings {
 
 /** The state of an open snapshot: answers that are kept, and whose views stand. */
 interface Seen {
+  /** Whether the protected persons are found. */
+  hasPersons: boolean
   readonly kept: RecentValues<QuestionAnswer>
   /** As whose views stand; `null` while they are made. */
   rights: Caller['rights'] | null
@@ -103,24 +106,35 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
   const seen = new WeakMap<OpenedSnapshot, Seen>()
 
   const seenOf = (opened: OpenedSnapshot): Seen => {
-    const one = seen.get(opened) ?? { kept: new Map(), rights: null, hasList: false }
+    const one = seen.get(opened) ?? { kept: new Map(), hasPersons: false, rights: null, hasList: false }
     seen.set(opened, one)
     return one
   }
 
-  /** All that follows until the turn is over is seen with these rights. */
-  const seeAs = async ({ lake }: OpenedSnapshot, one: Seen, { rights }: Caller): Promise<void> => {
-    if (one.rights === rights) return
+  const narrow = async ({ lake }: OpenedSnapshot, one: Seen, rights: Caller['rights']): Promise<void> => {
     one.rights = null
+    if (!one.hasPersons) {
+      // A view that is explained is made readable, and not read.
+      for (const view of PERSON_READS) await rowsOf(lake, `EXPLAIN FROM ${view}`, [])
+      await lake.prepare([], findLakePersons)
+      one.hasPersons = true
+    }
     await lake.narrow([...narrowedViews(rights), ...(one.hasList ? [narrowedList(rights)] : [])])
+  }
+
+  /** All that follows until the turn is over is seen with these rights. */
+  const seeAs = async (opened: OpenedSnapshot, one: Seen, { rights }: Caller): Promise<void> => {
+    if (one.rights === rights) return
+    await narrow(opened, one, rights)
     one.rights = rights
   }
 
   /** Works the list of all companies out, which each caller then sees a part of. */
-  const makeList = async ({ lake, snapshot }: OpenedSnapshot, one: Seen): Promise<void> => {
+  const makeList = async (opened: OpenedSnapshot, one: Seen): Promise<void> => {
+    const { attachIndex } = settings
+    const { lake, snapshot } = opened
     if (one.hasList || attachIndex === undefined) return
-    one.rights = null
-    await lake.narrow(narrowedViews('everything'))
+    await narrow(opened, one, 'everything')
     await rowsOf(lake, `SELECT max(internal_id) FROM ${LIST_READS}`, [])
     await lake.prepare([], async (session) => {
       await attachIndex(session, snapshot)

@@ -1,16 +1,17 @@
 /** POST /v2/companies: from a request body to a page of company documents, or to the messages of a refusal. */
 
-import { setImmediate } from 'node:timers/promises'
 import { LIMITS, type Pagination } from '../../contract/limits.ts'
 import type { Caller } from '../access/caller.ts'
 import { type Embedder, vectorText } from '../ranking/embedder.ts'
 import { documentPieces, newConverter } from './answer/company-documents.ts'
+import { type LeavingDocument, leavingDocuments } from './answer/leaving-documents.ts'
 import { type FoundCompany, findCompanies, type RankingQuestion } from './query/find-companies.ts'
 import { type CompanySearch, checkCompanyRequest, type Paging } from './request/check-company-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import type { Filter } from './request/read-filters.ts'
 import { type Answer, pageBody, type SearchParts, totalPages } from './shared/answer.ts'
 import { type RecentValues, recentOf, remembered } from './shared/recent-values.ts'
+import { areasOf } from './shared/visible-records.ts'
 
 /**
  * Answers a company search.
@@ -35,13 +36,14 @@ export const searchCompanies = async (
   const questions = await questionsOf(search.filters, parts.embedder, signal)
   const { rows, totalCount } = await findCompanies(parts, caller, search, questions, signal)
   const { paging } = search
-  if (paging.kind === 'page') return pageAnswer(parts, search, paging, rows, totalCount)
+  const found = leavingOf(caller, rows)
+  if (paging.kind === 'page') return pageAnswer(parts, search, paging, { page: found, totalCount }, signal)
   const limit = pageLimit(parts, search.pageSize, paging.after)
-  const { page, cursor } = cutPage(parts, paging.binding, paging.after, limit, rows, ({ id }) => id)
+  const { page, cursor } = cutPage(parts, paging.binding, paging.after, limit, found, ({ id }) => id)
   return {
     kind: 'page',
     pagination: { ...alwaysOf(search, page, totalCount), Cursor: cursor },
-    body: await fullBody(parts, search, page),
+    body: await fullBody(parts, search, page, signal),
   }
 }
 
@@ -71,6 +73,9 @@ const questionsOf = async (
   return questions
 }
 
+/** A company on its way to a caller. */
+type FoundLeaving = FoundCompany & LeavingDocument
+
 const alwaysOf = ({ pageSize }: CompanySearch, page: readonly FoundCompany[], totalCount: number) =>
   ({
     Count: page.length,
@@ -83,8 +88,8 @@ const pageAnswer = async (
   parts: SearchParts,
   search: CompanySearch,
   { number, minified }: Extract<Paging, { kind: 'page' }>,
-  page: readonly FoundCompany[],
-  totalCount: number,
+  { page, totalCount }: { readonly page: readonly FoundLeaving[]; readonly totalCount: number },
+  signal: AbortSignal,
 ): Promise<Answer> => {
   const always = alwaysOf(search, page, totalCount)
   return {
@@ -96,43 +101,33 @@ const pageAnswer = async (
       // A page that page mode does not reach is none that a client could ask for.
       HasNext: number < Math.min(always.TotalPages, LIMITS.pageNumber.most),
     },
-    body: minified ? await minifiedBody(parts, page) : await fullBody(parts, search, page),
+    body: minified ? await minifiedBody(parts, page, signal) : await fullBody(parts, search, page, signal),
   }
 }
 
+const leavingOf = (caller: Caller, page: readonly FoundCompany[]): readonly FoundLeaving[] =>
+  page.map((found) => ({ ...found, areas: areasOf(caller, found.country) }))
+
 const minifiedBody = async (
-  { index }: SearchParts,
-  page: readonly FoundCompany[],
+  { index, queryTimeoutMs: timeoutMs }: SearchParts,
+  page: readonly FoundLeaving[],
+  signal: AbortSignal,
 ): Promise<readonly Buffer[]> => {
-  const documents = await index.documents(
-    'minified',
-    page.map(({ minified }) => minified),
-  )
-  return pageBody(
-    'Companies',
-    documents.map((document) => [document]),
-  )
+  const places = page.map(({ minified: place, ...found }) => ({ ...found, place }))
+  return pageBody('Companies', await leavingDocuments(index, 'minified', places, { timeoutMs, signal }))
 }
 
 const fullBody = async (
-  { index, rates }: SearchParts,
-  { currency }: CompanySearch,
-  page: readonly FoundCompany[],
+  { index, rates, queryTimeoutMs: timeoutMs }: SearchParts,
+  { currency: requested }: CompanySearch,
+  page: readonly FoundLeaving[],
+  signal: AbortSignal,
 ): Promise<readonly Buffer[]> => {
-  const documents = await index.documents(
-    'companies',
-    page.map(({ place }) => place),
-  )
-  const converter = newConverter(rates, currency)
-  const pieces: (readonly Buffer[])[] = []
-  for (const [at, { place, score }] of page.entries()) {
-    const document = documents[at]
-    if (document === undefined) throw new RangeError('Cannot build a page: a document is missing')
-    pieces.push(documentPieces(document, place, { requested: currency, converter, score }))
-    if (pieces.length % DOCUMENTS_A_TURN === 0) await setImmediate()
+  const converter = newConverter(rates, requested)
+  const shape = (document: Buffer, at: number): readonly Buffer[] => {
+    const found = page[at]
+    if (found === undefined) throw new RangeError('Cannot build a page: a company is missing')
+    return documentPieces(document, found.place, { requested, converter, score: found.score })
   }
-  return pageBody('Companies', pieces)
+  return pageBody('Companies', await leavingDocuments(index, 'companies', page, { timeoutMs, signal, shape }))
 }
-
-/** Other requests have their turn between so many documents: to convert one takes a tenth of a millisecond. */
-const DOCUMENTS_A_TURN = 50

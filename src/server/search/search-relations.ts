@@ -3,9 +3,8 @@
 import type { Row } from '../../lake/duckdb/engine.ts'
 import type { Caller } from '../access/caller.ts'
 import { type DocumentPlace, placeColumns, placeIn } from '../serving-index/index-form.ts'
-import { idsNamedIn, isOpen, restricted } from './answer/relations-documents.ts'
+import { leavingDocuments } from './answer/leaving-documents.ts'
 import { filterConditions, ROW, tableOf } from './query/filter-conditions.ts'
-import { protectedAmong } from './query/protected-persons.ts'
 import { checkRelationsRequest, type RelationsSearch } from './request/check-relations-request.ts'
 import { cutPage, pageLimit } from './request/cursor-chain.ts'
 import { type Answer, pageBody, type SearchParts, totalPages } from './shared/answer.ts'
@@ -17,6 +16,7 @@ interface Found {
   readonly id: bigint
   readonly country: string | null
   readonly place: DocumentPlace
+  readonly isPlain: boolean
 }
 
 /**
@@ -71,7 +71,7 @@ const findRelations = (
         after === null ? '' : ` AND ${ROW}.internal_id > ${paged.bind(after.lastId, 'BIGINT')}`
       const limit = paged.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')
       const rows = await session.rows(
-        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${placeColumns(ROW)}
+        `SELECT ${ROW}.internal_id, ${ROW}.country_code, ${ROW}.is_plain, ${placeColumns(ROW)}
 FROM ${from} WHERE ${where}${onlyAfter} ORDER BY ${ROW}.internal_id LIMIT ${limit}`,
         paged.values,
       )
@@ -84,6 +84,7 @@ const foundOf = (row: Row): Found => ({
   id: BigInt(String(row.internal_id)),
   country: row.country_code === null ? null : String(row.country_code),
   place: placeIn(row),
+  isPlain: row.is_plain === true,
 })
 
 const bodyOf = async (
@@ -92,19 +93,6 @@ const bodyOf = async (
   page: readonly Found[],
   signal: AbortSignal,
 ): Promise<readonly Buffer[]> => {
-  const documents = await index.documents(
-    'relations',
-    page.map(({ place }) => place),
-  )
-  const protectedIds = await protectedAmong(index, documents.flatMap(idsNamedIn), { timeoutMs, signal })
-  const isProtected = (id: string): boolean => protectedIds.has(id)
-  return pageBody(
-    'Relations',
-    documents.map((document, at) => {
-      const found = page[at]
-      if (found === undefined) throw new RangeError('Cannot build a page: a document is missing')
-      const areas = areasOf(caller, found.country)
-      return [isOpen(document, areas, isProtected) ? document : restricted(document, areas, isProtected)]
-    }),
-  )
+  const leaving = page.map(({ country, ...found }) => ({ ...found, areas: areasOf(caller, country) }))
+  return pageBody('Relations', await leavingDocuments(index, 'relations', leaving, { timeoutMs, signal }))
 }

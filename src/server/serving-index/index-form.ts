@@ -10,12 +10,13 @@ import { FILTER_CLASSES } from '../../contract/requests.ts'
 import type { Row } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { sha256Of } from '../../support/hash.ts'
+import { MARK_COLUMNS } from '../persons/find-marks.ts'
 
 /**
  * Raised when an index is made in another way; what follows from the contract and from the tables below stands in
  * `INDEX_CONTRACT`. An index of another version or contract is made again.
  */
-export const INDEX_VERSION = 4
+export const INDEX_VERSION = 5
 
 /** The files of documents. A line of `minified` is `{"MinifiedInfo":{…}}`. */
 export type DocumentKind = Content | 'minified'
@@ -143,7 +144,7 @@ export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE
  * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
  * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
  * `embedding` by internal_id, `figure` by line_item, within it as companies were read, `posting` by term and company, `person`
- * by national_id, `protected` by person_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
+ * by national_id, the protected by person_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const INDEX_TABLES = {
   /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
@@ -162,6 +163,8 @@ export const INDEX_TABLES = {
     text_terms: 'INTEGER',
     currency: 'VARCHAR',
     is_sparse: 'BOOLEAN',
+    /** Whether it has fields of the contract alone. */
+    is_plain: 'BOOLEAN',
     ...PLACE_TYPES,
     currency_at: 'INTEGER',
     figures_at: 'INTEGER',
@@ -198,9 +201,11 @@ export const INDEX_TABLES = {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
     org_no: 'VARCHAR',
+    /** Whether it has fields of the contract alone, and an id for each company and person. */
+    is_plain: 'BOOLEAN',
     ...PLACE_TYPES,
   },
-  /** One row an entity with a national identification number (without whitespace and hyphens). */
+  /** One row an entity with a national identification number (without whitespace and hyphens), or without an id. */
   person: {
     national_id: 'VARCHAR',
     internal_id: 'BIGINT',
@@ -208,9 +213,13 @@ export const INDEX_TABLES = {
     person_id: 'BIGINT',
     is_protected: 'BOOLEAN',
     is_history: 'BOOLEAN',
+    /** Name and date of birth as a key, where it has neither an id nor a national id. */
+    birth: 'VARCHAR',
   },
-  /** One row a record and person whom it protects. */
-  protected: { person_id: 'BIGINT', internal_id: 'BIGINT' },
+  /** Keys of persons whom relations protect. */
+  protected: MARK_COLUMNS,
+  /** The same of persons whom records of companies protect, in fields that the contract does not know. */
+  protected_beside: MARK_COLUMNS,
 } as const
 
 /** Beside them, in a segment that has such: `internal_id` of companies that are not listed any more. */
@@ -222,19 +231,3 @@ export const contractHash = (...declarations: readonly unknown[]): string =>
 
 /** Hash of everything that decides the content of an index. */
 export const INDEX_CONTRACT = contractHash(CONTENT, MINIFIED_INFO, LINE_ITEMS, FILTER_CLASSES, INDEX_TABLES)
-
-/** How organisation numbers and national ids are compared: without whitespace and hyphens ("Search filters"). */
-
-/**
- * Whitespace of every script, what takes no room, and every dash. Spelled out, because `\s` means ASCII alone to
- * DuckDB; both engines read this class alike.
- */
-const IGNORED = String.raw`[\t-\r\x85\p{Z}\p{Pd}\xad\x{200b}\x{feff}]`
-const IGNORED_HERE = new RegExp(IGNORED.replaceAll(/\\x\{(\w+)\}/g, String.raw`\u{$1}`), 'gu')
-
-/** A number as it is compared. */
-export const comparedNumber = (number: string): string => number.replaceAll(IGNORED_HERE, '')
-
-/** The same in SQL, of a text expression. */
-export const comparedNumberSql = (number: string): string =>
-  `regexp_replace(${number}, '${IGNORED}', '', 'g')`

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { openFilesError, systemCode, ToolkitError } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
+import { readPersons } from '../persons/person-tables.ts'
 import { indexUnusable, markDamaged, readWholeIndex } from './index-folder.ts'
 import {
   type DocumentKind,
@@ -13,7 +14,7 @@ import {
   searchFile,
 } from './index-form.ts'
 import { DamagedDocument, DocumentFile } from './read-documents.ts'
-import { attachSegments } from './segment-views.ts'
+import { attachSegments, findPersons } from './segment-views.ts'
 import { type IndexQueryOptions, type ServingIndex, SessionPool } from './session-pool.ts'
 
 export interface OpenIndexOptions {
@@ -28,6 +29,7 @@ export interface OpenIndexOptions {
 }
 
 const SESSIONS = 3
+const OPENING_MS = 600_000
 
 /**
  * Reads the search file to its end and compares its hash; of the files of documents the length. What is damaged in them is
@@ -42,7 +44,8 @@ export const openIndex = async (options: OpenIndexOptions): Promise<ServingIndex
   const documents = openDocuments(folder, segments)
   try {
     const pool = await SessionPool.open(() => openEngine(options, segments), sessions)
-    return servingIndex(folder, description, documents, pool)
+    const persons = await pool.use(readPersons, { timeoutMs: OPENING_MS })
+    return servingIndex(folder, { description, persons }, documents, pool)
   } catch (error) {
     closeAll(documents)
     throw indexUnusable(folder, 'its tables cannot be opened', error)
@@ -83,6 +86,7 @@ const openEngine = async (
   try {
     const session = await engine.connect()
     await attachSegments(session, folder, segments)
+    await findPersons(session)
     session.close()
     return engine
   } catch (error) {
@@ -93,11 +97,11 @@ const openEngine = async (
 
 const servingIndex = (
   folder: string,
-  description: IndexDescription,
+  { description, persons }: Pick<ServingIndex, 'description' | 'persons'>,
   documents: Documents,
   pool: SessionPool,
 ): ServingIndex => ({
-  description,
+  ...{ description, persons },
   query: async (use, options: IndexQueryOptions) => {
     try {
       return await pool.use(use, options)

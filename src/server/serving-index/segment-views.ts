@@ -8,6 +8,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { refuseAllButTables } from '../../lake/duckdb/untrusted-database.ts'
+import { personTables } from '../persons/person-tables.ts'
 import { INDEX_TABLES, type SegmentDescription, searchFile, UNLISTED_TABLE } from './index-form.ts'
 
 type TableName = keyof typeof INDEX_TABLES
@@ -22,6 +23,7 @@ const CONTENT_OF: Readonly<Record<TableName, Content>> = {
   relation: 'relations',
   person: 'relations',
   protected: 'relations',
+  protected_beside: 'companies',
 }
 
 const database = (segment: number): string => `segment_${segment}`
@@ -98,4 +100,14 @@ export const attachSegments = async (
   // The dates are those of the company with the same id, which may stand in another segment.
   await session.run(`CREATE OR REPLACE VIEW copy.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
 FROM copy.relation AS r LEFT JOIN copy.company AS c ON c.internal_id = r.internal_id`)
+}
+
+/** Makes the tables of the protected persons of an index whose segments are attached. */
+export const findPersons = async (session: Session): Promise<void> => {
+  const statements = personTables({
+    marks: `(SELECT * FROM copy.protected UNION ALL SELECT * REPLACE (NULL AS internal_id) FROM copy.protected_beside)`,
+    persons: '(SELECT person_id, upper(national_id) AS number, birth, internal_id FROM copy.person)',
+    companies: `(SELECT internal_id, upper(org_no) AS number FROM copy.company UNION ALL SELECT internal_id, upper(org_no) FROM copy.relation)`,
+  })
+  for (const sql of statements) await session.run(sql)
 }

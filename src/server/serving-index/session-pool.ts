@@ -3,6 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { Engine, Session } from '../../lake/duckdb/engine.ts'
 import { LeftBehind, orLeftBehind, stoppable } from '../../lake/duckdb/stoppable.ts'
+import type { ProtectedInLake } from '../persons/person-tables.ts'
 import type { DocumentKind, DocumentPlace, IndexDescription } from './index-form.ts'
 
 type Work<T> = (session: Session) => Promise<T>
@@ -165,13 +166,15 @@ const tookTooLong = (timeoutMs: number): ToolkitError =>
 
 export interface ServingIndex {
   readonly description: IndexDescription
+  /** Whom the index's records protect. */
+  readonly persons: ProtectedInLake
   /**
    * Runs queries on a session of its own; the index's tables stand in the attached database `copy`. After
    * `timeoutMs`, or when the signal fires, the running statement is interrupted and the promise fails.
    * @throws {ToolkitError} QUERY_FAILED when it took too long
    */
   query<T>(use: (session: Session) => Promise<T>, options: IndexQueryOptions): Promise<T>
-  /** Documents by their places, in that order, each without its line end. */
+  /** Documents as they are stored, by their places, in that order, each without its line end. `leavingDocuments` reads them. */
   documents(kind: DocumentKind, places: readonly DocumentPlace[]): Promise<readonly Buffer[]>
   close(): Promise<void>
 }

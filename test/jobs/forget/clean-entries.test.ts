@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { identifiersOf } from '../../../src/core/identifiers.ts'
 import { cleanSearch } from '../../../src/jobs/forget/clean-entries.ts'
-import { identifiersOf } from '../../../src/jobs/forget/identifiers.ts'
 
 test('cleanSearch takes ids and names of the forgotten out of a recorded search, and leaves how many numbers it had', () => {
   const identifiers = identifiersOf({ names: ['Anna Berg'], nationalIds: [] }, [700_123n])

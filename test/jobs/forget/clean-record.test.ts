@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { identifiersOf } from '../../../src/core/identifiers.ts'
 import { withoutForgotten } from '../../../src/jobs/forget/clean-record.ts'
-import { identifiersOf } from '../../../src/jobs/forget/identifiers.ts'
 
 const PERSON = 902
 const LONG = 42108151

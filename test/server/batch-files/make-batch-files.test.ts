@@ -71,6 +71,7 @@ test('makeBatchFiles tells of each file its id, content, country, time, size, co
     SizeInBytes: bytes,
     Count: 2,
     sha256,
+    readers: 'all',
   })
   const none = made.files.find(({ FileName }) => FileName === 'relations-none-0001.jsonl.br')
   expect(none).toMatchObject({ Content: 'Relations', Count: 1 })

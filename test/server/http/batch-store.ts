@@ -19,6 +19,7 @@ export const storeOf = async (content: string): Promise<BatchStore> => {
     SizeInBytes: content.length,
     Count: 1,
     sha256: sha256Of(content),
+    readers: 'all',
   } as const
   return {
     listing: async () => ({ BatchFiles: [] }),

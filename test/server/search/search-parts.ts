@@ -3,6 +3,7 @@
 import { AREAS, type Area } from '../../../src/contract/authorization.ts'
 import { ratesOf } from '../../../src/lake/rates/rates.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
+import { NOBODY } from '../../../src/server/persons/protected-parts.ts'
 import type { Embedder } from '../../../src/server/ranking/embedder.ts'
 import type { Answer, SearchParts } from '../../../src/server/search/shared/answer.ts'
 import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
@@ -54,6 +55,7 @@ const emptyCopy = (snapshot: number): ServingIndex => ({
     segments: [],
     embedder: { name: wordEmbedder.name, dimensions: wordEmbedder.dimensions },
   },
+  persons: { ...NOBODY, companies: new Set(), named: new Set(), digest: '' },
   query: () => Promise.reject(new Error('No query expected')),
   documents: () => Promise.reject(new Error('No documents expected')),
   close: () => Promise.resolve(),

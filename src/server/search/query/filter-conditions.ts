@@ -46,13 +46,20 @@ const withPerson = (
     SELECT p.internal_id
     FROM (
       SELECT internal_id, national_id, bool_and(is_history) AS is_history,
-        bool_or(bool_or(is_protected OR coalesce(person_id IN (SELECT person_id FROM copy.protected), false)))
+        bool_or(bool_or(is_protected OR coalesce(person_id IN (FROM persons.id), false) OR upper(national_id) IN (FROM persons.number)))
           OVER (PARTITION BY national_id) AS is_protected
       FROM copy.person WHERE ${inTexts('national_id', values, binder)}
       GROUP BY internal_id, national_id
     ) AS p JOIN copy.relation AS o USING (internal_id)
     WHERE (NOT p.is_protected OR ${hasArea(caller, 'Hidden Person Access', 'o.country_code', binder)})
       AND (NOT p.is_history OR ${hasArea(caller, 'Relations History', 'o.country_code', binder)}))`
+
+/**
+ * Companies that are a protected person's own are found by what is masked of them, their number and words, only with Hidden Person
+ * Access.
+ */
+const unmasked = (caller: Caller, binder: Binder): string =>
+  `(${ROW}.internal_id NOT IN (FROM persons.company) OR ${hasArea(caller, 'Hidden Person Access', `${ROW}.country_code`, binder)})`
 
 const isOneOf = (names: readonly string[], name: string): boolean => names.includes(name)
 
@@ -63,7 +70,9 @@ const textsCondition = (
 ): string => {
   if (name === 'NationalIdentificationNumber') return withPerson(values, caller, binder)
   if (isOneOf(FILTER_CLASSES.identifier.byPrefix, name)) return byBeginning(values, binder)
-  return inTexts(name === 'CountryCode' ? `upper(${columnOf(name)})` : columnOf(name), values, binder)
+  if (name === 'CountryCode') return inTexts(`upper(${columnOf(name)})`, values, binder)
+  const found = inTexts(columnOf(name), values, binder)
+  return name === 'OrgNo' ? `(${found} AND ${unmasked(caller, binder)})` : found
 }
 
 type FilterOf<K extends Filter['kind']> = Extract<Filter, { kind: K }>
@@ -93,7 +102,7 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
       return `${ROW}.internal_id IN (SELECT internal_id FROM (${values}) WHERE ${withinFigures('value', filter, binder)})`
     }
     case 'search':
-      return 'true' // a join of its own: it also gives the score
+      return unmasked(caller, binder) // what is searched is a join of its own: it also gives the score
   }
 }
 

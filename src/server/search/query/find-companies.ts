@@ -31,6 +31,8 @@ export interface FoundCompany {
   readonly id: bigint
   readonly place: CompanyPlace
   readonly minified: DocumentPlace
+  readonly country: string | null
+  readonly isPlain: boolean
   readonly score: number | null
 }
 
@@ -58,7 +60,7 @@ const scoreOf = (questions: readonly RankingQuestion[]): string =>
   questions.length === 0 ? 'NULL' : questions.map((_, at) => `${scored(at)}.score`).join(' + ')
 
 const PLACE_COLUMNS = `${ROW}.internal_id, ${ROW}.currency, ${placeColumns(ROW)}, ${ROW}.currency_at, ${ROW}.figures_at,
-  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.is_sparse, ${placeColumns(ROW, 'minified_')}`
+  ${ROW}.figures_bytes, ${ROW}.score_bytes, ${ROW}.is_sparse, ${ROW}.is_plain, ${ROW}.country_code, ${placeColumns(ROW, 'minified_')}`
 
 export const findCompanies = (
   parts: SearchParts,
@@ -160,5 +162,7 @@ const foundOf = (row: Row): FoundCompany => ({
     isSparse: row.is_sparse === true,
   },
   minified: placeIn(row, 'minified_'),
+  country: row.country_code === null ? null : String(row.country_code),
+  isPlain: row.is_plain === true,
   score: row.score === null ? null : Number(row.score),
 })

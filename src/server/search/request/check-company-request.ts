@@ -8,11 +8,11 @@ import {
   type SortDirection,
 } from '../../../contract/limits.ts'
 import { COMPANY_MESSAGES, sentence } from '../../../contract/messages.ts'
+import type { ExactObject } from '../../../support/exact-json.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { Refused, SearchParts } from '../shared/answer.ts'
 import { faultsOf, NO_OBJECT, readShared, type SharedRequest, stepOf } from './check-request.ts'
 import { bindingOf, type ChainPosition } from './cursor-chain.ts'
-import type { ExactObject } from './exact-json.ts'
 import { parameterNamed } from './known-parameters.ts'
 import type { Filter } from './read-filters.ts'
 import { booleanField, inOrder, integerField, textField } from './request-fields.ts'

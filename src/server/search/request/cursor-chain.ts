@@ -3,9 +3,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { FIRST_CURSOR } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
+import type { ExactObject } from '../../../support/exact-json.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { SearchParts } from '../shared/answer.ts'
-import type { ExactObject } from './exact-json.ts'
 import { areValues } from './read-filters.ts'
 
 /** The binding of a cursor: used with another search, caller or snapshot, it does not verify. */

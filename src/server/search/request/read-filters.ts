@@ -3,9 +3,9 @@
 import { LIMITS } from '../../../contract/limits.ts'
 import type { Content } from '../../../contract/objects.ts'
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
+import { comparedNumber } from '../../../core/person-keys.ts'
+import type { ExactObject } from '../../../support/exact-json.ts'
 import { SERVER_LIMITS } from '../../access/server-limits.ts'
-import { comparedNumber } from '../../serving-index/index-form.ts'
-import type { ExactObject } from './exact-json.ts'
 import { type KnownParameter, parameterGiven } from './known-parameters.ts'
 import { fieldMessage } from './request-fields.ts'
 

@@ -1,10 +1,12 @@
 /** The tables of the DuckDB file, in SQL: from the lake's current rows to what filters, sorting and ranking need. */
 
 import { FILTER_CLASSES } from '../../../contract/requests.ts'
+import { BIRTH_KEY_SQL, comparedNumberSql } from '../../../core/person-keys.ts'
 import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../../lake/duckdb/sql.ts'
 import { ALWAYS_PRESENT, snakeCase } from '../../../lake/tables/columns.ts'
+import { entityMarks } from '../../persons/find-marks.ts'
 import { postingsOf, termCountsOf } from '../../ranking/terms.ts'
-import { comparedNumberSql, INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
+import { INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {
@@ -80,7 +82,7 @@ export const insertCompanies = (places: PlacesOf): string =>
     `SELECT c.internal_id, country_code, ${comparedNumberSql('org_no')} AS org_no, operational_status, legal_form,
   company_type, listing_type, list_transform(industry_codes, lambda item : item.code) AS industry_codes,
   coalesce(text_terms, 0) AS text_terms, current_currency_code AS currency,
-  ${[...ALWAYS_PRESENT.keys()].map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse,
+  ${[...ALWAYS_PRESENT.keys()].map((name) => `${ident(name)} IS NULL`).join(' OR ')} AS is_sparse, extra IS NULL AS is_plain,
   ${placeNames.map((name) => `p."${name}"`).join(', ')}, p.currency_at, p.figures_at, p.figures_bytes, p.score_bytes,
   ${placeNames.map((name) => `m."${name}" AS minified_${name}`).join(', ')}, ${DATE_COLUMNS.map(instantOf).join(', ')}
 FROM ${CURRENT.companies} AS c
@@ -94,13 +96,14 @@ export const insertRelations = (places: PlacesOf): string =>
     'relation',
     'internal_id',
     `SELECT r.internal_id, r.country_code, ${comparedNumberSql('r.org_no')} AS org_no,
+  r.extra IS NULL AND r.internal_id NOT IN (SELECT company_id FROM ${CURRENT.relation_entities} WHERE coalesce(entity_id, 0) = 0) AS is_plain,
   ${placeNames.map((name) => `p."${name}"`).join(', ')}
 FROM ${CURRENT.relations} AS r
 JOIN ${placesIn('relations', places.relations)} AS p USING (internal_id)`,
   )
 
 /**
- * Masked national ids are NULL in the lake: they have no row. Who is protected in one place of a record is so in all of
+ * Masked national ids are NULL in the lake: they have no row, unless the entity has no id. Who is protected in one place of a record is so in all of
  * it, as in the answers. An earlier form without an id may be a protected one's: beside any of those it counts as such.
  */
 export const insertPersons = (): string =>
@@ -111,27 +114,19 @@ export const insertPersons = (): string =>
   nullif(e.entity_id, 0) AS person_id,
   coalesce(e.is_protected OR list_contains(p.ids, e.entity_id) OR (e.is_history AND coalesce(e.entity_id, 0) = 0), false)
     AND p.company_id IS NOT NULL AS is_protected,
-  e.is_history
+    e.is_history, CASE WHEN coalesce(e.entity_id, 0) = 0 AND national_identification_number IS NULL THEN ${BIRTH_KEY_SQL} END AS birth
 FROM ${CURRENT.relation_entities} AS e
 LEFT JOIN (
   SELECT company_id, list(DISTINCT entity_id) FILTER (entity_id <> 0) AS ids
   FROM ${CURRENT.relation_entities} WHERE is_protected GROUP BY company_id
 ) AS p ON p.company_id = e.company_id
-WHERE national_identification_number IS NOT NULL`,
+WHERE national_identification_number IS NOT NULL OR coalesce(e.entity_id, 0) = 0`,
   )
 
-/** Ids of objects in fields that the contract does not know, which say that they are protected. */
-const PROTECTED_IN_EXTRA = `SELECT TRY_CAST(json_extract_string(r.extra, t.path || '.InternalId') AS BIGINT) AS person_id, r.internal_id
-FROM ${CURRENT.relations} AS r, json_tree(r.extra) AS t
-WHERE contains(lower(r.extra), '"isprotected"') AND lower(t.key) = 'isprotected' AND t.value NOT IN ('false', 'null')`
-
-/** Whom a record protects, by ids: they are so in every record. */
+/** Whom relations protect. Those in fields that the contract does not know are added to them. */
 export const insertProtected = (): string =>
   insert(
     'protected',
-    'person_id, internal_id',
-    `SELECT DISTINCT person_id, internal_id FROM (
-  SELECT entity_id AS person_id, company_id AS internal_id FROM ${CURRENT.relation_entities} WHERE is_protected
-  UNION ALL ${PROTECTED_IN_EXTRA}
-) WHERE person_id <> 0`,
+    'person_id, number',
+    `SELECT DISTINCT * FROM (${entityMarks(CURRENT.relation_entities)})`,
   )

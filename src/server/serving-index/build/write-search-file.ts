@@ -7,6 +7,7 @@ import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
 import { goneFiles, readTable } from '../../../lake/views/current-versions.ts'
 import type { SessionRequest } from '../../../restore/slices.ts'
+import { insertMarksBeyond } from '../../persons/find-marks.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
 import { embeddingTexts } from '../../ranking/terms.ts'
 import {
@@ -68,6 +69,8 @@ const fillSegment = async (request: SearchFileRequest): Promise<void> => {
     insertPersons(),
     insertProtected(),
   ])
+  await insertMarksBeyond(session, 'relations', CURRENT.relations, 'segment.protected')
+  await insertMarksBeyond(session, 'companies', CURRENT.companies, 'segment.protected_beside')
   await writeEmbeddings(request)
   const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
   if (listings.length > 0) await runAll([makeUnlisted(readTable(LISTINGS, listings))])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Engine } from '../../../src/lake/duckdb/engine.ts'
-import { comparedNumber, comparedNumberSql } from '../../../src/server/serving-index/index-form.ts'
+import { comparedNumber, comparedNumberSql } from '../../src/core/person-keys.ts'
+import { Engine } from '../../src/lake/duckdb/engine.ts'
 
 const CASES = [
   ['556012-3456', '5560123456'],

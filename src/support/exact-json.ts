@@ -1,6 +1,6 @@
 /** Bodies of requests and stored records, with the whole numbers that JavaScript cannot hold. */
 
-import { longWhole, MANY_DIGITS, parseWith } from '../../../support/exact-numbers.ts'
+import { longWhole, MANY_DIGITS, parseWith } from './exact-numbers.ts'
 
 /**
  * A request's body. Whole numbers beyond 2^53 in arrays, where filter values stand, become texts of all their digits,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseBody, parseToRewrite } from '../../../../src/server/search/request/exact-json.ts'
+import { parseBody, parseToRewrite } from '../../src/support/exact-json.ts'
 
 test('parseBody keeps whole numbers beyond 2^53 in arrays as texts', () => {
   expect(parseBody('{"SearchParameters":{"InternalId":[9007199254740993,12]}}')).toEqual({

@@ -3,7 +3,8 @@
  * their words.
  */
 
-import { PROTECTED_IDENTITY } from '../../contract/objects.ts'
+import { PROTECTED_IDENTITY } from '../contract/objects.ts'
+import { birthKey, numberKey } from './person-keys.ts'
 
 /** Shorter ones stand in too many texts. */
 const LEAST_CHARACTERS = 5
@@ -21,9 +22,6 @@ const unescaped = (text: string): string =>
   text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrtbf]))/g, (_, code?: string, mark = '') =>
     code === undefined ? (ESCAPES[mark] ?? mark) : String.fromCharCode(Number.parseInt(code, 16)),
   )
-
-/** National ids as the service compares them. */
-export const stripped = (id: string): string => id.replace(/[\s-]/g, '').toUpperCase()
 
 interface Word {
   readonly text: string
@@ -64,20 +62,35 @@ export interface Identifiers {
   readonly isName: (text: string) => boolean
   readonly isNationalId: (text: string) => boolean
   readonly isId: (digits: string) => boolean
+  /** Whether a row without an id is theirs, by a number or by a name beside the date of birth. */
+  readonly isOfKeys: (keys: PersonKeys) => boolean
+  /** Keys as they are sought in tables. */
+  readonly keys: { readonly numbers: ReadonlySet<string>; readonly births: ReadonlySet<string> }
+}
+
+interface PersonKeys {
+  readonly nationalId: string
+  readonly orgNo: string
+  readonly name: string
+  readonly birth: string
 }
 
 interface KnownTexts {
   readonly names: Iterable<string>
   readonly nationalIds: Iterable<string>
+  /** Names beside dates of birth, as keys. @default none */
+  readonly births?: Iterable<string>
 }
 
 /** @param ids of companies and persons */
 export const identifiersOf = (
-  { names: givenNames, nationalIds: givenIds }: KnownTexts,
+  { names: givenNames, nationalIds: givenIds, births: givenBirths = [] }: KnownTexts,
   ids: Iterable<bigint>,
 ): Identifiers => {
   const names = new Set<string>()
   const nationalIds = new Set<string>()
+  const numberKeys = new Set<string>()
+  const births = new Set(givenBirths)
   const between = new Set(ALWAYS_BETWEEN)
   let [mostWords, mostCharacters] = [0, 0]
   for (const name of givenNames) {
@@ -87,6 +100,8 @@ export const identifiersOf = (
     mostWords = Math.max(mostWords, words.length)
   }
   for (const id of givenIds) {
+    const key = numberKey(id)
+    if (key !== undefined) numberKeys.add(key)
     const text = joined(id, '')
     if (text.length < LEAST_CHARACTERS || id === PROTECTED_IDENTITY) continue
     nationalIds.add(text)
@@ -138,5 +153,13 @@ export const identifiersOf = (
     isName: (text) => names.has(joined(text, ' ')),
     isNationalId: (text) => nationalIds.has(joined(text, '')),
     isId: (digits) => numbers.has(digits),
+    isOfKeys: ({ nationalId, orgNo, name, birth }) => {
+      const national = numberKey(nationalId)
+      if ([national, numberKey(orgNo)].some((key) => numberKeys.has(key ?? ''))) return true
+      // Who has another national id is another, of the same name and day.
+      return national === undefined && births.has(birthKey(name, birth) ?? '')
+    },
+
+    keys: { numbers: numberKeys, births },
   }
 }

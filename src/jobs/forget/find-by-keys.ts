@@ -1,0 +1,116 @@
+/**
+ * Rows of the forgotten that do not have their ids: entities without an id go by a national id, or by a name beside the date of birth.
+ * What has another id and their number stays, for a person to decide on.
+ */
+
+import { type Identifiers, identifiersOf } from '../../core/identifiers.ts'
+import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
+import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
+import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
+import type { LeftInFile } from '../../manifest/form/forgotten.ts'
+import { type FoundIds, heldAt } from './find-held.ts'
+import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { addTexts, collectTexts } from './resolve-ids.ts'
+
+const NUMBERS = `${HIDDEN_SCHEMA}.forgotten_numbers`
+const BIRTHS = `${HIDDEN_SCHEMA}.forgotten_births`
+
+const makeKeyTable = async (
+  { session }: ForgetWork,
+  name: string,
+  keys: ReadonlySet<string>,
+): Promise<void> => {
+  await session.run(`CREATE OR REPLACE TABLE ${name} (key VARCHAR)`)
+  await session.run(`INSERT INTO ${name} SELECT unnest(json_transform($1, '["VARCHAR"]'))`, [
+    JSON.stringify([...keys]),
+  ])
+}
+
+const NATIONAL = numberKeySql('national_identification_number')
+const ORGANISATION = numberKeySql('org_no')
+const HAS_NUMBER = `(coalesce(${NATIONAL} IN (FROM ${NUMBERS}), false) OR coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false))`
+
+/** Entities that are theirs though they have no id; `Identifiers.isOfKeys` is the same of a record's text. */
+const IS_THEIRS = `coalesce(entity_id, 0) = 0
+  AND (${HAS_NUMBER} OR ${NATIONAL} IS NULL AND coalesce(${BIRTH_KEY_SQL} IN (FROM ${BIRTHS}), false))`
+
+/** Rows of others that have their numbers, by table. */
+const IS_OF_OTHER: Readonly<Record<string, string>> = {
+  relation_entities: `entity_id <> 0 AND entity_id NOT IN (FROM ${ENTITY_IDS}) AND ${HAS_NUMBER}`,
+  companies: `internal_id NOT IN (FROM ${COMPANY_IDS}) AND coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false)`,
+  relations: `internal_id NOT IN (FROM ${COMPANY_IDS}) AND coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false)`,
+}
+
+interface FileAt {
+  readonly path: string
+  readonly place: number
+}
+
+const FILES_AT_ONCE = 256
+
+/** Calls `look` for some files of a table at a time, with an SQL relation of their rows and `file_index`. */
+const lookInto = async (
+  work: ForgetWork,
+  table: string,
+  look: (files: readonly FileAt[], from: string, paths: readonly string[]) => Promise<void>,
+): Promise<void> => {
+  const { snapshot, localBytes, signal } = work
+  const files = snapshot.partitions.flatMap((partition, place) =>
+    partition.files.flatMap((file) => (file.table === table && file.rows > 0 ? [{ ...file, place }] : [])),
+  )
+  for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
+    signal?.throwIfAborted()
+    await withLakeFiles(work, group, (placeOf) => {
+      const paths = group.map(({ path }) => placeOf(path))
+      return look(group, readParquet(pathsSql(paths), 'union_by_name = true'), paths)
+    })
+  }
+}
+
+/** @returns what is left because it has another id, by file */
+const findOfOthers = async (work: ForgetWork): Promise<readonly LeftInFile[]> => {
+  const left: LeftInFile[] = []
+  for (const [table, isOfOther] of Object.entries(IS_OF_OTHER))
+    await lookInto(work, table, async (files, from) => {
+      const rows = await work.session.rows(
+        `SELECT file_index::INTEGER AS file, count(*)::INTEGER AS values FROM ${from} WHERE ${isOfOther} GROUP BY ALL ORDER BY file`,
+      )
+      for (const { file, values } of rows)
+        left.push({ kind: table, path: files[Number(file)]?.path ?? '', values: Number(values) })
+    })
+  return left
+}
+
+/**
+ * Collects what identifies the forgotten, and adds to what is held the records that have entities of theirs without an id.
+ *
+ * @param given national ids that were asked for
+ */
+export const findByKeys = async (
+  work: ForgetWork,
+  { held }: FoundIds,
+  given: readonly string[],
+): Promise<{ readonly identifiers: Identifiers; readonly left: readonly LeftInFile[] }> => {
+  const { ids, session } = work
+  const texts = await collectTexts(work, held, given)
+  const all = [...ids.companies, ...ids.persons]
+  for (;;) {
+    const identifiers = identifiersOf(texts, all)
+    await makeKeyTable(work, NUMBERS, identifiers.keys.numbers)
+    await makeKeyTable(work, BIRTHS, identifiers.keys.births)
+    let isMore = false
+    await lookInto(work, 'relation_entities', async (files, from, paths) => {
+      const rows = await session.rows(
+        `SELECT DISTINCT file_index::INTEGER AS file, company_id::VARCHAR AS owner FROM ${from}
+WHERE ${IS_THEIRS} AND company_id NOT IN (FROM ${COMPANY_IDS})`,
+      )
+      for (const { file, owner } of rows)
+        heldAt(held, files[Number(file)]?.place ?? 0).changed.add(BigInt(String(owner)))
+      if (rows.length > 0)
+        isMore = (await addTexts(work, 'relation_entities', paths, IS_THEIRS, texts)) || isMore
+    })
+    // Other keys of such rows may find further ones.
+    if (!isMore) return { identifiers, left: await findOfOthers(work) }
+  }
+}

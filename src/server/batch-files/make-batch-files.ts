@@ -43,6 +43,7 @@ export interface MakeBatchFilesRequest {
 
 export interface MadeBatchFiles {
   readonly snapshot: number
+  /** The files that have each record once, as whoever has every area is offered them. */
   readonly files: readonly BatchFile[]
   /** `false` where the snapshot had its files already: nothing was done. */
   readonly made: boolean
@@ -270,5 +271,5 @@ export const makeBatchFiles = async (request: MakeBatchFilesRequest): Promise<Ma
     await discard(temporary)
   }
   const { files } = await readIndex(lake, snapshot)
-  return { snapshot, files, made }
+  return { snapshot, files: files.filter(({ readers }) => readers !== 'fewer areas'), made }
 }

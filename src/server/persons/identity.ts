@@ -35,7 +35,18 @@ const idDigits = (value: unknown): string | undefined => {
 const firstId = (values: readonly unknown[]): string | undefined =>
   values.map(idDigits).find((id) => id !== undefined)
 
-const bare = (name: string): string => name.replace(/[^A-Za-z]/g, '').toLowerCase()
+const MOST_NAMES = 10_000
+const bareNames = new Map<string, string>()
+
+/** A member's name in its letters alone. Each is worked out once: records have the same names again and again. */
+const bare = (name: string): string => {
+  const known = bareNames.get(name)
+  if (known !== undefined) return known
+  if (bareNames.size >= MOST_NAMES) bareNames.clear()
+  const letters = name.replace(/[^A-Za-z]/g, '').toLowerCase()
+  bareNames.set(name, letters)
+  return letters
+}
 
 /** Names of ids that are of whom the object is about. */
 const OWN_ID = /^(?:person|entity|individual)id$/
@@ -125,7 +136,13 @@ const headOf = (part: RecordPart): RecordPart => {
   return head === undefined ? part : { ...part, object: head }
 }
 
+const NOTHING: Identity = {
+  ...{ id: undefined, ids: [], isSelf: false, numbers: [], said: [] },
+  ...{ hasNational: false, birth: undefined, isCompany: false },
+}
+
 export const personIdentity = (given: RecordPart): Identity => {
+  if (given.kind === 'part' && !HEADS.includes(given.name)) return NOTHING
   const part = headOf(given)
   const { object, kind } = part
   const ids = idsOf(part)

@@ -33,6 +33,21 @@ export const personTexts = (parts: Iterable<RecordPart>): PersonTexts => {
   return { names: names.filter((name) => name !== ''), numbers }
 }
 
+const letters = (text: string): string =>
+  text
+    .normalize('NFC')
+    .toUpperCase()
+    .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+
+/** Whether a document may mention somebody: all that it cannot is certain. */
+export const mayMention = (document: Buffer, { names, numbers }: PersonTexts): boolean => {
+  if (names.length + numbers.length === 0) return false
+  const text = document.toString()
+  if (text.includes('\\')) return true
+  const all = letters(text)
+  return [...names, ...numbers].some((one) => all.includes(letters(one)))
+}
+
 /** First and last names alone, which count in what is said of the person. */
 const partNames = (parts: Iterable<RecordPart>): readonly string[] =>
   [...parts].flatMap(({ object }) => ['FirstName', 'LastName'].flatMap((name) => textsOf(object, name)))

@@ -15,12 +15,15 @@ export interface KnownPersons {
 
 export const NOBODY: KnownPersons = { ids: new Set(), numbers: new Set(), births: new Set() }
 
-const MARKING: readonly string[] = [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS]
+const MARKING: ReadonlySet<string> = new Set(
+  [...ALWAYS_MASKED, ...MASKED_WITHOUT_ACCESS].map((name) => name.toLowerCase()),
+)
 const MASK_TEXT = JSON.stringify(PROTECTED_IDENTITY)
 
 /** Whether the mask stands in a value, alone or in a list: what the loader uses as the marker. */
 const holdsMask = (value: unknown): boolean =>
-  value !== undefined && JSON.stringify(value).includes(MASK_TEXT)
+  value === PROTECTED_IDENTITY ||
+  (typeof value === 'object' && value !== null && JSON.stringify(value).includes(MASK_TEXT))
 
 /** Anything but a clear no protects; data that came masked from the service does too. */
 const isMarked = ({ object, kind, above }: RecordPart): boolean => {
@@ -31,7 +34,7 @@ const isMarked = ({ object, kind, above }: RecordPart): boolean => {
   const isMarking = said.length > 0 ? isMasked : holdsMask
   return (
     (kind === 'entity' || kind === 'unknown') &&
-    MARKING.some((field) => valuesNamed(object, field).some(isMarking))
+    Object.keys(object).some((name) => MARKING.has(name.toLowerCase()) && isMarking(object[name]))
   )
 }
 

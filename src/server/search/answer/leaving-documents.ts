@@ -11,7 +11,7 @@ import {
   namesNobody,
   protectedTexts,
 } from '../../persons/leaving-record.ts'
-import type { PersonTexts } from '../../persons/mask-mentions.ts'
+import { mayMention, type PersonTexts } from '../../persons/mask-mentions.ts'
 import type { ProtectedInLake } from '../../persons/person-tables.ts'
 import {
   type DocumentKind,
@@ -48,11 +48,11 @@ const isOpen = (
   document: Buffer,
   kind: DocumentKind,
   { id, areas, isPlain }: LeavingDocument,
-  persons: ProtectedInLake,
+  { persons, told }: { readonly persons: ProtectedInLake; readonly told: PersonTexts },
 ): boolean => {
   if (kind === 'relations') return hasEveryArea(areas) && namesNobody(document, isPlain, persons)
   const text = String(id)
-  if (persons.companies.has(text) || (persons.named.has(text) && !hasPersonAccess(areas))) return false
+  if (persons.companies.has(text) || mayMention(document, told)) return false
   // A plain company names persons in none of its fields, and fields beyond the contract are for whoever has every area.
   if (kind === 'minified' || isPlain) return true
   return hasEveryArea(areas) && namesNobody(document, isPlain, persons)
@@ -114,7 +114,7 @@ export const leavingDocuments = async (
     const pieces = shape(document, at)
     const texts = told.get(String(one.id)) ?? NOTHING_TOLD
     left.push(
-      isOpen(document, kind, one, persons)
+      isOpen(document, kind, one, { persons, told: texts })
         ? pieces
         : [leavingRecord(Buffer.concat(pieces), content, one.areas, persons, texts)],
     )

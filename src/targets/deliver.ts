@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { checkOptions, is, type OptionTypes } from '../core/check-options.ts'
+import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
@@ -24,6 +24,7 @@ import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
+import { lostRuns, refuseLost } from './lost-runs.ts'
 import { openSinks } from './open-sink.ts'
 import { layerOnTarget, orNotComputed, type RowsToDeliver, rowsFor } from './target-rows.ts'
 
@@ -51,6 +52,8 @@ export interface DeliverOptions {
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+  /** Loads sinks anew that show runs which the lake has lost, such as after a backup took its place. @default false: they are refused */
+  readonly overwrite?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
@@ -62,7 +65,7 @@ const OPTIONS: OptionTypes<DeliverOptions> = {
   lake: is.lake,
   sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
   hashKey: is.either(is.text, is.object),
-  adopt: is.flag,
+  ...each(is.flag, 'adopt', 'overwrite'),
   memoryBytes: is.amount,
   onProgress: is.callback,
   signal: is.signal,
@@ -114,6 +117,9 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
   }))
 }
 
+const knownTo = (runs: readonly CommittedRun[]): ReadonlySet<string> =>
+  new Set(runs.flatMap(({ run, merged }) => [run, ...merged]))
+
 /**
  * Runs that a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
  * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
@@ -125,6 +131,8 @@ const lackingOf = async (
   lent: SinkContext,
 ): Promise<readonly CommittedRun[]> => {
   const loaded = await sink.deliveredRuns(lent)
+  // A sink of a program may have asked nothing of what it shows.
+  if (lent.claim?.lost) await refuseLost(lent.claim.lost, loaded, `sink "${sink.name}"`)
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
   const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
@@ -188,6 +196,9 @@ type Outcome =
 const adoptedText = ({ name }: DeliverySink): string =>
   `Sink "${name}" showed rows without being this lake's: it is from now on, and refuses other lakes; rows that this lake lacks stay in it`
 
+const anewText = ({ name }: DeliverySink, lost: string): string =>
+  `Sink "${name}" showed "${lost}", which the lake does not have: what the lake has lost is gone from it`
+
 /** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
   sink: DeliverySink,
@@ -198,9 +209,16 @@ const deliverTo = async (
   const done: string[] = []
   const warnings: string[] = []
   let current: string | undefined
+  let anew = false
   const claim = {
     ...{ lake: options.lakeId, adopt: options.adopt === true, marks: true },
     onAdopted: () => warnings.push(adoptedText(sink)),
+    lost: lostRuns(options.lake, options.lakeId, knownTo(runs)),
+    overwrite: options.overwrite,
+    onAnew: (lost: string) => {
+      anew = true
+      warnings.push(anewText(sink, lost))
+    },
   }
   try {
     const lacking = await lackingOf(sink, runs, { ...options.lent, claim })
@@ -217,13 +235,20 @@ const deliverTo = async (
           loading,
         })
       report()
-      const more = await deliverRun(sink, one, options, {
-        onRows: (count) => {
-          rows += count
-          report()
+      const lent = { ...options.lent, anew }
+      const more = await deliverRun(
+        sink,
+        one,
+        { ...options, lent },
+        {
+          onRows: (count) => {
+            rows += count
+            report()
+          },
+          onLoad: () => report(true),
         },
-        onLoad: () => report(true),
-      })
+      )
+      anew = false
       done.push(one.run)
       warnings.push(...more)
     }
@@ -262,8 +287,8 @@ const failure = (
  * from theirs.
  *
  * @returns what each sink received
- * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`; when a sink failed, with its code, after
- *   the others have received theirs; `INTERRUPTED`
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`,
+ *   `TARGET_AHEAD`; when a sink failed, with its code, after the others have received theirs; `INTERRUPTED`
  * @example
  * import { convert, csv, deliver } from 'firmlake'
  *

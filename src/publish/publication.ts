@@ -51,8 +51,8 @@ export interface PublishFormat {
   /** Whether a table of the lake is published in this format. */
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
   readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
-  /** Takes a published table away from where others find it; its files stay. Absent where these are all there is. */
-  readonly drop?: (lake: string, table: Table) => Promise<void>
+  /** Takes a published table away from where others find it; files of rows stay, and other files of a catalog's table. */
+  readonly drop: (lake: string, table: Table) => Promise<void>
   /** The files of their own that tables of current rows have. */
   readonly ownFiles?: OwnFiles
 }

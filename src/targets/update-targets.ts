@@ -155,11 +155,12 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const { localBytes, threads, catalog } = options
+          const { localBytes, threads, catalog, overwrite } = options
           const summary = await publish({
             lake,
             formats,
             catalog,
+            overwrite,
             memoryBytes,
             localBytes,
             threads,

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { copy } from '../../src/jobs/copy/copy.ts'
+import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { postgres } from '../../src/sink/postgres/postgres.ts'
 import { withConnection } from '../../src/sink/postgres/with-connection.ts'
@@ -198,7 +199,7 @@ test('what compaction and gc have taken out of the manifest is still known', asy
     await load(one, id)
     await compactLake({ lake: one.lake })
   }
-  await one.gc()
+  await removeGarbage({ lake: one.lake, keep: 1, now: new Date() })
   expect((await readRoot(one.lake)).compactions).toHaveLength(2)
   expect((await one.verify()).problems).toEqual([])
   await deliver({ lake: one.lake, sinks: [...addresses, compacted] })

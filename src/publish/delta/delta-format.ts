@@ -27,7 +27,7 @@ import {
   txnLine,
 } from './actions.ts'
 import { currentChanges } from './current-changes.ts'
-import { DeltaLog, hasLog } from './delta-log.ts'
+import { DeltaLog, hasLog, logFolder } from './delta-log.ts'
 import { currentForm, historyForm, type LogForm } from './log-form.ts'
 import { schemaText } from './schema-text.ts'
 import { type DeltaChanges, type FindChanges, historyChanges, type TableState } from './table-changes.ts'
@@ -102,6 +102,8 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
   name: 'delta',
 
   isPublished: (lake, table) => hasLog(storageOf(lake), FORMS[rows](table.name)),
+
+  drop: (lake, table) => storageOf(lake).removeFolder(logFolder(FORMS[rows](table.name))),
 
   ...(rows === 'current' && {
     ownFiles: {

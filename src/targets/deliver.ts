@@ -87,7 +87,7 @@ interface Part {
   readonly files: readonly FileEntry[]
 }
 
-interface CommittedRun {
+export interface CommittedRun {
   readonly run: string
   readonly parts: readonly Part[]
   /** Runs whose rows it holds, where it is a compaction. */
@@ -97,7 +97,7 @@ interface CommittedRun {
 const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
 
 /** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
-const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
+export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
   const runs = new Map<string, PartitionEntry[]>()
   for (const partition of partitions) {
     const known = runs.get(partition.run)
@@ -125,7 +125,7 @@ const knownTo = (runs: readonly CommittedRun[]): ReadonlySet<string> =>
  * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
  * not come after them.
  */
-const lackingOf = async (
+export const lackingOf = async (
   sink: DeliverySink,
   runs: readonly CommittedRun[],
   lent: SinkContext,

@@ -4,7 +4,7 @@
  */
 
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
-import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { orInterrupted, systemCode, writeError } from '../core/errors.ts'
 import type { TableFormatName } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { versionFilesOf } from '../lake/views/current-versions.ts'
@@ -24,7 +24,7 @@ import { mainOf } from '../publish/superseded-rows.ts'
 import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
-import { FORMATS } from './table-formats.ts'
+import { FORMATS, tableAhead } from './table-formats.ts'
 
 /** Changes that publishing made in one table. */
 export interface PublishedTable {
@@ -111,40 +111,29 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
   return new Map(steps.map((step) => [step, shownBy(step) === 0 ? 1 : (seen.get(step.format) ?? 1)]))
 }
 
-/** The tables that show a snapshot which the lake does not have: another lake stood here, or a backup took its place. */
-const foreignSteps = async (lake: string, steps: readonly Step[]): Promise<readonly Step[]> => {
+/** A table that shows a snapshot which the lake does not have: another lake stood here, or a backup took its place. */
+const foreignStep = async (lake: string, steps: readonly Step[]): Promise<Step | undefined> => {
   // After the logs were read: what they show is in the lake by now, whatever other processes do.
   const root = await newestRoot(lake)
-  const known = new Map<string, boolean>()
-  const foreign: Step[] = []
+  const own = new Set<string>()
   for (const step of steps) {
     const shown = step.publication.shown()
     if (shown === null || root === null) continue
     const key = `${shown.snapshot} ${shown.run}`
-    const isOwn = known.get(key) ?? (await isOwnSnapshot(lake, root, shown))
-    known.set(key, isOwn)
-    if (!isOwn) foreign.push(step)
+    if (!own.has(key) && !(await isOwnSnapshot(lake, root, shown))) return step
+    own.add(key)
   }
-  return foreign
-}
-
-const tableAhead = ({ format, table, publication }: Step): ToolkitError => {
-  const { snapshot = 0, run = '' } = publication.shown() ?? {}
-  return new ToolkitError(
-    'TARGET_AHEAD',
-    `Cannot publish "${table.name}" in format "${format}": it shows snapshot ${snapshot} of run "${run}", which the lake does ` +
-      'not have, expected one of its snapshots; bring back the lake that has it, or publish anew with --overwrite',
-    { table: table.name, snapshot, run },
-  )
+  return undefined
 }
 
 /** The tables, of which none shows what is not the lake's. @throws {ToolkitError} `TARGET_AHEAD`, before anything is changed */
 const openOwnSteps = async (options: PublishOptions, context: PublishContext): Promise<Step[]> => {
   const { lake, catalog, overwrite = false } = options
   const steps = await openSteps(options, context)
-  const [first] = await foreignSteps(lake, steps)
+  const first = await foreignStep(lake, steps)
   if (first === undefined) return steps
-  if (!overwrite) throw tableAhead(first)
+  const shown = first.publication.shown()
+  if (shown && !overwrite) throw tableAhead(first.format, first.table, shown)
   // They are kept in step with each other, so all begin anew.
   for (const { format, rows, table } of steps) await (await FORMATS[format](rows, catalog)).drop(lake, table)
   return openSteps(options, context)

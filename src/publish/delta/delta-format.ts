@@ -12,6 +12,7 @@ import type {
   PublishContext,
   PublishedRows,
   PublishFormat,
+  ShownContext,
   SnapshotToPublish,
   TableChange,
   TablePublication,
@@ -88,9 +89,14 @@ const FORMS: Readonly<Record<PublishedRows, (table: string) => LogForm>> = {
 }
 const FIND_CHANGES = { all: historyChanges, current: currentChanges } as const
 
-const openLog = ({ lake, session, scratch }: PublishContext, rows: PublishedRows, table: Table) =>
+const openLog = (
+  { lake, session, scratch }: ShownContext,
+  rows: PublishedRows,
+  table: Table,
+  storage = publishedStorage(lake),
+) =>
   DeltaLog.open({
-    storage: publishedStorage(lake),
+    storage,
     session,
     form: FORMS[rows](table.name),
     scratch: join(scratch, 'delta', rows, table.name),
@@ -102,6 +108,12 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
   name: 'delta',
 
   isPublished: (lake, table) => hasLog(storageOf(lake), FORMS[rows](table.name)),
+
+  shown: async (context, table) => {
+    // What a killed publisher left is the next publisher's to remove.
+    const storage = { ...publishedStorage(context.lake), remove: async () => undefined }
+    return (await openLog(context, rows, table, storage)).shown
+  },
 
   drop: (lake, table) => storageOf(lake).removeFolder(logFolder(FORMS[rows](table.name))),
 

@@ -127,6 +127,11 @@ const icebergFormatOn = (
     return store.has(store.layoutOf(table, rows))
   },
 
+  shown: async ({ lake, signal }, table) => {
+    const store = storeOf(lake, signal)
+    return shownBy((await store.read(store.layoutOf(table, rows))).metadata)
+  },
+
   open: async (context, table) => {
     const store = storeOf(context.lake, context.signal)
     return openTable(context, store, store.layoutOf(table, rows), FIND_CHANGES[rows])

@@ -28,7 +28,7 @@ export interface PublishContext {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What it takes to look at a published table. */
+/** The parts that a look at a published table needs. */
 export type ShownContext = Pick<PublishContext, 'lake' | 'session' | 'scratch' | 'signal'>
 
 /** A snapshot of the lake, and what it lists of a table. */
@@ -53,7 +53,7 @@ export interface PublishFormat {
   readonly name: string
   /** Whether a table of the lake is published in this format. */
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
-  /** What a published table shows; `null` where nothing is published. Writes nothing. */
+  /** The snapshot that a published table shows; `null` where nothing is published. Writes nothing. */
   readonly shown: (context: ShownContext, table: Table) => Promise<ShownSnapshot | null>
   readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
   /** Takes a published table away from where others find it; files of rows stay, and other files of a catalog's table. */

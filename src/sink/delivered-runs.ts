@@ -13,13 +13,13 @@ import { storageOf } from '../storage/open-storage.ts'
 export const LAKE_TABLE = 'firmlake_lake'
 const LAKE_MARK = '_lake'
 
-/** What a target is found to hold: the id of its lake, absent where it has none, and its runs. */
+/** The content of a target, as it names it: the id of its lake, absent where it has none, and its runs. */
 export interface FoundTarget {
   readonly lake: string | undefined
   readonly runs: ReadonlySet<string>
 }
 
-/** What is to be done with a target before rows of the lake come. */
+/** The changes to a target before rows of the lake come. */
 export interface JudgedTarget {
   /** The id of the lake that is to be written into it; absent where it stays as it is. */
   readonly mark?: string

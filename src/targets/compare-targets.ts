@@ -14,12 +14,12 @@ import { PUBLISHED_ROWS } from '../publish/publication.ts'
 import { publishedTables } from '../publish/table-files.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
-import { type CommittedRun, lackingOf, runsOf } from './deliver.ts'
+import { lackingOf, type RunToDeliver, runsOf } from './deliver.ts'
 import { lostRuns } from './lost-runs.ts'
 import { openSinks, redacted } from './open-sink.ts'
 import { FORMATS, publishedFormats, tableAhead } from './table-formats.ts'
 
-/** What a target shows of a lake. */
+/** The state of a target beside its lake. */
 export interface ComparedTarget {
   /** Its address, without a password, or format and rows of published tables. */
   readonly target: string
@@ -50,7 +50,7 @@ const orRefused = async (target: string, compare: () => Promise<boolean>): Promi
 
 const compareSinks = async (
   { lake, sinks = [], signal }: CompareRequest,
-  runs: readonly CommittedRun[],
+  runs: readonly RunToDeliver[],
 ): Promise<readonly ComparedTarget[]> => {
   const id = await readLakeId(lake)
   const claim = { lake: id, adopt: false, marks: false, lost: lostRuns(lake, id) }

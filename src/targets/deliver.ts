@@ -87,7 +87,7 @@ interface Part {
   readonly files: readonly FileEntry[]
 }
 
-export interface CommittedRun {
+export interface RunToDeliver {
   readonly run: string
   readonly parts: readonly Part[]
   /** Runs whose rows it holds, where it is a compaction. */
@@ -97,7 +97,7 @@ export interface CommittedRun {
 const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
 
 /** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
-export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
+export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly RunToDeliver[] => {
   const runs = new Map<string, PartitionEntry[]>()
   for (const partition of partitions) {
     const known = runs.get(partition.run)
@@ -117,7 +117,7 @@ export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly C
   }))
 }
 
-const knownTo = (runs: readonly CommittedRun[]): ReadonlySet<string> =>
+const knownTo = (runs: readonly RunToDeliver[]): ReadonlySet<string> =>
   new Set(runs.flatMap(({ run, merged }) => [run, ...merged]))
 
 /**
@@ -127,14 +127,14 @@ const knownTo = (runs: readonly CommittedRun[]): ReadonlySet<string> =>
  */
 export const lackingOf = async (
   sink: DeliverySink,
-  runs: readonly CommittedRun[],
+  runs: readonly RunToDeliver[],
   lent: SinkContext,
-): Promise<readonly CommittedRun[]> => {
+): Promise<readonly RunToDeliver[]> => {
   const loaded = await sink.deliveredRuns(lent)
   // A sink of a program may have asked nothing of what it shows.
   if (lent.claim?.lost) await refuseLost(lent.claim.lost, loaded, `sink "${sink.name}"`)
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
-  const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
+  const isThere = ({ run, merged }: RunToDeliver, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
   return runs.filter((run, at) => !isThere(run, at))
 }
@@ -156,7 +156,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** @returns warnings of its commit */
 const deliverRun = async (
   sink: Sink,
-  { run, parts }: CommittedRun,
+  { run, parts }: RunToDeliver,
   options: Delivering,
   { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
 ): Promise<readonly string[]> => {
@@ -202,7 +202,7 @@ const anewText = ({ name }: DeliverySink, lost: string): string =>
 /** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
   sink: DeliverySink,
-  runs: readonly CommittedRun[],
+  runs: readonly RunToDeliver[],
   options: Delivering,
 ): Promise<Outcome> => {
   let rows = 0

@@ -14,7 +14,7 @@ export interface VerifyOptions extends Omit<VerifyRequest, 'countRows'> {
   readonly targets?: Pick<CompareRequest, 'sinks' | 'catalog'> | undefined
 }
 
-/** What a verification found, of the lake and of its targets. */
+/** The findings of a verification, of the lake and of its targets. */
 export interface VerifyResult extends Verification {
   /** Absent where they were not asked for. */
   readonly targets?: readonly ComparedTarget[]

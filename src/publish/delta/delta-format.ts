@@ -110,7 +110,7 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
   isPublished: (lake, table) => hasLog(storageOf(lake), FORMS[rows](table.name)),
 
   shown: async (context, table) => {
-    // What a killed publisher left is the next publisher's to remove.
+    // Leftovers of a killed publisher are the next publisher's to remove.
     const storage = { ...publishedStorage(context.lake), remove: async () => undefined }
     return (await openLog(context, rows, table, storage)).shown
   },

@@ -8,6 +8,7 @@ import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink, LakeClaim, Sink } from '../core/sink.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { shownText } from './export-names.ts'
 
 /** The table of a database that holds the id, and the file of a folder. */
 export const LAKE_TABLE = 'firmlake_lake'
@@ -33,7 +34,7 @@ export interface JudgedTarget {
 export const targetAhead = (target: string, run: string): ToolkitError =>
   new ToolkitError(
     'TARGET_AHEAD',
-    `Cannot write to ${target}: it shows "${run}", which the lake does not have, expected runs and snapshots of the lake; ` +
+    `Cannot write to ${target}: it shows ${shownText(run)}, which the lake does not have, expected runs and snapshots of the lake; ` +
       'bring back the lake that has it, or load the target anew with --overwrite',
     { run },
   )
@@ -139,19 +140,21 @@ export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink =
 
     async open(run, lent) {
       const opened = await sink.open(run, lent)
+      let isBegun = false
       return {
         ...opened,
         async commit(files) {
           const taken = lent?.taken === undefined ? '' : `${lent.taken}\n`
           // Should all end halfway through, and the lake lose the run, it is known whose files these are.
           await storage.create(`${FOLDER}/${run}${UNFINISHED}`, `${sink.name}\n`)
+          isBegun = true
           await opened.commit(files)
           await storage.create(`${FOLDER}/${run}`, `${sink.name}\n${taken}`)
           await storage.remove([`${FOLDER}/${run}${UNFINISHED}`])
         },
         async abort() {
           await opened.abort()
-          await storage.remove([`${FOLDER}/${run}${UNFINISHED}`])
+          if (isBegun) await storage.remove([`${FOLDER}/${run}${UNFINISHED}`])
         },
       }
     },

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
 import { isCompaction } from '../core/source-kinds.ts'
@@ -22,6 +22,7 @@ import { computedOfLake, takenText } from '../manifest/form/projections.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { shownText } from '../sink/export-names.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { lostRuns, refuseLost } from './lost-runs.ts'
@@ -197,7 +198,7 @@ const adoptedText = ({ name }: DeliverySink): string =>
   `Sink "${name}" showed rows without being this lake's: it is from now on, and refuses other lakes; rows that this lake lacks stay in it`
 
 const anewText = ({ name }: DeliverySink, lost: string): string =>
-  `Sink "${name}" showed "${lost}", which the lake does not have: what the lake has lost is gone from it`
+  `Sink "${name}" showed ${shownText(lost)}, which the lake does not have: what the lake has lost is gone from it`
 
 /** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
@@ -258,6 +259,9 @@ const deliverTo = async (
   }
 }
 
+/** The same command would be refused again. */
+const REFUSED: ReadonlySet<ErrorCode> = new Set(['TARGET_AHEAD', 'TARGET_OF_ANOTHER_LAKE'])
+
 /** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
 const failure = (
   failures: readonly Extract<Outcome, { kind: 'failed' }>[],
@@ -276,7 +280,7 @@ const failure = (
       : 'TARGET_FAILED'
   return new ToolkitError(
     code,
-    `${texts.join('; ')}. The lake itself is committed; run the same command again to resume`,
+    `${texts.join('; ')}. The lake itself is committed${REFUSED.has(code) ? '' : '; run the same command again to resume'}`,
     { sinks: failures.map(({ sink }) => sink).join(', ') },
     failures[0]?.error,
   )

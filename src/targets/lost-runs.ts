@@ -8,18 +8,13 @@ import type { NamedSnapshot } from '../manifest/form/compactions.ts'
 import { isOwn, knownRuns } from '../manifest/snapshots/lake-past.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { targetAhead } from '../sink/delivered-runs.ts'
+import { readExportName } from '../sink/export-names.ts'
 import { isRunId } from '../support/run-ids.ts'
-
-/** Names an export among the runs of a database: by the lake, the snapshot, and what else tells it from others. */
-export const exportName = (lake: string | null, { snapshot, run }: NamedSnapshot, rest: string): string =>
-  `export-${[lake ?? 'none', snapshot, run, rest].join('-')}`
-
-const EXPORT = /^export-([0-9a-f]{32})-(\d+)-(.+)-[^-]+$/
 
 /** The snapshot of a lake that an export brought; `undefined` for other names and other lakes. */
 const exported = (name: string, lake: string | null): NamedSnapshot | undefined => {
-  const [, from, snapshot, run = ''] = EXPORT.exec(name) ?? []
-  return from !== undefined && from === lake ? { snapshot: Number(snapshot), run } : undefined
+  const found = readExportName(name)
+  return found?.lake === lake ? found : undefined
 }
 
 /**

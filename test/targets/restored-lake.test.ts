@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { copy } from '../../src/jobs/copy/copy.ts'
+import { forget } from '../../src/jobs/forget/forget.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { postgres } from '../../src/sink/postgres/postgres.ts'
@@ -205,6 +206,16 @@ test('what compaction and gc have taken out of the manifest is still known', asy
   await deliver({ lake: one.lake, sinks: [...addresses, compacted] })
   await exportTables({ lake: one.lake, to: exported })
   for (const file of [compacted, exported]) expect(await duckdbAt(file).ids()).toEqual([1, 2, 3, 4])
+})
+
+test('a run of which a forget has left nothing is still known', async () => {
+  const one = openBench(await temporaryFolder())
+  const out = `csv:${join(one.folder, 'out')}`
+  await load(one, 1)
+  await load(one, 2)
+  await deliver({ lake: one.lake, sinks: [out] })
+  await forget({ lake: one.lake, companies: [2] })
+  expect(await deliver({ lake: one.lake, sinks: [out] })).toMatchObject([{ runs: [] }])
 })
 
 test('files of a run that was being shown when all ended are known to be of a lost run', async () => {

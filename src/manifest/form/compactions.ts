@@ -4,8 +4,8 @@
  */
 
 import type { CommittedPartition } from '../../core/partition.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
 import { anyText, count, list, optional, shapeOf } from '../../support/json-form.ts'
-import { isLoaded } from './sources.ts'
 
 /** A snapshot as a target names it. */
 export interface NamedSnapshot {
@@ -29,7 +29,7 @@ export const compactionsWith = (
   merged: readonly CommittedPartition[],
 ): WithCompactions => {
   const more = merged
-    .filter((one) => !isLoaded(one))
+    .filter(({ source }) => isCompaction(source))
     .map(({ run, committed: { snapshot } }) => ({ snapshot, run }))
   const known = new Map([...compactions, ...more].map((one) => [one.run, one]))
   return known.size === 0 ? {} : { compactions: [...known.values()].slice(-COMPACTIONS_KEPT) }

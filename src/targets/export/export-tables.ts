@@ -22,13 +22,14 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
+import { exportName, shownText } from '../../sink/export-names.ts'
 import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { VERSION } from '../../support/own-package.ts'
-import { exportName, lostRuns } from '../lost-runs.ts'
+import { lostRuns } from '../lost-runs.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
 import { layerOnTarget } from '../target-rows.ts'
 import { byRanges, takenExports } from './export-rows.ts'
@@ -254,7 +255,7 @@ const toDatabase = async (
   const warnings: string[] = []
   const lost = lostRuns(lake, id)
   const onAnew = (run: string): void => {
-    warnings.push(`The database showed "${run}", which the lake does not have: it was loaded anew`)
+    warnings.push(`The database showed ${shownText(run)}, which the lake does not have: it was loaded anew`)
   }
   const claim = { lake: id, adopt, marks: false, lost, overwrite, onAnew }
   const shown = await sink.deliveredRuns({ ...lent, claim })

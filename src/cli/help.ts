@@ -54,7 +54,7 @@ const OPTION_GROUPS: Groups = {
     ...['url', 'token-file', 'trust-clock', 'concurrency', 'max-requests-per-second', 'max-wait'],
     ...['page-size', 'cap'],
   ],
-  'Targets:': ['sink', 'publish', 'adopt'],
+  'Targets:': ['sink', 'publish', 'adopt', 'overwrite'],
   'Machine:': ['memory', 'threads', 'local-bytes'],
   'Many machines:': ['engine', 'temporal', 'namespace', 'task-queue', 'units-at-once', 'unit-bytes'],
 }

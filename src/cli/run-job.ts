@@ -65,7 +65,7 @@ const targetsOf = async (flags: JobFlags) => {
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
     section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
-  const sinks = { sinks: sink, sinkTake, adopt: flags.adopt }
+  const sinks = { sinks: sink, sinkTake, adopt: flags.adopt, overwrite: flags.overwrite }
   if (publish.length === 0) return { lake, ...sinks }
   const { readFormats } = await import('../targets/update-targets.ts')
   const { catalogFromEnvironment } = await import('../targets/catalog-environment.ts')

@@ -6,6 +6,7 @@
 import { ToolkitError } from '../core/errors.ts'
 import type { CommittedPartition, Snapshot, SnapshotHead } from '../core/partition.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
+import { compactionsWith, type WithCompactions } from '../manifest/form/compactions.ts'
 import { isLoaded, nameOfPartition } from '../manifest/form/sources.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
@@ -44,6 +45,8 @@ const conflict = (run: string, lost: string): ToolkitError =>
     { run, partition: lost },
   )
 
+type CompactedSnapshot = Omit<Snapshot, 'versions'> & WithVersions & WithCompactions
+
 /**
  * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile, whose versions count as later.
  *
@@ -51,8 +54,8 @@ const conflict = (run: string, lost: string): ToolkitError =>
  */
 const compactedSnapshot = (
   request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
-  newest: Snapshot & WithVersions,
-): Omit<Snapshot, 'versions'> & WithVersions => {
+  newest: Snapshot & WithVersions & WithCompactions,
+): CompactedSnapshot => {
   const { lease, tool, partitions, runFiles, now, base } = request
   const standing = new Set(newest.partitions.map(nameOfPartition))
   const lost = base.partitions.find((one) => !standing.has(nameOfPartition(one)))
@@ -72,6 +75,7 @@ const compactedSnapshot = (
     },
     later,
   )
+  const merged = newest.partitions.filter((one) => replaced.has(nameOfPartition(one)))
   return {
     ...committed,
     parent: newest.snapshot,
@@ -82,10 +86,8 @@ const compactedSnapshot = (
     partitions: [...made.partitions, ...later.partitions],
     files: [...made.files, ...later.files],
     ...(newest.pulls && { pulls: newest.pulls }),
-    merged: [
-      ...(newest.merged ?? []),
-      ...mergedOf(newest.partitions.filter((one) => replaced.has(nameOfPartition(one)))),
-    ],
+    merged: [...(newest.merged ?? []), ...mergedOf(merged)],
+    ...compactionsWith(newest, merged),
   }
 }
 
@@ -93,13 +95,14 @@ const compactedSnapshot = (
 const writeNext = async (
   writer: PartWriter,
   { lists, ...fields }: SnapshotRoot,
-  next: Omit<Snapshot, 'versions'> & WithVersions,
+  next: CompactedSnapshot,
   before: number,
   versions: ListVersions,
 ): Promise<SnapshotRoot> => ({
   ...fields,
   ...headOf(next),
   nextVersion: next.nextVersion,
+  ...(next.compactions && { compactions: next.compactions }),
   totals: totalsOf(next),
   lists: await extendLists(
     writer,
@@ -126,7 +129,8 @@ const commitOnto = async (
     return headOf(earlier)
   }
   await refuseForgotten(lease, root)
-  const newest = { ...(await readAllListed(lake, root)), nextVersion: root.nextVersion }
+  const { nextVersion, compactions } = root
+  const newest = { ...(await readAllListed(lake, root)), nextVersion, ...(compactions && { compactions }) }
   const snapshot = compactedSnapshot(request, newest)
   const next = await createNext({
     ...{ lease, random, newest: root },

@@ -59,6 +59,8 @@ export const ERROR_CODES = {
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
   TARGET_OF_ANOTHER_LAKE:
     'the target holds the rows of another lake; give another target, or hand it over to this lake with --adopt',
+  TARGET_AHEAD:
+    'the target shows what the lake does not have, such as after a backup took its place; --overwrite loads it anew',
   TARGET_FAILED: 'the target of an export failed; run the same command again, it resumes',
   COMPACT_IMPOSSIBLE: 'runs disagree on which line items are scaled; load their sources into a new lake',
   IDS_UNKNOWN:

@@ -8,7 +8,8 @@
  *   the receipts alone, in another process, on the same run opened again.
  * - Writing a partition's table again replaces what was written before: a resumed run repeats what was interrupted.
  * - `commit` may be called again after a crash halfway through and then completes what is missing.
- * - `abort` removes what this run wrote and is safe at any time before `commit`.
+ * - `abort` removes what this run wrote and is safe at any time before `commit`; of a sink of files also after it, where the
+ *   lake has lost the run.
  */
 
 import type { FileEntry } from './partition.ts'
@@ -56,6 +57,15 @@ export interface LakeClaim {
   readonly marks: boolean
   /** Called where the target got the id of the lake though it shows runs already. */
   readonly onAdopted?: (() => void) | undefined
+  /** Those of the runs that a target shows which the lake does not have. @default nobody asks */
+  readonly lost?: ((shown: ReadonlySet<string>) => Promise<readonly string[]>) | undefined
+  /** Whether a target that shows such runs loses their rows: it is refused otherwise. @default false */
+  readonly overwrite?: boolean | undefined
+  /**
+   * Called where it does, with one of them. A database then answers that it shows no run, keeps its rows, and is to be given
+   * `anew` with the next run.
+   */
+  readonly onAnew?: ((lost: string) => void) | undefined
 }
 
 /** Context of a sink for one run. */
@@ -70,8 +80,10 @@ export interface SinkContext {
   readonly what?: string | undefined
   /** The projection of the rows in words, noted with the run. @default none */
   readonly taken?: string | undefined
-  /** The lake of the rows: `deliveredRuns` refuses a target of another lake, and marks one that has no mark. @default nobody asks */
+  /** The lake of the rows: `deliveredRuns` refuses a target of another lake, and one that shows what the lake has lost, and marks one that has no mark. @default nobody asks */
   readonly claim?: LakeClaim | undefined
+  /** Whether the commit replaces all that a database shows. @default false */
+  readonly anew?: boolean | undefined
   /** Statements that make views and macros over the tables of a DuckDB file. @default none */
   readonly layer?: ((names: TargetNames) => Promise<readonly string[]>) | undefined
 }

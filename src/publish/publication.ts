@@ -28,6 +28,9 @@ export interface PublishContext {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The parts that a look at a published table needs. */
+export type ShownContext = Pick<PublishContext, 'lake' | 'session' | 'scratch' | 'signal'>
+
 /** A snapshot of the lake, and what it lists of a table. */
 export type SnapshotToPublish = SnapshotHead & TableInSnapshot
 
@@ -50,9 +53,11 @@ export interface PublishFormat {
   readonly name: string
   /** Whether a table of the lake is published in this format. */
   readonly isPublished: (lake: string, table: Table) => Promise<boolean>
+  /** The snapshot that a published table shows; `null` where nothing is published. Writes nothing. */
+  readonly shown: (context: ShownContext, table: Table) => Promise<ShownSnapshot | null>
   readonly open: (context: PublishContext, table: Table) => Promise<TablePublication>
-  /** Takes a published table away from where others find it; its files stay. Absent where these are all there is. */
-  readonly drop?: (lake: string, table: Table) => Promise<void>
+  /** Takes a published table away from where others find it; files of rows stay, and other files of a catalog's table. */
+  readonly drop: (lake: string, table: Table) => Promise<void>
   /** The files of their own that tables of current rows have. */
   readonly ownFiles?: OwnFiles
 }

@@ -1,10 +1,10 @@
 /**
- * Moves a server to the newest snapshot of its lake again and again: the index is built by another process and opened beside the one
+ * Moves a server to the newest snapshot of its lake again and again, also where that is an older one or another one of the same number: the index is built by another process and opened beside the one
  * that serves. Whatever fails, the server keeps what it has, and tries again.
  */
 
 import { setTimeout } from 'node:timers/promises'
-import { newestNumber } from '../manifest/snapshots/snapshots.ts'
+import { newestNumber, readSnapshotHash } from '../manifest/snapshots/snapshots.ts'
 import type { OpenSnapshot, ServedSnapshots } from './served-snapshots.ts'
 
 export interface FollowEvents {
@@ -44,7 +44,9 @@ export const followLake = async (
     // One at a time: two indexes are what there is memory for.
     if (served.isHeld()) return
     const newest = await newestNumber(lake)
-    if (newest <= served.current.number) return
+    const { number, sha256 } = served.current
+    // Where a backup took the lake's place, what is served may be a snapshot that the lake has lost.
+    if (newest === number && (await readSnapshotHash(lake, number)) === sha256) return
     try {
       await move(newest)
     } catch (error) {

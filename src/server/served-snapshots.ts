@@ -138,6 +138,8 @@ export interface SearchSettings extends Omit<SearchParts, 'index' | 'rates' | 'c
 
 export interface OpenSnapshot {
   readonly number: number
+  /** SHA-256 of the snapshot's file: another snapshot of the number has another one. */
+  readonly sha256: string
   /** Segments of its serving index. */
   readonly segments: readonly SegmentDescription[]
   /** Country codes of its companies. */
@@ -198,6 +200,7 @@ export const openSnapshot = async (
     return {
       protectedDigest: index.persons.digest,
       number: index.description.snapshot,
+      sha256: index.description.snapshotSha256,
       segments: index.description.segments,
       countries,
       companies: overText(parts, searchCompanies),

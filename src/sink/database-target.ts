@@ -55,4 +55,5 @@ export const sinkSettings = (own: SinkContext, lent: SinkContext = {}): SinkSett
   what: own.what ?? lent.what,
   taken: own.taken ?? lent.taken,
   layer: own.layer ?? lent.layer,
+  anew: lent.anew,
 })

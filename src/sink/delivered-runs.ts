@@ -8,30 +8,74 @@ import { ToolkitError } from '../core/errors.ts'
 import type { DeliverySink, LakeClaim, Sink } from '../core/sink.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { storageOf } from '../storage/open-storage.ts'
+import { shownText } from './export-names.ts'
 
 /** The table of a database that holds the id, and the file of a folder. */
 export const LAKE_TABLE = 'firmlake_lake'
 const LAKE_MARK = '_lake'
 
+/** The content of a target, as it names it: the id of its lake, absent where it has none, and its runs. */
+export interface FoundTarget {
+  readonly lake: string | undefined
+  readonly runs: ReadonlySet<string>
+}
+
+/** The changes to a target before rows of the lake come. */
+export interface JudgedTarget {
+  /** The id of the lake that is to be written into it; absent where it stays as it is. */
+  readonly mark?: string
+  /** Runs of another lake that it is not to name any more; their rows stay. */
+  readonly released: readonly string[]
+  /** Runs that the lake has lost, whose rows are to go. */
+  readonly lost: readonly string[]
+}
+
+/** The error of a target that shows a run which the lake does not have. */
+export const targetAhead = (target: string, run: string): ToolkitError =>
+  new ToolkitError(
+    'TARGET_AHEAD',
+    `Cannot write to ${target}: it shows ${shownText(run)}, which the lake does not have, expected runs and snapshots of the lake; ` +
+      'bring back the lake that has it, or load the target anew with --overwrite',
+    { run },
+  )
+
 /**
- * Compares a target's mark with the lake that comes.
+ * Compares what a target holds with the lake that comes.
  *
- * @param found the id that the target holds; absent where it has none
  * @param target for the message, without a password
- * @returns whether the id of the lake is to be written into the target
- * @throws {ToolkitError} `TARGET_OF_ANOTHER_LAKE`
+ * @throws {ToolkitError} `TARGET_OF_ANOTHER_LAKE`, `TARGET_AHEAD`
  */
-export const isToMark = (claim: LakeClaim, found: string | undefined, target: string): boolean => {
-  if (found === claim.lake) return false
-  if (found !== undefined && !claim.adopt)
+export const judgeTarget = async (
+  { lake, adopt, marks, lost: lostOf, overwrite = false, onAnew }: LakeClaim,
+  found: FoundTarget,
+  target: string,
+): Promise<JudgedTarget> => {
+  const isOfAnother = found.lake !== undefined && found.lake !== lake
+  if (isOfAnother && !adopt)
     throw new ToolkitError(
       'TARGET_OF_ANOTHER_LAKE',
       `Cannot write to ${target}: it holds the rows of another lake; name another target, or hand it over with --adopt`,
     )
-  return claim.marks
+  // A visitor changes nothing of what the other lake has there.
+  if (isOfAnother && !marks) return { released: [], lost: [] }
+  const lost = (await lostOf?.(found.runs)) ?? []
+  const mark = marks && lake !== null && found.lake !== lake ? { mark: lake } : {}
+  const [first] = lost
+  if (first === undefined) return { ...mark, released: [], lost }
+  if (overwrite) {
+    onAnew?.(first)
+    return { ...mark, released: [], lost }
+  }
+  if (!isOfAnother) throw targetAhead(target, first)
+  return { ...mark, released: lost, lost: [] }
 }
 
 const FOLDER = '_loaded'
+/** End of the mark of a run whose files are being shown. */
+const UNFINISHED = '.unfinished'
+
+const runOfMark = (mark: string): string =>
+  mark.endsWith(UNFINISHED) ? mark.slice(0, -UNFINISHED.length) : mark
 
 /** A lake's own files stand where a sink's would. @throws {ToolkitError} `TARGET_REFUSED` */
 export const refuseLake = async (directory: string): Promise<void> => {
@@ -46,7 +90,7 @@ export const refuseLake = async (directory: string): Promise<void> => {
  * A sink of files as one that runs can be delivered to: it marks in the folder `_loaded` which it shows.
  *
  * @param directory the folder of the sink's files, or `s3://bucket/prefix`
- * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, `TARGET_OF_ANOTHER_LAKE`, of the work with it
+ * @throws {ToolkitError} `TARGET_REFUSED` for a lake or a folder of another sink, `TARGET_OF_ANOTHER_LAKE`, `TARGET_AHEAD`, of the work with it
  */
 export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink => {
   const storage = storageOf(directory)
@@ -65,15 +109,30 @@ export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink =
   const markOf = async (): Promise<string | undefined> =>
     (await storage.read(LAKE_MARK))?.toString('latin1').trim()
 
-  const claim = async (lakeClaim: LakeClaim, isShown: boolean): Promise<void> => {
-    const { lake, onAdopted } = lakeClaim
-    const what = `folder "${directory}"`
-    const found = await markOf()
-    if (!isToMark(lakeClaim, found, what) || lake === null) return
-    if (found !== undefined) await storage.replace(LAKE_MARK, `${lake}\n`)
-    // Another lake may have been first.
-    else if (!(await storage.create(LAKE_MARK, `${lake}\n`))) isToMark(lakeClaim, await markOf(), what)
-    if (isShown) onAdopted?.()
+  /** Removes the files of a run, and then what names it: where it is stopped before, the run is still lost. */
+  const removeRun = async (run: string): Promise<void> => {
+    await (await sink.open(run)).abort()
+    await storage.remove([`${FOLDER}/${run}`, `${FOLDER}/${run}${UNFINISHED}`])
+  }
+
+  /** @returns the runs that it shows then */
+  const claim = async (lakeClaim: LakeClaim, marks: readonly string[]): Promise<readonly string[]> => {
+    const target = `folder "${directory}"`
+    const runs = new Set(marks.map(runOfMark))
+    const lake = await markOf()
+    const { mark, released, lost } = await judgeTarget(lakeClaim, { lake, runs }, target)
+    for (const run of lost) await removeRun(run)
+    await storage.remove(
+      marks.filter((one) => released.includes(runOfMark(one))).map((one) => `${FOLDER}/${one}`),
+    )
+    if (mark !== undefined) {
+      if (lake !== undefined) await storage.replace(LAKE_MARK, `${mark}\n`)
+      // Another lake may have been first.
+      else if (!(await storage.create(LAKE_MARK, `${mark}\n`)))
+        await judgeTarget(lakeClaim, { lake: await markOf(), runs: new Set() }, target)
+      if (marks.length > 0) lakeClaim.onAdopted?.()
+    }
+    return marks.filter((one) => ![...released, ...lost].includes(runOfMark(one)))
   }
 
   return {
@@ -81,22 +140,32 @@ export const withDeliveredRuns = (sink: Sink, directory: string): DeliverySink =
 
     async open(run, lent) {
       const opened = await sink.open(run, lent)
+      let isBegun = false
       return {
         ...opened,
         async commit(files) {
-          await opened.commit(files)
           const taken = lent?.taken === undefined ? '' : `${lent.taken}\n`
+          // Should all end halfway through, and the lake lose the run, it is known whose files these are.
+          await storage.create(`${FOLDER}/${run}${UNFINISHED}`, `${sink.name}\n`)
+          isBegun = true
+          await opened.commit(files)
           await storage.create(`${FOLDER}/${run}`, `${sink.name}\n${taken}`)
+          await storage.remove([`${FOLDER}/${run}${UNFINISHED}`])
+        },
+        async abort() {
+          await opened.abort()
+          if (isBegun) await storage.remove([`${FOLDER}/${run}${UNFINISHED}`])
         },
       }
     },
 
     async deliveredRuns(lent) {
-      const marks = await storage.list(FOLDER)
+      const found = await storage.list(FOLDER)
       await refuseLake(directory)
-      await refuseOthers(marks[0]?.path)
-      if (lent?.claim !== undefined) await claim(lent.claim, marks.length > 0)
-      return new Set(marks.map(({ path }) => path.slice(FOLDER.length + 1)))
+      await refuseOthers(found[0]?.path)
+      const marks = found.map(({ path }) => path.slice(FOLDER.length + 1))
+      const shown = lent?.claim === undefined ? marks : await claim(lent.claim, marks)
+      return new Set(shown.filter((mark) => !mark.endsWith(UNFINISHED)))
     },
   }
 }

@@ -27,7 +27,7 @@ import {
   selectNewest,
   stagedTables,
 } from './current-rows.ts'
-import { isToMark, LAKE_TABLE } from './delivered-runs.ts'
+import { judgeTarget, LAKE_TABLE } from './delivered-runs.ts'
 import { TARGET } from './with-database.ts'
 
 export interface RunToLoad {
@@ -38,6 +38,7 @@ export interface RunToLoad {
   readonly signal?: AbortSignal | undefined
   readonly layer?: SinkContext['layer']
   readonly taken?: SinkContext['taken']
+  readonly anew?: SinkContext['anew']
 }
 
 /** A table of the file and the staged rows that go into it. */
@@ -77,19 +78,17 @@ export const deliveredRuns = async (session: Session): Promise<ReadonlySet<strin
 
 const LAKE = `${TARGET}.main.${LAKE_TABLE}`
 
-/** Compares the lake whose rows the file holds with the one that comes, and writes the id of that. */
-const claimFile = async (session: Session, claim: LakeClaim, file: string): Promise<boolean> => {
+const lakeOf = async (session: Session): Promise<string | undefined> => {
   const isThere = (await columnsOfTarget(session, LAKE_TABLE)).size > 0
   const [row] = isThere ? await session.rows(`SELECT id FROM ${LAKE}`) : []
-  const found = row === undefined ? undefined : String(row.id)
-  if (!isToMark(claim, found, `DuckDB file "${file}"`) || claim.lake === null) return false
-  await session.run('BEGIN')
+  return row === undefined ? undefined : String(row.id)
+}
+
+const markFile = async (session: Session, id: string): Promise<void> => {
   await session.run(`CREATE TABLE IF NOT EXISTS ${LAKE} (id VARCHAR NOT NULL)`)
   await session.run(`COMMENT ON TABLE ${LAKE} IS 'Id of the lake whose rows the tables hold.'`)
   await session.run(`DELETE FROM ${LAKE}`)
-  await session.run(`INSERT INTO ${LAKE} VALUES (?)`, [claim.lake])
-  await session.run('COMMIT')
-  return true
+  await session.run(`INSERT INTO ${LAKE} VALUES (?)`, [id])
 }
 
 /** The runs that the file shows, as `deliveredRuns`, once it holds the rows of the lake that comes or of none. */
@@ -98,10 +97,18 @@ export const claimedRuns = async (
   file: string,
   claim: LakeClaim | undefined,
 ): Promise<ReadonlySet<string>> => {
-  const isMarked = claim !== undefined && (await claimFile(session, claim, file))
   const runs = await deliveredRuns(session)
-  if (isMarked && runs.size > 0) claim.onAdopted?.()
-  return runs
+  if (claim === undefined) return runs
+  const found = { lake: await lakeOf(session), runs }
+  const { mark, released, lost } = await judgeTarget(claim, found, `DuckDB file "${file}"`)
+  if (mark !== undefined) {
+    await session.run('BEGIN')
+    await markFile(session, mark)
+    for (const run of released) await session.run(`DELETE FROM ${LOADS} WHERE run = ?`, [run])
+    await session.run('COMMIT')
+    if (runs.size > 0) claim.onAdopted?.()
+  }
+  return lost.length > 0 ? new Set() : new Set([...runs].filter((run) => !released.includes(run)))
 }
 
 /**
@@ -110,7 +117,7 @@ export const claimedRuns = async (
  * @throws {ToolkitError} TARGET_FAILED; INTERRUPTED by the signal; DuckDB's own errors
  */
 export const loadRun = async (session: Session, run: RunToLoad): Promise<void> => {
-  if ((await deliveredRuns(session)).has(run.run)) return
+  if (!run.anew && (await deliveredRuns(session)).has(run.run)) return
   await session.run('BEGIN')
   await stoppable(session, run.signal, () => loadTables(session, run))
   // Stopped halfway through, it would be unknown whether the run is loaded.
@@ -123,6 +130,7 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
   await session.run(`COMMENT ON COLUMN ${LOADS}.taken IS ${literal(ABOUT_TAKEN)}`)
   await session.run(`COMMENT ON TABLE ${LOADS} IS 'Runs of firmlake whose rows the tables show.'`)
   await dropOurViews(session)
+  if (run.anew) await dropOurTables(session)
   const tables: Loading[] = []
   for (const table of stagedTables(run.files)) tables.push(await prepare(session, run, table))
   for (const table of tables) {
@@ -303,6 +311,13 @@ const dropOurViews = async (session: Session): Promise<void> => {
     `SELECT view_name AS name FROM duckdb_views() WHERE ${IN_TARGET} AND ends_with(comment, ${literal(MARK)})`,
   )
   for (const name of ours) await session.run(`DROP VIEW ${TARGET}.main.${ident(name)}`)
+}
+
+/** Removes all rows that runs and exports have brought; answers of queries stay until the next export of their names. */
+const dropOurTables = async (session: Session): Promise<void> => {
+  for (const { name } of SINK_TABLES)
+    for (const own of [name, `${name}_history`]) await session.run(`DROP TABLE IF EXISTS ${targetOf(own)}`)
+  await session.run(`DELETE FROM ${LOADS}`)
 }
 
 /** Makes them for the tables that are there. What has the name of something else is left out, and what reads it. */

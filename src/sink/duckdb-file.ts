@@ -27,8 +27,8 @@ const engineParts = async () => ({
  *
  * @param file the database; made where it is missing
  * @param own takes precedence over what the caller of a run provides; memory is 512 MiB by default
- * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_OF_ANOTHER_LAKE`, `TARGET_FAILED`, `DISK_FULL`, of the
- *   work with it
+ * @throws {ToolkitError} `TARGET_REFUSED` while another process has the file open, `TARGET_OF_ANOTHER_LAKE`, `TARGET_AHEAD`, `TARGET_FAILED`,
+ *   `DISK_FULL`, of the work with it
  * @example
  * import { convert, duckdbFile } from 'firmlake'
  *
@@ -60,7 +60,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
   }
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
-    const { staging, signal, what, layer, taken, database } = settingsOf(lent)
+    const { staging, signal, what, layer, taken, anew, database } = settingsOf(lent)
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
       join(folder, table, basename(path))
@@ -76,7 +76,7 @@ export const duckdbFile = (file: string, own: SinkContext = {}): DeliverySink =>
         await makeAbove()
         const { loadRun, withDatabase } = await engineParts()
         await withDatabase({ ...database, action: `load ${what ?? `run "${run}"`}` }, (session) =>
-          loadRun(session, { run, files, stagedPath, signal, layer, taken }),
+          loadRun(session, { run, files, stagedPath, signal, layer, taken, anew }),
         )
         await fsyncFolder(dirname(path))
         await removeStaged(folder)

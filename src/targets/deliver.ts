@@ -5,8 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { checkOptions, is, type OptionTypes } from '../core/check-options.ts'
-import { systemCode, ToolkitError } from '../core/errors.ts'
+import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
+import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
 import { isCompaction } from '../core/source-kinds.ts'
@@ -22,8 +22,10 @@ import { computedOfLake, takenText } from '../manifest/form/projections.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import { shownText } from '../sink/export-names.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
+import { lostRuns, refuseLost } from './lost-runs.ts'
 import { openSinks } from './open-sink.ts'
 import { layerOnTarget, orNotComputed, type RowsToDeliver, rowsFor } from './target-rows.ts'
 
@@ -51,6 +53,8 @@ export interface DeliverOptions {
   readonly hashKey?: string | Uint8Array | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+  /** Loads sinks anew that show runs which the lake has lost, such as after a backup took its place. @default false: they are refused */
+  readonly overwrite?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Stops between two steps, and the commit of a sink. */
@@ -62,7 +66,7 @@ const OPTIONS: OptionTypes<DeliverOptions> = {
   lake: is.lake,
   sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
   hashKey: is.either(is.text, is.object),
-  adopt: is.flag,
+  ...each(is.flag, 'adopt', 'overwrite'),
   memoryBytes: is.amount,
   onProgress: is.callback,
   signal: is.signal,
@@ -84,7 +88,7 @@ interface Part {
   readonly files: readonly FileEntry[]
 }
 
-interface CommittedRun {
+export interface RunToDeliver {
   readonly run: string
   readonly parts: readonly Part[]
   /** Runs whose rows it holds, where it is a compaction. */
@@ -94,7 +98,7 @@ interface CommittedRun {
 const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.name === name)
 
 /** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
-const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly CommittedRun[] => {
+export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly RunToDeliver[] => {
   const runs = new Map<string, PartitionEntry[]>()
   for (const partition of partitions) {
     const known = runs.get(partition.run)
@@ -114,19 +118,24 @@ const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly Committe
   }))
 }
 
+const knownTo = (runs: readonly RunToDeliver[]): ReadonlySet<string> =>
+  new Set(runs.flatMap(({ run, merged }) => [run, ...merged]))
+
 /**
  * Runs that a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
  * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
  * not come after them.
  */
-const lackingOf = async (
+export const lackingOf = async (
   sink: DeliverySink,
-  runs: readonly CommittedRun[],
+  runs: readonly RunToDeliver[],
   lent: SinkContext,
-): Promise<readonly CommittedRun[]> => {
+): Promise<readonly RunToDeliver[]> => {
   const loaded = await sink.deliveredRuns(lent)
+  // A sink of a program may have asked nothing of what it shows.
+  if (lent.claim?.lost) await refuseLost(lent.claim.lost, loaded, `sink "${sink.name}"`)
   const newest = runs.findLastIndex(({ run }) => loaded.has(run))
-  const isThere = ({ run, merged }: CommittedRun, at: number): boolean =>
+  const isThere = ({ run, merged }: RunToDeliver, at: number): boolean =>
     loaded.has(run) || (merged.length > 0 && (at < newest || loaded.has(merged.at(-1) ?? '')))
   return runs.filter((run, at) => !isThere(run, at))
 }
@@ -148,7 +157,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** @returns warnings of its commit */
 const deliverRun = async (
   sink: Sink,
-  { run, parts }: CommittedRun,
+  { run, parts }: RunToDeliver,
   options: Delivering,
   { onRows, onLoad }: { readonly onRows: (rows: number) => void; readonly onLoad: () => void },
 ): Promise<readonly string[]> => {
@@ -188,19 +197,29 @@ type Outcome =
 const adoptedText = ({ name }: DeliverySink): string =>
   `Sink "${name}" showed rows without being this lake's: it is from now on, and refuses other lakes; rows that this lake lacks stay in it`
 
+const anewText = ({ name }: DeliverySink, lost: string): string =>
+  `Sink "${name}" showed ${shownText(lost)}, which the lake does not have: what the lake has lost is gone from it`
+
 /** Updates one sink; after a failure it gets no later run, which would be out of order. */
 const deliverTo = async (
   sink: DeliverySink,
-  runs: readonly CommittedRun[],
+  runs: readonly RunToDeliver[],
   options: Delivering,
 ): Promise<Outcome> => {
   let rows = 0
   const done: string[] = []
   const warnings: string[] = []
   let current: string | undefined
+  let anew = false
   const claim = {
     ...{ lake: options.lakeId, adopt: options.adopt === true, marks: true },
     onAdopted: () => warnings.push(adoptedText(sink)),
+    lost: lostRuns(options.lake, options.lakeId, knownTo(runs)),
+    overwrite: options.overwrite,
+    onAnew: (lost: string) => {
+      anew = true
+      warnings.push(anewText(sink, lost))
+    },
   }
   try {
     const lacking = await lackingOf(sink, runs, { ...options.lent, claim })
@@ -217,13 +236,20 @@ const deliverTo = async (
           loading,
         })
       report()
-      const more = await deliverRun(sink, one, options, {
-        onRows: (count) => {
-          rows += count
-          report()
+      const lent = { ...options.lent, anew }
+      const more = await deliverRun(
+        sink,
+        one,
+        { ...options, lent },
+        {
+          onRows: (count) => {
+            rows += count
+            report()
+          },
+          onLoad: () => report(true),
         },
-        onLoad: () => report(true),
-      })
+      )
+      anew = false
       done.push(one.run)
       warnings.push(...more)
     }
@@ -232,6 +258,9 @@ const deliverTo = async (
     return { kind: 'failed', sink: sink.name, ...(current !== undefined && { run: current }), error }
   }
 }
+
+/** The same command would be refused again. */
+const REFUSED: ReadonlySet<ErrorCode> = new Set(['TARGET_AHEAD', 'TARGET_OF_ANOTHER_LAKE'])
 
 /** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
 const failure = (
@@ -251,7 +280,7 @@ const failure = (
       : 'TARGET_FAILED'
   return new ToolkitError(
     code,
-    `${texts.join('; ')}. The lake itself is committed; run the same command again to resume`,
+    `${texts.join('; ')}. The lake itself is committed${REFUSED.has(code) ? '' : '; run the same command again to resume'}`,
     { sinks: failures.map(({ sink }) => sink).join(', ') },
     failures[0]?.error,
   )
@@ -262,8 +291,8 @@ const failure = (
  * from theirs.
  *
  * @returns what each sink received
- * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`; when a sink failed, with its code, after
- *   the others have received theirs; `INTERRUPTED`
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`,
+ *   `TARGET_AHEAD`; when a sink failed, with its code, after the others have received theirs; `INTERRUPTED`
  * @example
  * import { convert, csv, deliver } from 'firmlake'
  *

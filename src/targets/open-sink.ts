@@ -29,7 +29,8 @@ export type TargetAddress =
   | { readonly kind: 'database'; readonly database: DatabaseName; readonly at: string }
 
 /** An address may hold a password, and that any character: only the scheme and what follows the last `@` is shown. */
-const redacted = (address: string): string => address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
+export const redacted = (address: string): string =>
+  address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
 /** By the end of its name, which has more than that. */
 const formatOfFile = (path: string): FileFormatName | undefined =>

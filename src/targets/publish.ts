@@ -4,13 +4,13 @@
  */
 
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
-import { orInterrupted, systemCode, ToolkitError, writeError } from '../core/errors.ts'
-import type { SnapshotHead } from '../core/partition.ts'
+import { orInterrupted, systemCode, writeError } from '../core/errors.ts'
 import type { TableFormatName } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { versionFilesOf } from '../lake/views/current-versions.ts'
+import { isOwnSnapshot } from '../manifest/snapshots/lake-past.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { listManifest, newestNumber, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { listManifest, newestNumber, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import {
   PUBLISHED_ROWS,
@@ -24,7 +24,7 @@ import { mainOf } from '../publish/superseded-rows.ts'
 import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
-import { FORMATS } from './table-formats.ts'
+import { FORMATS, tableAhead } from './table-formats.ts'
 
 /** Changes that publishing made in one table. */
 export interface PublishedTable {
@@ -65,6 +65,8 @@ export interface PublishOptions extends PublishSessionOptions {
   readonly rows?: readonly PublishedRows[] | undefined
   /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
   readonly catalog?: CatalogOptions | undefined
+  /** Publishes anew where tables show what the lake does not have, such as after a backup took its place. @default false: they are refused */
+  readonly overwrite?: boolean | undefined
   readonly onProgress?: ((progress: PublishProgress) => void) | undefined
 }
 
@@ -109,28 +111,32 @@ const firstSnapshots = (steps: readonly Step[]): ReadonlyMap<Step, number> => {
   return new Map(steps.map((step) => [step, shownBy(step) === 0 ? 1 : (seen.get(step.format) ?? 1)]))
 }
 
-const conflict = ({ format, table }: Step, what: string): ToolkitError =>
-  new ToolkitError(
-    'PUBLISH_CONFLICT',
-    `Cannot publish "${table.name}" in format "${format}": ${what}; see docs/publishing.md`,
-    { table: table.name },
-  )
-
-/** A lake that replaced another must not continue the other's publication. */
-const checkShown = (steps: readonly Step[], newest: number): void => {
+/** A table that shows a snapshot which the lake does not have: another lake stood here, or a backup took its place. */
+const foreignStep = async (lake: string, steps: readonly Step[]): Promise<Step | undefined> => {
+  // After the logs were read: what they show is in the lake by now, whatever other processes do.
+  const root = await newestRoot(lake)
+  const own = new Set<string>()
   for (const step of steps) {
     const shown = step.publication.shown()
-    if (shown && shown.snapshot > newest)
-      throw conflict(step, `it shows snapshot ${shown.snapshot}, and the lake's newest is ${newest}`)
+    if (shown === null || root === null) continue
+    const key = `${shown.snapshot} ${shown.run}`
+    if (!own.has(key) && !(await isOwnSnapshot(lake, root, shown))) return step
+    own.add(key)
   }
+  return undefined
 }
-const checkRun = (step: Step, snapshot: SnapshotHead): void => {
-  const shown = step.publication.shown()
-  if (shown?.snapshot === snapshot.snapshot && shown.run !== snapshot.run)
-    throw conflict(
-      step,
-      `it shows snapshot ${shown.snapshot} of run "${shown.run}", which is not of this lake`,
-    )
+
+/** The tables, of which none shows what is not the lake's. @throws {ToolkitError} `TARGET_AHEAD`, before anything is changed */
+const openOwnSteps = async (options: PublishOptions, context: PublishContext): Promise<Step[]> => {
+  const { lake, catalog, overwrite = false } = options
+  const steps = await openSteps(options, context)
+  const first = await foreignStep(lake, steps)
+  if (first === undefined) return steps
+  const shown = first.publication.shown()
+  if (shown && !overwrite) throw tableAhead(first.format, first.table, shown)
+  // They are kept in step with each other, so all begin anew.
+  for (const { format, rows, table } of steps) await (await FORMATS[format](rows, catalog)).drop(lake, table)
+  return openSteps(options, context)
 }
 
 /** Reads roots of snapshots, each once: those of two neighbours are compared table by table. */
@@ -195,9 +201,7 @@ const bringInStep = async (
   steps: readonly Step[],
   { lake, signal, onProgress }: PublishOptions,
 ): Promise<number> => {
-  // After the logs were read: what they show is in the lake by now, whatever other processes do.
   const newest = await newestNumber(lake)
-  checkShown(steps, newest)
   const { snapshots } = await listManifest(lake)
   const stepwise = steps.filter(({ rows }) => rows === 'all')
   const first = firstSnapshots(stepwise)
@@ -210,7 +214,6 @@ const bringInStep = async (
     const snapshot = await rootOf(number)
     // The current rows have no past of their own.
     const behind = number === newest ? steps : stepwise.filter((step) => (first.get(step) ?? 1) <= number)
-    for (const step of behind) checkRun(step, snapshot)
     for (const step of behind) {
       onProgress?.({ snapshots: at, snapshotsTotal: numbers.length, files, table: step.table.name })
       const change = await step.publication.publish(toPublish(reading, step, snapshot))
@@ -240,6 +243,7 @@ const OPTIONS: OptionTypes<PublishOptions> = {
   formats: is.required(is.texts),
   ...each(is.amount, 'memoryBytes', 'localBytes'),
   threads: is.count,
+  overwrite: is.flag,
   ...each(is.callback, 'onProgress', 'now'),
   signal: is.signal,
   catalog: is.object,
@@ -251,7 +255,7 @@ const OPTIONS: OptionTypes<PublishOptions> = {
  * are not copied. May be stopped at any point, and called again, also by several at once: what is published stays, and
  * nothing is published twice.
  *
- * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, DISK_FULL, WRITE_FAILED,
+ * @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_DAMAGED, LAKE_DAMAGED, PUBLISH_CONFLICT, TARGET_AHEAD, DISK_FULL, WRITE_FAILED,
  *   STORAGE_REFUSED, STORAGE_FAILED, CATALOG_FAILED
  * @example
  * import { convert, publish } from 'firmlake'
@@ -267,7 +271,7 @@ export const publish = async (options: PublishOptions): Promise<PublishSummary> 
   try {
     return await orInterrupted('Publishing', signal, () =>
       withPublishContext(options, async (context) => {
-        const steps = await openSteps(options, context)
+        const steps = await openOwnSteps(options, context)
         const snapshot = await bringInStep(steps, options)
         return {
           snapshot,

@@ -1,9 +1,11 @@
 /** Writers of the formats in which tables are published, each loaded only where it is used. */
 
+import { ToolkitError } from '../core/errors.ts'
 import { hasCatalog, TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
+import type { Table } from '../lake/tables/tables.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import type { PublishedRows, PublishFormat } from '../publish/publication.ts'
-import { publishedTables } from '../publish/table-files.ts'
+import { publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 
 export const FORMATS: Readonly<
   Record<TableFormatName, (rows: PublishedRows, catalog?: CatalogOptions) => Promise<PublishFormat>>
@@ -35,3 +37,16 @@ export const publishedFormats = async (
   }
   return found
 }
+
+/** The error of a published table that shows a snapshot which the lake does not have. */
+export const tableAhead = (
+  format: TableFormatName,
+  { name: table }: Table,
+  { snapshot, run }: ShownSnapshot,
+): ToolkitError =>
+  new ToolkitError(
+    'TARGET_AHEAD',
+    `Cannot publish "${table}" in format "${format}": it shows snapshot ${snapshot} of run "${run}", which the lake does not ` +
+      'have, expected one of its snapshots; bring back the lake that has it, or publish anew with --overwrite',
+    { table, snapshot, run },
+  )

@@ -25,6 +25,8 @@ export interface TargetOptions {
   readonly sinkTake?: Projection | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+  /** Loads targets anew that show what the lake has lost, such as after a backup took its place. @default false: they are refused */
+  readonly overwrite?: boolean | undefined
   /**
    * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
    * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
@@ -153,11 +155,12 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: PublishProgress): void => onTarget?.({ kind: 'publishing', progress })
-          const { localBytes, threads, catalog } = options
+          const { localBytes, threads, catalog, overwrite } = options
           const summary = await publish({
             lake,
             formats,
             catalog,
+            overwrite,
             memoryBytes,
             localBytes,
             threads,
@@ -173,13 +176,14 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
       : await attempt(async () => {
           refuseStopped(options)
           const onProgress = (progress: DeliverProgress): void => onTarget?.({ kind: 'delivering', progress })
-          const { sinkTake: take, hashKey, adopt } = options
+          const { sinkTake: take, hashKey, adopt, overwrite } = options
           const deliveries = await deliver({
             lake,
             sinks: opened,
             take,
             hashKey,
             adopt,
+            overwrite,
             memoryBytes,
             signal,
             onProgress,

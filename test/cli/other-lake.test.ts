@@ -154,8 +154,8 @@ test('the lake of firmlake.toml is the same by another way to it, and in a copy 
   const { folder, done } = await project(TOML.replace(/\[check\][^[]*/, ''))
   await done(['convert', 'ours.jsonl'])
   await symlink(join(folder, 'lake'), join(folder, 'way'))
-  await done(['copy', 'lake', 'same', '--same-lake'])
   for (const lake of ['lake', './lake/', join(folder, 'lake'), 'way', 'same']) {
+    if (lake === 'same') await done(['copy', 'lake', 'same', '--same-lake'])
     const result = await done(['convert', 'theirs.jsonl', '--lake', lake, '--again', '--json'])
     expect([lake, result.stderr]).toEqual([lake, expect.not.stringContaining('is not the lake of')])
     expect([lake, JSON.parse(result.stdout)]).toEqual([lake, expect.objectContaining({ lake })])

@@ -21,7 +21,6 @@ import {
   lakeOrTargetOption,
   namesOption,
   neededLake,
-  overwriteOption,
   tableOption,
   wholeNumber,
 } from '../options/options.ts'
@@ -50,7 +49,6 @@ interface ConvertCommandOptions
   readonly to?: string
   readonly table?: readonly string[]
   readonly names?: true
-  readonly overwrite?: true
   readonly content?: Content
   readonly again?: true
   readonly maxLineBytes: number
@@ -74,7 +72,6 @@ export const addConvert = (program: Command): void => {
     .addOption(toOption('no lake: into files or a database, as export --to'))
     .addOption(tableOption())
     .addOption(namesOption())
-    .addOption(overwriteOption())
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake already holds again')
@@ -108,13 +105,10 @@ const runConvert = async (
   options: ConvertCommandOptions,
   command: Command,
 ): Promise<void> => {
-  const { to, table, names, overwrite, bom, delimiter } = options
+  const { to, table, names, bom, delimiter } = options
   if (to !== undefined) return withoutLake(from, { ...options, to }, command)
-  if (table ?? names ?? overwrite ?? bom ?? delimiter)
-    throw new ToolkitError(
-      'USAGE',
-      'Cannot use --table, --names, --overwrite, --bom or --delimiter without --to',
-    )
+  if (table ?? names ?? bom ?? delimiter)
+    throw new ToolkitError('USAGE', 'Cannot use --table, --names, --bom or --delimiter without --to')
   const flags = neededLake(options)
   const own = { from, ...limitsOf(flags), again: flags.again }
   const { convert } = await import('../../jobs/convert/convert.ts')

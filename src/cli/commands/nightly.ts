@@ -7,7 +7,7 @@ import type { NightEvent } from '../../jobs/nightly/nightly.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
 import { withExamples } from '../help.ts'
-import { type JsonOption, jsonOption } from '../options/options.ts'
+import { type JsonOption, jsonOption, overwriteOption } from '../options/options.ts'
 import { adoptOption } from '../options/run-options.ts'
 import { note, print, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
@@ -15,6 +15,7 @@ import { colourOfStatus, textTable } from '../output/text-table.ts'
 interface NightOptions extends JsonOption {
   readonly text?: true
   readonly adopt?: true
+  readonly overwrite?: true
 }
 
 export const addNightly = (program: Command): void => {
@@ -30,6 +31,7 @@ export const addNightly = (program: Command): void => {
     )
     .option('--text', 'a table of the parts, also where standard output is no terminal')
     .addOption(adoptOption())
+    .addOption(overwriteOption())
     .addOption(jsonOption('one line of JSON, also on a terminal').conflicts('text'))
     .action(runNightly)
   withExamples(command, [
@@ -95,7 +97,7 @@ let failed: readonly string[] = []
 /** Names of the parts of this process's night that failed. */
 export const failedParts = (): readonly string[] => failed
 
-const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> => {
+const runNightly = async ({ json, text, adopt, overwrite }: NightOptions): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
   const { runProgram } = await import('../../jobs/common/run-program.ts')
@@ -110,7 +112,7 @@ const runNightly = async ({ json, text, adopt }: NightOptions): Promise<void> =>
   await runProgram(
     (program) =>
       nightly({
-        ...{ ...program, env: process.env, settings, adopt },
+        ...{ ...program, env: process.env, settings, adopt, overwrite },
         onPart: json ? undefined : tellParts(),
         onWarning: (text) => note(`warning: ${text}`),
       }),

@@ -14,7 +14,13 @@ import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
+import {
+  type JsonOption,
+  jsonOption,
+  type LakeOption,
+  lakeOption,
+  overwriteOption,
+} from '../options/options.ts'
 import { localBytesOption, memoryOption } from '../options/run-options.ts'
 import { noteComputed, noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -26,6 +32,7 @@ interface PublishOptions extends LakeOption, JsonOption {
   readonly memory: number
   readonly localBytes?: number
   readonly rows?: PublishedRows
+  readonly overwrite?: true
   /** Only where the format has a catalog. */
   readonly catalog?: string
   readonly warehouse?: string
@@ -67,6 +74,7 @@ const addFormat = (publish: Command, name: TableFormatName): void => {
   if (hasCatalog(name)) addCatalogOptions(command)
   command
     .addOption(rowsOption())
+    .addOption(overwriteOption())
     .addOption(memoryOption())
     .addOption(localBytesOption())
     .addOption(jsonOption())
@@ -103,7 +111,7 @@ const addCatalogOptions = (command: Command): Command =>
 
 const runPublish = async (
   format: TableFormatName,
-  { lake, memory, localBytes, rows, json }: PublishOptions,
+  { lake, memory, localBytes, rows, overwrite, json }: PublishOptions,
   catalog?: CatalogOptions,
 ): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
@@ -115,7 +123,8 @@ const runPublish = async (
   try {
     const summary = await interruptible((signal) =>
       publish({
-        ...{ lake, formats: [format], catalog, memoryBytes: memory, localBytes, signal, onProgress },
+        ...{ lake, formats: [format], catalog, memoryBytes: memory, localBytes, overwrite },
+        ...{ signal, onProgress },
         ...(rows && { rows: [rows] }),
       }),
     )

@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { Verification, VerifyProgress } from '../../manifest/verify/verify-lake.ts'
+import type { VerifyResult } from '../../jobs/verify/verify.ts'
+import type { VerifyProgress } from '../../manifest/verify/verify-lake.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import {
@@ -14,11 +15,15 @@ import {
   type SnapshotOption,
   snapshotOption,
 } from '../options/options.ts'
+import { sinkOption } from '../options/run-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
 
-interface VerifyOptions extends LakeOption, JsonOption, SnapshotOption {}
+interface VerifyOptions extends LakeOption, JsonOption, SnapshotOption {
+  readonly targets?: true
+  readonly sink?: readonly string[]
+}
 
 export const addVerify = (program: Command): void => {
   const command = program
@@ -26,28 +31,34 @@ export const addVerify = (program: Command): void => {
     .summary('prove that a lake is what its manifest says')
     .description(
       'Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, ' +
-        'and names each file that is changed, cut, missing or unreadable. Ends with 1 when there is one. Changes nothing.',
+        'and names each file that is changed, cut, missing or unreadable. With --targets also each target that shows what ' +
+        'the lake does not have. Ends with 1 when there is one. Changes nothing.',
     )
     .addOption(lakeOption())
     .addOption(snapshotOption('check this snapshot only (default: all)'))
+    .option('--targets', 'compare targets too: those that are given or configured, and published tables')
+    .addOption(sinkOption('with --targets: compare this target').implies({ targets: true }))
     .addOption(jsonOption())
     .action(runVerify)
   withExamples(command, [
     ['verify --lake ./lake', 'the whole lake'],
+    ['verify --lake ./lake --targets --sink firms.duckdb', 'whether a target shows rows of this lake alone'],
     ["verify --lake ./lake --json | jq -r '.problems[].path'", 'the paths of bad files'],
   ])
 }
 
-const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void> => {
+const runVerify = async ({ lake, snapshot, targets, sink = [], json }: VerifyOptions): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const { verify } = await import('../../jobs/verify/verify.ts')
+  const { catalogFromEnvironment } = await import('../../targets/catalog-environment.ts')
   try {
     const startMs = performance.now()
     const onProgress = (progress: VerifyProgress): void =>
       line.show(() => stateText(progress, (performance.now() - startMs) / 1000), {
         amount: { done: progress.bytes, total: progress.bytesTotal },
       })
-    const found = await verify({ lake, snapshot, onProgress })
+    const asked = targets && { targets: { sinks: sink, catalog: catalogFromEnvironment() } }
+    const found = await verify({ lake, snapshot, ...asked, onProgress })
     line.clear()
     await report(lake, found, json === true)
   } finally {
@@ -55,11 +66,12 @@ const runVerify = async ({ lake, snapshot, json }: VerifyOptions): Promise<void>
   }
 }
 
-const report = async (lake: string, found: Verification, json: boolean): Promise<void> => {
-  const { snapshots, files, bytes, rows, madeFiles, problems, notes } = found
+const report = async (lake: string, found: VerifyResult, json: boolean): Promise<void> => {
+  const { snapshots, files, bytes, rows, madeFiles, problems, notes, targets = [] } = found
+  const refused = targets.filter(({ state }) => state === 'refused')
   // Set before anything is printed: a reader that goes away must not turn a bad lake into a good one.
-  if (problems.length > 0) process.exitCode = EXIT.failed
-  if (json) await printJson({ lake, ok: problems.length === 0, ...found })
+  if (problems.length + refused.length > 0) process.exitCode = EXIT.failed
+  if (json) await printJson({ lake, ok: problems.length + refused.length === 0, ...found })
   else {
     for (const one of notes) note(`note: ${one}`)
     await printLines(
@@ -74,12 +86,23 @@ const report = async (lake: string, found: Verification, json: boolean): Promise
               `${madeFiles > 0 ? `; ${formatCounted(madeFiles, 'file')} for serving` : ''}.`,
           ],
     )
+    if (targets.length > 0)
+      await printLines(
+        textTable(
+          [{ title: 'target' }, { title: 'state' }],
+          targets.map(({ target, state, code }) => [target, code ?? state]),
+        ),
+      )
   }
   if (problems.length > 0) {
     const bad = new Set(problems.map(({ path }) => path)).size
     const text = `Lake "${lake}" is damaged: ${formatCounted(bad, 'bad file')}`
     throw new ToolkitError('LAKE_DAMAGED', text, { lake, problems: problems.length })
   }
+  const [first] = refused
+  if (first?.code === undefined) return
+  const texts = refused.map(({ target, detail }) => `"${target}": ${detail}`)
+  throw new ToolkitError(first.code, texts.join('; '), { lake, targets: refused.length })
 }
 
 const stateText = ({ files, filesTotal, bytes }: VerifyProgress, seconds: number): string =>

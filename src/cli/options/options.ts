@@ -112,7 +112,11 @@ export const tableOption = (): Option =>
 export const namesOption = (): Option =>
   new Option('--names', 'names of companies, owners and persons beside their ids; for files')
 
-export const overwriteOption = (): Option => new Option('--overwrite', 'replace files that are there')
+export const overwriteOption = (): Option =>
+  new Option(
+    '--overwrite',
+    'replace what a target has: files that are there, and rows that the lake has lost',
+  )
 
 export interface CsvFlags {
   readonly bom?: true

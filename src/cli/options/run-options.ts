@@ -19,13 +19,14 @@ import { passwordVariable, TARGET_FORMS } from '../../sink/targets.ts'
 import { machineLimits } from '../../support/machine-limits.ts'
 import { parseSize } from '../../support/quantities.ts'
 import { note } from '../output/print.ts'
-import { repeated, wholeNumber } from './options.ts'
+import { overwriteOption, repeated, wholeNumber } from './options.ts'
 
 /** The targets that a run updates after loading. */
 export interface TargetFlags {
   readonly sink?: readonly string[]
   readonly publish?: readonly string[]
   readonly adopt?: true
+  readonly overwrite?: true
 }
 
 const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
@@ -54,6 +55,7 @@ export const adoptOption = (): Option =>
 export const targetOptions = (): Option[] => [
   sinkOption('deliver runs there too'),
   adoptOption(),
+  overwriteOption(),
   new Option(
     '--publish <format>',
     `publish the tables too: ${TABLE_FORMAT_NAMES.join(' or ')} (repeatable)`,

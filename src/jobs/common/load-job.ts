@@ -75,7 +75,7 @@ export const COMMON_OPTIONS: OptionTypes<CommonOptions<never>> = {
   lake: is.lake,
   sinks: is.listOf(is.either(is.text, is.object), 'addresses and sinks'),
   hashKey: is.either(is.text, is.object),
-  adopt: is.flag,
+  ...each(is.flag, 'adopt', 'overwrite'),
   localBytes: is.amount,
   ...each(is.callback, 'onCommitted', 'onTarget'),
   signal: is.signal,

@@ -88,9 +88,10 @@ const OPTIONS: OptionTypes<CompactOptions> = {
  */
 export const compact = async (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
   checkOptions('compact', OPTIONS, options)
-  const { publish, catalog, sinks, sinkTake, hashKey, adopt, onCommitted, onTarget, ...asked } = options
+  const { publish, catalog, sinks, sinkTake, hashKey, adopt, overwrite, onCommitted, onTarget, ...asked } =
+    options
   // Without what sinks are to receive they would receive everything.
-  const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt }
+  const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt, overwrite }
   const { lake, memoryBytes, localBytes, threads, signal } = asked
   return withTargets(
     { lake, memoryBytes, localBytes, threads, signal, onCommitted, onTarget, ...targets },

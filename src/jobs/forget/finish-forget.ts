@@ -81,7 +81,7 @@ const dropPublications = async ({ lake, catalog }: FinishOptions): Promise<void>
     for (const format of CATALOG_FORMATS)
       for (const rows of PUBLISHED_ROWS) {
         const { drop } = await FORMATS[format](rows, catalog)
-        for (const table of publishedTables()) await drop?.(lake, table)
+        for (const table of publishedTables()) await drop(lake, table)
       }
   for (const { name } of publishedTables())
     for (const folder of PUBLISHED_IN_TABLE) await removeFolder(lake, `${name}/${folder}`)

@@ -14,7 +14,13 @@ import { createService, type Service, type ServiceOptions } from '../../source/s
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
+import {
+  checkTargets,
+  readFormats,
+  type TargetEvent,
+  type TargetOptions,
+  updateTargets,
+} from '../../targets/update-targets.ts'
 import type { Expectations } from '../check/check-loads.ts'
 import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
@@ -126,7 +132,11 @@ const loadsOf = async (env: Environment, settings: FileSettings, onWarning: Nigh
 export const nightOf = async (
   env: Environment,
   settings: FileSettings,
-  { adopt, onWarning }: { readonly adopt?: boolean | undefined; readonly onWarning?: NightWarning } = {},
+  {
+    adopt,
+    overwrite,
+    onWarning,
+  }: Partial<Pick<TargetOptions, 'adopt' | 'overwrite'>> & { readonly onWarning?: NightWarning } = {},
 ) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings, onWarning)
@@ -145,6 +155,7 @@ export const nightOf = async (
     sinkTake: projectionOfSection(settings.sink_take),
     hashKey,
     adopt,
+    overwrite,
     catalog: catalogFromEnvironment(env),
   }
   await checkTargets(targets).catch(({ message }: Error) => {

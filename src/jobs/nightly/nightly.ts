@@ -123,6 +123,8 @@ export interface NightlyOptions extends ProgramWork {
   readonly settings?: FileSettings | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
+  /** Loads targets anew that show what the lake has lost, such as after a backup took its place. @default false: they are refused */
+  readonly overwrite?: boolean | undefined
   /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
   readonly onPart?: ((event: NightEvent) => void) | undefined
   /** Called with what is odd about answers of the service, as that of `createService`. @default nobody */
@@ -133,7 +135,7 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
   env: is.required(is.object, 'variables by name, such as process.env'),
   signal: is.required(is.signal),
   report: is.required(is.callback),
-  adopt: is.flag,
+  ...each(is.flag, 'adopt', 'overwrite'),
   ...each(is.callback, 'onPart', 'onWarning'),
   settings: is.object,
 }
@@ -162,11 +164,11 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  */
 export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
   checkOptions('nightly', OPTIONS, options)
-  const { env, adopt, onPart = () => undefined, onWarning, ...program } = options
+  const { env, adopt, overwrite, onPart = () => undefined, onWarning, ...program } = options
   const parts = new Parts(onPart)
   program.report({ pulls: [], parts: parts.list })
   const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
-  const night = await nightOf(env, settings, { adopt, onWarning })
+  const night = await nightOf(env, settings, { adopt, overwrite, onWarning })
   try {
     await loadAll(night, parts, program)
     await finishAll(settings, night, parts, program)

@@ -6,22 +6,34 @@ import { Engine } from '../../lake/duckdb/engine.ts'
 import { pathSql, readParquet } from '../../lake/duckdb/sql.ts'
 import type { CountRows } from '../../manifest/verify/check-files.ts'
 import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
+import { type ComparedTarget, type CompareRequest, compareTargets } from '../../targets/compare-targets.ts'
 
 /** The options of `verify`. */
-export type VerifyOptions = Omit<VerifyRequest, 'countRows'>
+export interface VerifyOptions extends Omit<VerifyRequest, 'countRows'> {
+  /** Sinks, or their addresses, and a catalog that are compared with the lake too, beside the tables published in it. @default none */
+  readonly targets?: Pick<CompareRequest, 'sinks' | 'catalog'> | undefined
+}
+
+/** The findings of a verification, of the lake and of its targets. */
+export interface VerifyResult extends Verification {
+  /** Absent where they were not asked for. */
+  readonly targets?: readonly ComparedTarget[]
+}
 
 const OPTIONS: OptionTypes<VerifyOptions> = {
   lake: is.lake,
   ...each(is.count, 'snapshot', 'concurrency'),
   onProgress: is.callback,
   signal: is.signal,
+  targets: is.object,
 }
 
 /**
  * Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, and names each
- * file that is changed, cut, missing or unreadable. Changes nothing.
+ * file that is changed, cut, missing or unreadable. Compares targets with it where they are given. Changes nothing.
  *
- * @returns the lake is whole where `problems` is empty; `notes` are worth knowing and no failure
+ * @returns the lake is whole where `problems` is empty; `notes` are worth knowing and no failure; a target that is
+ *   `refused` shows what is not the lake's, or cannot be asked
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `STORAGE_FAILED`, `INTERRUPTED`
  * @example
  * import { convert, verify } from 'firmlake'
@@ -30,13 +42,17 @@ const OPTIONS: OptionTypes<VerifyOptions> = {
  * const { snapshots, problems } = await verify({ lake: './lake' })
  * console.log(snapshots, problems.length) // 1 0
  */
-export const verify = async (options: VerifyOptions): Promise<Verification> => {
+export const verify = async (options: VerifyOptions): Promise<VerifyResult> => {
   checkOptions('verify', OPTIONS, options)
+  const { targets, ...request } = options
   const counter = await openRowCounter()
   try {
-    return await orInterrupted('The verification', options.signal, () =>
-      verifyLake({ ...options, countRows: counter.countRows }),
-    )
+    return await orInterrupted('The verification', options.signal, async () => {
+      const found = await verifyLake({ ...request, countRows: counter.countRows })
+      if (targets === undefined) return found
+      const { lake, signal } = request
+      return { ...found, targets: await compareTargets({ ...targets, lake, signal }) }
+    })
   } finally {
     counter.close()
   }

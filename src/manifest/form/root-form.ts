@@ -18,6 +18,7 @@ import {
   shapeOf,
   someOf,
 } from '../../support/json-form.ts'
+import { COMPACTIONS, type WithCompactions } from './compactions.ts'
 import {
   COMMITTED_CHECKS,
   CONTENT_NAME,
@@ -101,7 +102,7 @@ export const FORMAT = 6
  * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:
  * every commit hands on what the root before has, known or not.
  */
-export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVersions {
+export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVersions, WithCompactions {
   readonly format: typeof FORMAT
   readonly totals: Totals
   readonly partitions: readonly PartRef[]
@@ -134,6 +135,7 @@ const ROOT = shapeOf<RootDocument>({
   versions: list(VERSION_FILE),
   taken: optional(TAKEN),
   nextVersion: count,
+  compactions: COMPACTIONS,
   sha256,
 })
 

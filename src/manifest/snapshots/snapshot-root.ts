@@ -11,13 +11,14 @@ import type {
   VersionFile,
 } from '../../core/partition.ts'
 import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
+import type { WithCompactions } from '../form/compactions.ts'
 import type { Forgotten } from '../form/forgotten.ts'
 import type { WithTaken } from '../form/projections.ts'
 import type { Totals } from '../form/totals.ts'
 import type { WithVersions } from '../form/version-numbers.ts'
 import { countEntries, entriesOf, type ListName, type Lists, type Part, type PartFilter } from './parts.ts'
 
-export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions {
+export interface SnapshotRoot extends SnapshotHead, Forgotten, WithTaken, WithVersions, WithCompactions {
   readonly totals: Totals
   readonly lists: { readonly [Name in ListName]: readonly Part[] }
   readonly versions: readonly VersionFile[]

@@ -12,6 +12,7 @@ import type {
   PublishContext,
   PublishedRows,
   PublishFormat,
+  ShownContext,
   SnapshotToPublish,
   TableChange,
   TablePublication,
@@ -27,7 +28,7 @@ import {
   txnLine,
 } from './actions.ts'
 import { currentChanges } from './current-changes.ts'
-import { DeltaLog, hasLog } from './delta-log.ts'
+import { DeltaLog, hasLog, logFolder } from './delta-log.ts'
 import { currentForm, historyForm, type LogForm } from './log-form.ts'
 import { schemaText } from './schema-text.ts'
 import { type DeltaChanges, type FindChanges, historyChanges, type TableState } from './table-changes.ts'
@@ -88,9 +89,14 @@ const FORMS: Readonly<Record<PublishedRows, (table: string) => LogForm>> = {
 }
 const FIND_CHANGES = { all: historyChanges, current: currentChanges } as const
 
-const openLog = ({ lake, session, scratch }: PublishContext, rows: PublishedRows, table: Table) =>
+const openLog = (
+  { lake, session, scratch }: ShownContext,
+  rows: PublishedRows,
+  table: Table,
+  storage = publishedStorage(lake),
+) =>
   DeltaLog.open({
-    storage: publishedStorage(lake),
+    storage,
     session,
     form: FORMS[rows](table.name),
     scratch: join(scratch, 'delta', rows, table.name),
@@ -102,6 +108,14 @@ export const deltaFormat = (rows: PublishedRows): PublishFormat => ({
   name: 'delta',
 
   isPublished: (lake, table) => hasLog(storageOf(lake), FORMS[rows](table.name)),
+
+  shown: async (context, table) => {
+    // Leftovers of a killed publisher are the next publisher's to remove.
+    const storage = { ...publishedStorage(context.lake), remove: async () => undefined }
+    return (await openLog(context, rows, table, storage)).shown
+  },
+
+  drop: (lake, table) => storageOf(lake).removeFolder(logFolder(FORMS[rows](table.name))),
 
   ...(rows === 'current' && {
     ownFiles: {

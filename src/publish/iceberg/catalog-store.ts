@@ -136,6 +136,7 @@ export const catalogStore = (
       return sameLocation(location, absolutePath(storage, layout.root))
     },
 
+    read: open,
     open,
 
     drop: async (layout) => {

@@ -4,6 +4,7 @@
  * current snapshot's summary names the lake's snapshot that it shows.
  */
 
+import { storageOf } from '../../storage/open-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type {
   OwnFiles,
@@ -22,7 +23,13 @@ import { readLiveManifests, readManifestList } from './live-files.ts'
 import type { ManifestFileRecord } from './manifest-schemas.ts'
 import { writeNextSnapshot } from './next-snapshot.ts'
 import { currentChanges, deletesOf, type FindChanges, historyChanges } from './table-changes.ts'
-import { currentLayout, type MetadataKeeper, pathInLake, type TableLayout } from './table-layout.ts'
+import {
+  currentLayout,
+  type MetadataKeeper,
+  metadataFolder,
+  pathInLake,
+  type TableLayout,
+} from './table-layout.ts'
 import { currentSnapshot, nextSchema, SUMMARY, type TableMetadata } from './table-metadata.ts'
 import { folderStore, type TableBase, type TableStore } from './table-store.ts'
 
@@ -112,12 +119,17 @@ const FIND_CHANGES = { all: historyChanges, current: currentChanges } as const
 const icebergFormatOn = (
   rows: PublishedRows,
   storeOf: (lake: string, signal: AbortSignal | undefined) => TableStore,
-): PublishFormat => ({
+): Omit<PublishFormat, 'drop'> => ({
   name: 'iceberg',
 
   isPublished: async (lake, table) => {
     const store = storeOf(lake, undefined)
     return store.has(store.layoutOf(table, rows))
+  },
+
+  shown: async ({ lake, signal }, table) => {
+    const store = storeOf(lake, signal)
+    return shownBy((await store.read(store.layoutOf(table, rows))).metadata)
   },
 
   open: async (context, table) => {
@@ -159,6 +171,8 @@ export const icebergFormat = (rows: PublishedRows): PublishFormat => {
   const storeOf = (lake: string) => folderStore(publishedStorage(lake))
   return {
     ...icebergFormatOn(rows, storeOf),
+    drop: (lake, table) =>
+      storageOf(lake).removeFolder(metadataFolder(storeOf(lake).layoutOf(table, rows).root)),
     ...(rows === 'current' && { ownFiles: ownDeletes('lake', storeOf) }),
   }
 }

@@ -46,6 +46,8 @@ export interface TableStore {
   readonly layoutOf: (table: Table, rows: PublishedRows) => TableLayout
   /** Whether it has the table, for this lake. */
   readonly has: (layout: TableLayout) => Promise<boolean>
+  /** As `open`, and writes nothing. */
+  readonly read: (layout: TableLayout) => Promise<TableBase>
   /** @throws {ToolkitError} `PUBLISH_CONFLICT` where someone else has made or changed the table */
   readonly open: (layout: TableLayout) => Promise<TableBase>
   /** Takes a table away from where others find it; absent where its files are all there is of it. */
@@ -87,7 +89,8 @@ const writeHint = async (storage: Storage, root: string, number: number): Promis
   if (hint?.toString('utf8') !== String(number)) await storage.replace(hintPath(root), String(number))
 }
 
-const openTable = async (storage: Storage, layout: TableLayout): Promise<TableBase> => {
+/** Without a write. */
+const readTable = async (storage: Storage, layout: TableLayout): Promise<TableBase> => {
   const { root } = layout
   const number = await newestNumber(storage, root)
   const path = metadataPath(root, number)
@@ -95,14 +98,21 @@ const openTable = async (storage: Storage, layout: TableLayout): Promise<TableBa
   if (bytes === null) return { metadata: null, number, moved: false }
   const metadata = ownMetadata(layout, parseJson(root, path, bytes))
   if (metadata.location !== absolutePath(storage, root)) return { metadata: null, number, moved: true }
-  await writeHint(storage, root, number)
   return { metadata, number, moved: false }
+}
+
+const openTable = async (storage: Storage, layout: TableLayout): Promise<TableBase> => {
+  const base = await readTable(storage, layout)
+  if (base.metadata !== null) await writeHint(storage, layout.root, base.number)
+  return base
 }
 
 export const folderStore = (storage: Storage): TableStore => ({
   layoutOf: (table, rows) => (rows === 'all' ? historyLayout(table) : currentLayout(table, 'lake')),
 
   has: async ({ root }) => (await newestNumber(storage, root)) > 0,
+
+  read: (layout) => readTable(storage, layout),
 
   open: (layout) => openTable(storage, layout),
 

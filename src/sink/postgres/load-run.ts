@@ -27,9 +27,17 @@ import {
   selectNewest,
   stagedTables,
 } from '../current-rows.ts'
-import { isToMark, LAKE_TABLE } from '../delivered-runs.ts'
+import { judgeTarget, LAKE_TABLE } from '../delivered-runs.ts'
 import type { TargetColumn } from './staged-columns.ts'
-import { addKey, hasTable, makeSchema, prepareTable, qualified, type TargetTable } from './target-tables.ts'
+import {
+  addKey,
+  hasTable,
+  makeSchema,
+  ownTables,
+  prepareTable,
+  qualified,
+  type TargetTable,
+} from './target-tables.ts'
 
 const CHUNK_BYTES = 256 * 1024
 const REPLACEMENT = Buffer.from('\ufffd').toString('latin1')
@@ -80,6 +88,8 @@ export interface RunToLoad {
   /** The columns of a staged file, in its order. */
   readonly columnsOf: (file: FileEntry) => Promise<readonly TargetColumn[]>
   readonly taken: string | undefined
+  /** Whether it replaces all that the schema shows. */
+  readonly anew?: boolean | undefined
 }
 
 /** A table of the target with the staged files that go into it. */
@@ -106,6 +116,7 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   // Two runs at once would wait for each other's rows in turn.
   await lockSchema(client, run.schema)
   await makeSchema(client, run.schema)
+  if (run.anew) await emptySchema(client, run.schema)
   if (!(await registerRun(loader))) return loader.replaced
   const tables: Loading[] = []
   for (const table of stagedTables(run.files)) tables.push(await prepare(loader, table))
@@ -115,6 +126,12 @@ export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyM
   for (const content of incomingContents(declared)) await mergeRecords(loader, content, tables)
   for (const table of tables) await addKey(client, table)
   return loader.replaced
+}
+
+/** Takes out all rows that runs and exports have brought. The tables stay: views of others may stand on them. */
+const emptySchema = async (client: Client, schema: string): Promise<void> => {
+  for (const table of await ownTables(client, schema)) await client.query(`DELETE FROM ${table}`)
+  await client.query(`DELETE FROM ${qualified(schema, LOADS_TABLE)}`)
 }
 
 /** Until the transaction that is open ends. */
@@ -272,19 +289,18 @@ const removeSuperseded = async (
   if (await hasTable(client, target)) await client.query(deleteSuperseded(table, target, newest))
 }
 
-/** Compares the lake whose rows a schema holds with the one that comes, and writes the id of that, in the open transaction. */
-const claimSchema = async (client: Client, schema: string, claim: LakeClaim): Promise<boolean> => {
+const lakeOf = async (client: Client, schema: string): Promise<string | undefined> => {
   const table = qualified(schema, LAKE_TABLE)
-  const marks = (await hasTable(client, table))
-    ? (await client.query<{ readonly id: string }>(`SELECT id FROM ${table}`)).rows
-    : []
-  if (!isToMark(claim, marks[0]?.id, `schema "${schema}" of the database`) || claim.lake === null)
-    return false
+  if (!(await hasTable(client, table))) return undefined
+  return (await client.query<{ readonly id: string }>(`SELECT id FROM ${table}`)).rows[0]?.id
+}
+
+const markSchema = async (client: Client, schema: string, id: string): Promise<void> => {
+  const table = qualified(schema, LAKE_TABLE)
   await makeSchema(client, schema)
   await client.query(`CREATE TABLE IF NOT EXISTS ${table} (id text NOT NULL)`)
   await client.query(`DELETE FROM ${table}`)
-  await client.query(`INSERT INTO ${table} VALUES ($1)`, [claim.lake])
-  return true
+  await client.query(`INSERT INTO ${table} VALUES ($1)`, [id])
 }
 
 /** The runs that a schema shows, as `deliveredRuns`, once it holds the rows of the lake that comes or of none. */
@@ -295,10 +311,16 @@ export const claimedRuns = async (
 ): Promise<ReadonlySet<string>> => {
   // Two lakes at once: one marks the schema, and the other one is refused.
   if (claim.marks) await lockSchema(client, schema)
-  const isMarked = await claimSchema(client, schema, claim)
   const runs = await deliveredRuns(client, schema)
-  if (isMarked && runs.size > 0) claim.onAdopted?.()
-  return runs
+  const found = { lake: await lakeOf(client, schema), runs }
+  const target = `schema "${schema}" of the database`
+  const { mark, released, lost } = await judgeTarget(claim, found, target)
+  if (mark !== undefined) {
+    await markSchema(client, schema, mark)
+    await client.query(`DELETE FROM ${qualified(schema, LOADS_TABLE)} WHERE run = ANY($1)`, [released])
+    if (runs.size > 0) claim.onAdopted?.()
+  }
+  return lost.length > 0 ? new Set() : new Set([...runs].filter((run) => !released.includes(run)))
 }
 
 /** The runs that a schema shows; none where nothing was ever loaded. */

@@ -36,7 +36,7 @@ export interface PostgresOptions extends SinkContext {
  * runs that it shows. Text of PostgreSQL cannot hold U+0000: it becomes U+FFFD, and a delivery's `warnings` say so.
  *
  * @param url `postgres://user@host:port/database`; what it leaves out comes from PGHOST, PGUSER, PGPASSWORD, …
- * @throws {ToolkitError} `PACKAGE_MISSING`; `TARGET_REFUSED`, `TARGET_OF_ANOTHER_LAKE`, `TARGET_FAILED`, of the work with it
+ * @throws {ToolkitError} `PACKAGE_MISSING`; `TARGET_REFUSED`, `TARGET_OF_ANOTHER_LAKE`, `TARGET_AHEAD`, `TARGET_FAILED`, of the work with it
  * @example
  * import { convert, deliver, postgres } from 'firmlake'
  *
@@ -52,7 +52,7 @@ export const postgres = (
   requirePart('postgres')
 
   const openRun = (run: string, lent?: SinkContext): SinkRun => {
-    const { staging, signal, what, taken } = sinkSettings(own, lent)
+    const { staging, signal, what, taken, anew } = sinkSettings(own, lent)
     const warnings: string[] = []
     const folder = join(staging, run)
     const stagedPath = ({ table, path }: Pick<FileEntry, 'table' | 'path'>): string =>
@@ -86,7 +86,7 @@ export const postgres = (
         const action = `load ${what ?? `run "${run}"`}`
         const replaced = await withConnection(url, action, async (connection) => {
           const { client } = connection
-          if ((await deliveredRuns(client, schema)).has(run)) return new Map<string, number>()
+          if (!anew && (await deliveredRuns(client, schema)).has(run)) return new Map<string, number>()
           for (const file of files) await checkStagedFile(stagedPath(file), file)
           return inTransaction(connection, signal, () =>
             loadRun(client, {
@@ -95,6 +95,7 @@ export const postgres = (
               files,
               stagedPath,
               taken,
+              anew,
               columnsOf: (file) => readColumns(stagedPath(file)),
             }),
           )

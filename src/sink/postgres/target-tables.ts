@@ -3,7 +3,7 @@
 import type { Client } from 'pg'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
-import type { Table } from '../../lake/tables/tables.ts'
+import { SINK_TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ABOUT_TAKEN, commentStatements, LOADS_TABLE } from '../current-rows.ts'
 import { checkNameLength, type TargetColumn } from './staged-columns.ts'
 
@@ -52,6 +52,16 @@ export const makeSchema = async (client: Client, schema: string): Promise<void> 
 
 /** Marks a table that the next export of the same name may replace: others' tables are never touched so. */
 const REPLACEABLE = 'Rows of a query, replaced whole by the next export of this name.'
+
+/** The tables with rows of runs and exports, quoted, with their schema. */
+export const ownTables = async (client: Client, schema: string): Promise<readonly string[]> => {
+  const { rows } = await client.query<{ readonly name: string }>(
+    `SELECT c.relname AS name FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND (c.relname = ANY($2) OR obj_description(c.oid, 'pg_class') = $3)`,
+    [schema, SINK_TABLES.map(({ name }) => name), REPLACEABLE],
+  )
+  return rows.map(({ name }) => qualified(schema, name))
+}
 
 interface TableThere {
   readonly columns: ReadonlyMap<string, string>

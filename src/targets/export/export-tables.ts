@@ -22,13 +22,14 @@ import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
+import { exportName, shownText } from '../../sink/export-names.ts'
 import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { VERSION } from '../../support/own-package.ts'
-import { newRunId } from '../../support/run-ids.ts'
+import { lostRuns } from '../lost-runs.ts'
 import { readAddress, refuseLakeFile, type TargetAddress } from '../open-sink.ts'
 import { layerOnTarget } from '../target-rows.ts'
 import { byRanges, takenExports } from './export-rows.ts'
@@ -79,7 +80,10 @@ export interface ExportOptions extends WhatToExport {
   readonly snapshot?: number | undefined
   /** Writes to a database of another lake too. @default false: it is refused */
   readonly adopt?: boolean | undefined
-  /** Replaces files that are there, and loads a database again that shows the same rows already. @default false */
+  /**
+   * Replaces files that are there, loads a database again that shows the same rows already, and anew one that shows what the
+   * lake has lost. @default false: they are refused, or left as they are
+   */
   readonly overwrite?: boolean | undefined
   /** CSV safe for spreadsheets. @default true */
   readonly neutralise?: boolean | undefined
@@ -199,30 +203,37 @@ const toFiles = async (
  * Names an export by all that its rows follow from, and by the runs that the database showed before it: where one of these is
  * the export itself with the others before it, nothing has come since.
  */
-const exportId = (about: string, before: Iterable<string>): string =>
-  `export-${sha256Of(JSON.stringify([about, ...[...before].sort()]))}`
+const exportId = ({ lake, root, about }: Content, before: Iterable<string>): string =>
+  exportName(lake, root, sha256Of(JSON.stringify([about, ...[...before].sort()])))
 
-const isShown = (about: string, runs: ReadonlySet<string>): boolean =>
+/** All that the rows of whole tables follow from. */
+interface Content {
+  readonly lake: string
+  readonly root: SnapshotRoot
+  readonly about: string
+}
+
+const isShown = (content: Content, runs: ReadonlySet<string>): boolean =>
   [...runs].some(
     (one) =>
       one ===
       exportId(
-        about,
+        content,
         [...runs].filter((other) => other !== one),
       ),
   )
 
-/** All that the rows of whole tables follow from; `undefined` for rows that may be others each time, such as an answer's. */
+/** The content of an export; `undefined` for rows that may be others each time, such as an answer's. */
 const contentOf = async (
   { lake, exports, sql, all = false, compiled, declared, computed }: Omit<Exporting, 'query'>,
   root: SnapshotRoot,
   id: string | null,
-): Promise<string | undefined> => {
+): Promise<Content | undefined> => {
   const isPlain = sql === undefined && compiled === undefined && Object.keys(declared).length === 0
   if (id === null || !isPlain || computed.length > 0) return undefined
   const rates = await storageOf(lake).read(RATES_PATH)
   const tables = exports.map(({ name, sql: rows }) => [name, rows])
-  return JSON.stringify([VERSION, id, root.snapshot, all, tables, rates && sha256Of(rates)])
+  return { lake: id, root, about: JSON.stringify([VERSION, all, tables, rates && sha256Of(rates)]) }
 }
 
 const toDatabase = async (
@@ -241,12 +252,19 @@ const toDatabase = async (
   const lent = { staging, memoryBytes, signal, what: 'the export', layer, taken }
   // A database that cannot be reached is reported before the rows are written, which takes long.
   const id = await readLakeId(lake)
-  const shown = await sink.deliveredRuns({ ...lent, claim: { lake: id, adopt, marks: false } })
+  const warnings: string[] = []
+  const lost = lostRuns(lake, id)
+  const onAnew = (run: string): void => {
+    warnings.push(`The database showed ${shownText(run)}, which the lake does not have: it was loaded anew`)
+  }
+  const claim = { lake: id, adopt, marks: false, lost, overwrite, onAnew }
+  const shown = await sink.deliveredRuns({ ...lent, claim })
   const content = await contentOf(exporting, root, id)
   if (content !== undefined && !overwrite && isShown(content, shown))
     return { tables: [], warnings: [], already: true }
-  const name = content === undefined ? newRunId(new Date(), randomBytes) : exportId(content, shown)
-  const run = await sink.open(name, lent)
+  const name =
+    content === undefined ? exportName(id, root, randomBytes(8).toString('hex')) : exportId(content, shown)
+  const run = await sink.open(name, { ...lent, anew: warnings.length > 0 })
   try {
     const done: ExportedTable[] = []
     const files: FileEntry[] = []
@@ -263,7 +281,7 @@ const toDatabase = async (
     signal?.throwIfAborted()
     report({ table: to.database, done, bytes: await workshop.bytes(), loading: true })
     await run.commit(files)
-    return { tables: done, warnings: run.warnings ?? [] }
+    return { tables: done, warnings: [...warnings, ...(run.warnings ?? [])] }
   } catch (error) {
     await run.abort().catch(() => undefined)
     throw error
@@ -340,7 +358,7 @@ export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
  * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
  * until the end an older one stands. A database shows all of it or nothing.
  *
- * @throws {ToolkitError} `USAGE`, `PROJECTION_INVALID`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ * @throws {ToolkitError} `USAGE`, `PROJECTION_INVALID`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_AHEAD`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
  *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
  * @example
  * import { convert, exportTables } from 'firmlake'

@@ -298,7 +298,7 @@ test('publish refuses the publication of another lake that stood here before', a
   await publishDelta(other)
   for (const { name } of TABLES)
     await cp(join(other, name, '_delta_log'), join(one, name, '_delta_log'), { recursive: true })
-  await expect(publishDelta(one)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
+  await expect(publishDelta(one)).rejects.toMatchObject({ code: 'TARGET_AHEAD' })
 })
 
 test('publish leaves all tables as they are where one shows another lake', async () => {
@@ -311,7 +311,7 @@ test('publish leaves all tables as they are where one shows another lake', async
   await rm(join(lake, recordPath(2)))
   await createSnapshot(lake, { ...newest, run: newest.run.replace(/.{6}$/, 'ffffff') })
   const before = await logTexts(lake)
-  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
+  await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'TARGET_AHEAD' })
   expect(await logTexts(lake)).toEqual(before)
 })
 

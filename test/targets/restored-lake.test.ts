@@ -1,0 +1,254 @@
+/** A backup takes the lake's place: targets show what the lake has lost, and are refused until they are loaded anew. */
+
+import { readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { expect, test } from 'vitest'
+import type { DeliverySink } from '../../src/core/sink.ts'
+import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { copy } from '../../src/jobs/copy/copy.ts'
+import { forget } from '../../src/jobs/forget/forget.ts'
+import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
+import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
+import { postgres } from '../../src/sink/postgres/postgres.ts'
+import { withConnection } from '../../src/sink/postgres/with-connection.ts'
+import { deliver } from '../../src/targets/deliver.ts'
+import { exportTables } from '../../src/targets/export/export-tables.ts'
+import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { usePostgres } from '../support/use-postgres.ts'
+
+const server = usePostgres()
+
+const AHEAD = { code: 'TARGET_AHEAD' }
+
+/** Loads the company of a number, in a file of its own. @returns the run */
+const load = async (one: Bench, id: number): Promise<string> => {
+  await one.write(`${id}.jsonl`, [companyLine(id)])
+  return (await one.run([`${id}.jsonl`])).summary.run
+}
+
+const backUp = (one: Bench): Promise<unknown> =>
+  copy({ lake: one.lake, to: join(one.folder, 'backup'), sameLake: true, snapshots: 'all' })
+
+const restore = async (one: Bench): Promise<void> => {
+  await rm(one.lake, { recursive: true })
+  await rename(join(one.folder, 'backup'), one.lake)
+}
+
+/** A lake with company 1 in snapshot 1, and its backup; `more` comes to the lake, and is lost. */
+const lakeWithBackup = async (): Promise<Bench> => {
+  const one = openBench(await temporaryFolder())
+  await load(one, 1)
+  await backUp(one)
+  return one
+}
+
+interface Target {
+  readonly address: string | DeliverySink
+  /** The ids of the companies that it shows. */
+  readonly ids: () => Promise<readonly number[]>
+}
+
+const idsBy = async (sql: string): Promise<readonly number[]> => {
+  const instance = await DuckDBInstance.create()
+  const connection = await instance.connect()
+  try {
+    const rows = await connection.runAndReadAll(sql)
+    return rows.getRows().map(([id]) => Number(id))
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+const duckdbAt = (file: string): Target => ({
+  address: file,
+  ids: () => idsBy(`ATTACH '${file}' AS db (READ_ONLY); SELECT internal_id FROM db.companies ORDER BY ALL`),
+})
+
+/** Runs in the names of the files: that each has one company is known, so that no reader of the format is needed. */
+const folderOf = (format: string, folder: string, runs: ReadonlyMap<string, number>): Target => ({
+  address: `${format}:${folder}`,
+  ids: async () =>
+    (await readdir(join(folder, 'companies')))
+      .map((name) => runs.get(name.slice('load='.length)) ?? 0)
+      .sort((a, b) => a - b),
+})
+
+const postgresAt = async (): Promise<Target> => {
+  const url = server().url(await server().newDatabase())
+  return {
+    address: postgres(url),
+    ids: () =>
+      withConnection(url, 'ask', async ({ client }) =>
+        (await client.query('SELECT internal_id FROM firmlake.companies ORDER BY 1')).rows.map((row) =>
+          Number(row.internal_id),
+        ),
+      ),
+  }
+}
+
+const KINDS = ['duckdb', 'csv', 'csv.gz', 'jsonl', 'parquet', 'arrow', 'arrows', 'postgres']
+
+const targetOf = async (kind: string, one: Bench, runs: ReadonlyMap<string, number>): Promise<Target> => {
+  if (kind === 'postgres') return postgresAt()
+  if (kind === 'duckdb') return duckdbAt(join(one.folder, 'firms.duckdb'))
+  return folderOf(kind, join(one.folder, 'out'), runs)
+}
+
+test.each(KINDS)(
+  'deliver to %s: what the lake has lost is refused, and gone with overwrite',
+  async (kind) => {
+    const one = openBench(await temporaryFolder())
+    const runs = new Map<string, number>()
+    const loadNoted = async (id: number): Promise<void> => {
+      runs.set(await load(one, id), id)
+    }
+    const target = await targetOf(kind, one, runs)
+    const toTarget = (more: object = {}) => deliver({ lake: one.lake, sinks: [target.address], ...more })
+    await loadNoted(1)
+    await backUp(one)
+    await loadNoted(2)
+    await toTarget()
+    await restore(one)
+    // Also where the lake is only behind, and has nothing to deliver.
+    await expect(toTarget()).rejects.toMatchObject(AHEAD)
+    await loadNoted(3)
+    await expect(toTarget()).rejects.toMatchObject(AHEAD)
+    await expect(toTarget({ adopt: true })).rejects.toMatchObject(AHEAD)
+    expect(await target.ids()).toEqual([1, 2])
+    const [anew] = await toTarget({ overwrite: true })
+    expect(anew?.warnings.join()).toMatch(/does not have/)
+    expect(await target.ids()).toEqual([1, 3])
+    await loadNoted(4)
+    expect(await toTarget({ overwrite: true })).toMatchObject([{ runs: [expect.any(String)], warnings: [] }])
+    expect(await target.ids()).toEqual([1, 3, 4])
+  },
+)
+
+test('a database is as before until the first run of the new load is in it', async () => {
+  const one = await lakeWithBackup()
+  const database = duckdbAt(join(one.folder, 'firms.duckdb'))
+  await load(one, 2)
+  await deliver({ lake: one.lake, sinks: [database.address] })
+  await restore(one)
+  const controller = new AbortController()
+  const stopped = deliver({
+    ...{ lake: one.lake, sinks: [database.address], overwrite: true, signal: controller.signal },
+    onProgress: ({ loading }) => loading && controller.abort(),
+  })
+  await expect(stopped).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect(await database.ids()).toEqual([1, 2])
+  await deliver({ lake: one.lake, sinks: [database.address], overwrite: true })
+  expect(await database.ids()).toEqual([1])
+})
+
+test('exportTables compares the run of a snapshot: another one of the same number is refused, or loaded anew', async () => {
+  const one = await lakeWithBackup()
+  const database = duckdbAt(join(one.folder, 'firms.duckdb'))
+  const toDatabase = (more: object = {}) =>
+    exportTables({ lake: one.lake, to: String(database.address), ...more })
+  await toDatabase()
+  await load(one, 2)
+  await toDatabase()
+  await restore(one)
+  await load(one, 3)
+  for (const more of [{}, { tables: ['companies'] }, { sql: 'SELECT 1 AS one' }, { adopt: true }])
+    await expect(toDatabase(more)).rejects.toMatchObject(AHEAD)
+  expect(await database.ids()).toEqual([1, 2])
+  const anew = await toDatabase({ overwrite: true })
+  expect([anew.already, anew.warnings.join()]).toEqual([undefined, expect.stringContaining('loaded anew')])
+  expect(await database.ids()).toEqual([1, 3])
+  expect(await toDatabase()).toMatchObject({ already: true })
+})
+
+test('an answer and a filtered export count as the snapshot that they were made of', async () => {
+  const one = await lakeWithBackup()
+  await load(one, 2)
+  const to = join(one.folder, 'firms.duckdb')
+  await exportTables({ lake: one.lake, to, sql: 'SELECT internal_id FROM companies' })
+  await restore(one)
+  await expect(exportTables({ lake: one.lake, to })).rejects.toMatchObject(AHEAD)
+  await expect(deliver({ lake: one.lake, sinks: [to] })).rejects.toMatchObject(AHEAD)
+})
+
+test('runs that were delivered to a database count for its exports', async () => {
+  const one = await lakeWithBackup()
+  const to = join(one.folder, 'firms.duckdb')
+  await load(one, 2)
+  await deliver({ lake: one.lake, sinks: [to] })
+  await restore(one)
+  await expect(exportTables({ lake: one.lake, to })).rejects.toMatchObject(AHEAD)
+})
+
+test('what compaction and gc have taken out of the manifest is still known', async () => {
+  const one = openBench(await temporaryFolder())
+  const addresses = ['csv:out', 'firms.duckdb'].map((name) =>
+    name.replace(/[^:]*$/, (at) => join(one.folder, at)),
+  )
+  const exported = join(one.folder, 'exported.duckdb')
+  const compacted = join(one.folder, 'compacted.duckdb')
+  await load(one, 1)
+  await load(one, 2)
+  const first = await compactLake({ lake: one.lake })
+  expect(first).toMatchObject({ kind: 'compacted' })
+  // A target that came first after a compaction has the run of that alone.
+  await deliver({ lake: one.lake, sinks: [...addresses, compacted] })
+  await exportTables({ lake: one.lake, to: exported })
+  for (const id of [3, 4]) {
+    await load(one, id)
+    await compactLake({ lake: one.lake })
+  }
+  await removeGarbage({ lake: one.lake, keep: 1, now: new Date() })
+  expect((await readRoot(one.lake)).compactions).toHaveLength(2)
+  expect((await one.verify()).problems).toEqual([])
+  await deliver({ lake: one.lake, sinks: [...addresses, compacted] })
+  await exportTables({ lake: one.lake, to: exported })
+  for (const file of [compacted, exported]) expect(await duckdbAt(file).ids()).toEqual([1, 2, 3, 4])
+})
+
+test('a run of which a forget has left nothing is still known', async () => {
+  const one = openBench(await temporaryFolder())
+  const out = `csv:${join(one.folder, 'out')}`
+  await load(one, 1)
+  await load(one, 2)
+  await deliver({ lake: one.lake, sinks: [out] })
+  await forget({ lake: one.lake, companies: [2] })
+  expect(await deliver({ lake: one.lake, sinks: [out] })).toMatchObject([{ runs: [] }])
+})
+
+test('files of a run that was being shown when all ended are known to be of a lost run', async () => {
+  const one = await lakeWithBackup()
+  const lost = await load(one, 2)
+  const out = join(one.folder, 'out')
+  await deliver({ lake: one.lake, sinks: [`csv:${out}`] })
+  // As a kill between the files and the mark of their run leaves it.
+  await rename(join(out, '_loaded', lost), join(out, '_loaded', `${lost}.unfinished`))
+  await restore(one)
+  await expect(deliver({ lake: one.lake, sinks: [`csv:${out}`] })).rejects.toMatchObject(AHEAD)
+  await deliver({ lake: one.lake, sinks: [`csv:${out}`], overwrite: true })
+  expect(await readdir(join(out, '_loaded'))).toHaveLength(1)
+  expect(await readdir(join(out, 'companies'))).toHaveLength(1)
+})
+
+test('a sink of a program that shows a lost run is refused', async () => {
+  const one = await lakeWithBackup()
+  const shown = new Set<string>()
+  const own: DeliverySink = {
+    name: 'own',
+    open: async (run) => ({
+      write: async (_partition, table) => ({ table, rows: 0, files: [], statistics: new Map() }),
+      commit: async () => void shown.add(run),
+      abort: async () => undefined,
+    }),
+    deliveredRuns: async () => shown,
+  }
+  shown.add('.DS_Store')
+  await load(one, 2)
+  await deliver({ lake: one.lake, sinks: [own] })
+  await deliver({ lake: one.lake, sinks: [own] })
+  await restore(one)
+  for (const overwrite of [false, true])
+    await expect(deliver({ lake: one.lake, sinks: [own], overwrite })).rejects.toMatchObject(AHEAD)
+})

@@ -20,7 +20,7 @@ const opened = async (lake: string, number: number): Promise<OpenSnapshot> => {
     ...{
       companies: search,
       relations: search,
-      protectedDigest: async () => '',
+      protectedDigest: '',
       close: async () => undefined,
     },
   }

@@ -5,6 +5,7 @@
 
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
@@ -182,24 +183,35 @@ LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY 
       writeDeleteFile(session, lake, String(path), rows, folders)
     const facts =
       older === null
-        ? [await write(own)]
-        : await eachPlaced(lake, [{ path: String(older) }], 1, (_, placeOf) =>
+        ? await write(own)
+        : await readDeletes(lake, String(older), (local) =>
             write(`${own} UNION ALL SELECT pos, _ducklake_internal_snapshot_id
-FROM ${readParquet(pathSql(placeOf(String(older))))}`),
+FROM ${readParquet(pathSql(local))}`),
           )
     // There is one for each data file: two of them would delete twice.
     await session.run(`DELETE FROM ducklake_delete_file WHERE data_file_id = ${id}`)
-    await session.run(
-      insertRows(
-        'delete_file',
-        facts.map((one) => ({
-          ...{ delete_file_id: id, data_file_id: id, table_id: current, end_snapshot, ...one },
-          ...{ path_is_relative: true, format: 'parquet' },
-        })),
-      ),
-    )
+    const row = { delete_file_id: id, data_file_id: id, table_id: current, end_snapshot, ...facts }
+    await session.run(insertRows('delete_file', [{ ...row, path_is_relative: true, format: 'parquet' }]))
   }
   await session.run(`DELETE FROM ${inlinedDeletes(current)}`)
+}
+
+/** Reads a file of deletes. @throws {ToolkitError} `LAKE_DAMAGED`: DuckDB would read other bytes without a word */
+const readDeletes = async <T>(lake: string, path: string, use: (local: string) => Promise<T>): Promise<T> => {
+  const read = await storageOf(lake).examine(path, {}, async ({ sha256 }, local) =>
+    deleteFilePath(sha256) === path ? ([await use(local)] as const) : null,
+  )
+  if (read !== null) return read[0]
+  throw new ToolkitError('LAKE_DAMAGED', `Cannot read "${path}": it is missing or not what was written`, {
+    path,
+  })
+}
+
+/** Puts a file of deletes into its place. What stands there and is not its bytes is damaged. */
+const placeDeletes = async (lake: string, path: string, bytes: Buffer): Promise<void> => {
+  const storage = storageOf(lake)
+  if (await storage.create(path, bytes)) return
+  if (!(await storage.read(path).catch(() => null))?.equals(bytes)) await storage.replace(path, bytes)
 }
 
 /** Writes a file of deletes, which is named after its bytes. */
@@ -223,7 +235,7 @@ FROM ${readParquet(pathSql(local))}`,
   const bytes = await readFile(local)
   await rm(local, { force: true })
   const path = deleteFilePath(sha256Of(bytes))
-  await storageOf(lake).create(path, bytes)
+  await placeDeletes(lake, path, bytes)
   return {
     ...{ path, file_size_bytes: bytes.length, delete_count: facts?.n },
     ...{ begin_snapshot: facts?.least, partial_max: facts?.greatest },

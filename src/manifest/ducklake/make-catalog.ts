@@ -2,6 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { ToolkitError } from '../../core/errors.ts'
 import type { MakeDatabase } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
@@ -83,6 +84,11 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
           await refreshFixed(session, fixed)
           await fill(session, folder)
         },
+      }).catch((error: unknown) => {
+        // A damaged list of deletes is made again from the rows; a damaged file of the lake fails once more.
+        if (!(error instanceof ToolkitError && error.code === 'LAKE_DAMAGED')) throw error
+        isUsable = false
+        return before
       })
       const bytes = await continued.catch((error: unknown) => {
         if (found.isTrusted) throw error

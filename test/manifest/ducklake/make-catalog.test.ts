@@ -211,6 +211,68 @@ test('gc removes files of superseded rows that the catalog names no more, a day 
   ])
 })
 
+/** The one file of superseded rows of a table: which version of company 1 it deletes is said by the rows alone. */
+const listedDeletes = async (lake: string): Promise<readonly string[]> =>
+  (
+    await ask(
+      lake,
+      `SELECT d.path FROM ducklake_delete_file AS d JOIN ducklake_data_file AS f USING (data_file_id)
+WHERE f.path LIKE 'companies/%' ORDER BY f.begin_snapshot`,
+    )
+  ).map(({ path }) => join(lake, String(path)))
+
+test.each([
+  [
+    'changed',
+    async (path: string) =>
+      writeFile(
+        path,
+        (await readFile(path)).map((byte) => byte ^ 1),
+      ),
+  ],
+  ['cut', async (path: string) => writeFile(path, (await readFile(path)).subarray(0, -20))],
+  ['missing', (path: string) => rm(path)],
+] as const)('a list of superseded rows that is %s is made again by views --write', async (_how, damage) => {
+  const lake = await restatedLake()
+  await writeLakeFiles(lake, { mostInlined: 0 })
+  const [path = ''] = await listedDeletes(lake)
+  await damage(path)
+  expect((await verify({ lake })).problems).toHaveLength(1)
+  await writeLakeFiles(lake, { mostInlined: 0 })
+  expect((await verify({ lake })).problems).toEqual([])
+  expect(path).toContain(sha256Of(await readFile(path)))
+})
+
+test('a list of superseded rows that names others is not continued: the next one is of the rows', async () => {
+  const lake = await newLake()
+  await load(lake, company(1, 5), company(2, 6), company(3, 7))
+  await load(lake, company(1, 8))
+  await writeLakeFiles(lake, { mostInlined: 0 })
+  const [path = ''] = await listedDeletes(lake)
+  const before = new Map(
+    await Promise.all(
+      ['lake.ducklake', 'lake.ducklake.sha256'].map(
+        async (name) => [name, await readFile(join(lake, name))] as const,
+      ),
+    ),
+  )
+  // Company 1, which is superseded, is the first row of the first file; now the list says the third.
+  await inCatalog(lake, (session) =>
+    session.run(`COPY (SELECT * REPLACE (2 AS pos) FROM '${path}') TO '${path}' (FORMAT parquet)`),
+  )
+  await load(lake, company(2, 60))
+  for (const [name, bytes] of before) {
+    await rm(join(lake, name))
+    await writeFile(join(lake, name), bytes)
+  }
+  await writeLakeFiles(lake, { mostInlined: 0, anew: false })
+  const [list = ''] = await listedDeletes(lake)
+  expect(
+    await inCatalog(lake, (session) => session.rows(`SELECT pos::INTEGER AS pos FROM '${list}' ORDER BY 1`)),
+  ).toEqual([{ pos: 0 }, { pos: 1 }])
+  expect((await verify({ lake })).problems).toEqual([])
+})
+
 test('nothing of a company that was forgotten is in the catalog, nor a snapshot from before', async () => {
   const lake = await restatedLake()
   await load(lake, company(77_777, 1), company(1, 3))

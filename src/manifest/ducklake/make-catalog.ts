@@ -75,7 +75,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   try {
     if (before !== undefined) {
       const found = { isTrusted: false, isUsable: false }
-      const continued = make({
+      const bytes = await make({
         ...{ before, blockBytes, isUntrusted: true },
         fill: async (session, folder) => {
           found.isTrusted = true
@@ -86,13 +86,8 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
         },
       }).catch((error: unknown) => {
         // A damaged list of deletes is made again from the rows; a damaged file of the lake fails once more.
-        if (!(error instanceof ToolkitError && error.code === 'LAKE_DAMAGED')) throw error
-        isUsable = false
-        return before
-      })
-      const bytes = await continued.catch((error: unknown) => {
-        if (found.isTrusted) throw error
-        request.onUntrusted()
+        if (found.isTrusted && !(error instanceof ToolkitError && error.code === 'LAKE_DAMAGED')) throw error
+        if (!found.isTrusted) request.onUntrusted()
         return undefined
       })
       if (found.isUsable && bytes !== undefined) return bytes

@@ -22,17 +22,25 @@ export interface CheckedCatalog {
 
 type AddProblem = (path: string, problem: 'missing' | 'changed', detail: string) => void
 
-/** Runs questions on a catalog. */
-const asking = async <T>(bytes: Buffer, ask: (session: Session) => Promise<T>): Promise<T> =>
+/**
+ * Runs questions on the bytes of a database that may be of anybody.
+ *
+ * @param isUntrusted whether it must hold tables alone; `ask` of others looks at what it reads
+ */
+export const askDatabase = async <T>(
+  bytes: Buffer,
+  ask: (session: Session) => Promise<T>,
+  isUntrusted = true,
+): Promise<T> =>
   withDatabases(async (make) => {
     const answers: T[] = []
     await make({
       before: bytes,
-      isUntrusted: true,
+      isUntrusted,
       fill: async (session) => void answers.push(await ask(session)),
     })
     const [answer] = answers
-    if (answer === undefined) throw new TypeError('Cannot ask a catalog: no answer')
+    if (answer === undefined) throw new TypeError('Cannot ask a database: no answer')
     return answer
   })
 
@@ -40,11 +48,11 @@ const deletePaths = async (session: Session): Promise<readonly string[]> =>
   (await session.rows('SELECT path FROM ducklake_delete_file ORDER BY path')).map(({ path }) => String(path))
 
 /** Paths of the files of superseded rows that a catalog names. */
-export const deleteFilesOf = (bytes: Buffer): Promise<readonly string[]> => asking(bytes, deletePaths)
+export const deleteFilesOf = (bytes: Buffer): Promise<readonly string[]> => askDatabase(bytes, deletePaths)
 
 export const verifyCatalog = async (checked: CheckedCatalog, add: AddProblem): Promise<void> => {
   const changed = (detail: string): void => add(CATALOG_FILE, 'changed', detail)
-  const deletes = await asking(checked.bytes, async (session) => {
+  const deletes = await askDatabase(checked.bytes, async (session) => {
     await checkSnapshots(session, checked, changed)
     await checkFiles(session, checked, changed)
     return deletePaths(session)

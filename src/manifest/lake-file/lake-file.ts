@@ -17,12 +17,13 @@ import {
   LAKE_FILE_RECORD,
   RUNS_FOLDER,
 } from '../../lake/files/layout.ts'
+import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { keptSources, keptViews, type LakeContents } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
 import { emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
-import { deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
+import { askDatabase, deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
 import { forgottenBefore } from '../form/forgotten.ts'
 import type { Findings } from '../form/problems.ts'
 import { computedOfLake } from '../form/projections.ts'
@@ -81,6 +82,8 @@ interface FileKind {
   ) => Promise<string | undefined>
   /** The snapshots that it shows. */
   readonly shows: (lake: string, root: SnapshotRoot) => Promise<string>
+  /** The newest one that bytes of such a file show. Fails where they are no such file. */
+  readonly shownIn: (bytes: Buffer) => Promise<number>
   readonly make: (
     make: MakeDatabase,
     lake: string,
@@ -104,6 +107,16 @@ interface LakeFileOptions {
   readonly anew?: boolean
 }
 
+/** The macro of `lake.duckdb` that says which snapshot it shows. */
+const SHOWN = 'shown_snapshot'
+
+/** The number that a database of anybody gives for a question. @throws {TypeError} where it gives none */
+const numberIn = async (session: Session, sql: string): Promise<number> => {
+  const [row] = await session.rows(sql)
+  if (!/^\d+$/.test(String(row?.snapshot))) throw new TypeError('Cannot find the snapshot of a file')
+  return Number(row?.snapshot)
+}
+
 const viewsKind: FileKind = {
   file: VIEWS,
   key: 'duckdb',
@@ -115,12 +128,24 @@ const viewsKind: FileKind = {
       : undefined
   },
   shows: async (_, { snapshot }) => String(snapshot),
+  // Read as a text: a macro of anybody is not called.
+  shownIn: (bytes) =>
+    askDatabase(
+      bytes,
+      (session) =>
+        numberIn(
+          session,
+          `SELECT macro_definition AS snapshot FROM duckdb_functions() WHERE database_name = 'made' AND function_name = '${SHOWN}'`,
+        ),
+      false,
+    ),
   make: async (make, lake, root) => {
     const contents = await readContents(lake, root)
     // The file that is there may be of anybody, and its views would be run.
     const before = await madeViews(make, keptViews(contents.computed))
     const fill = async (session: Session): Promise<void> => {
       for await (const sql of keptSources(contents)) await session.run(sql)
+      await session.run(`CREATE MACRO ${HIDDEN_SCHEMA}.${SHOWN}() AS ${root.snapshot}`)
     }
     return { bytes: await make({ before, fill }) }
   },
@@ -142,6 +167,10 @@ const catalogKind: FileKind = {
   file: CATALOG,
   key: 'ducklake',
   shows: async (lake, root) => `${await firstShown(lake, root)} to ${root.snapshot}`,
+  shownIn: (bytes) =>
+    askDatabase(bytes, (session) =>
+      numberIn(session, 'SELECT max(snapshot_id) AS snapshot FROM ducklake_snapshot'),
+    ),
   make: async (make, lake, root, { anew = false, mostInlined }) => {
     const before = anew ? undefined : await readPlaced(lake, CATALOG)
     let isLost = !anew && before === undefined && (await isKept(lake, CATALOG))
@@ -327,9 +356,10 @@ export const verifyLakeFiles = async (
   isWhole: boolean,
   findings: Findings,
 ): Promise<void> => {
-  await verifyPlaced(lake, VIEWS, String(newest), findings)
+  await verifyPlaced(lake, VIEWS, String(newest), viewsKind.shownIn, findings)
   const root = isWhole ? await readKnownRoot(lake, newest) : undefined
-  const bytes = await verifyPlaced(lake, CATALOG, root && (await catalogKind.shows(lake, root)), findings)
+  const shows = root && (await catalogKind.shows(lake, root))
+  const bytes = await verifyPlaced(lake, CATALOG, shows, catalogKind.shownIn, findings)
   if (bytes === undefined || root === undefined) return
   const first = await firstShown(lake, root)
   await verifyCatalog({ lake, first, newest: root, bytes }, (path, problem, detail) =>

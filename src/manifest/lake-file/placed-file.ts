@@ -19,6 +19,9 @@ export interface PlacedFile {
 /** Stands for a file that is not there yet. */
 const NO_FILE = '0'.repeat(64)
 
+/** The newest one of the snapshots that a file shows. */
+const newestOf = (shows: string): number => Number(shows.replace(/^.* /, ''))
+
 interface FileRecord {
   /** The hashes that the file may have: while it is replaced there are two, the new one first. */
   readonly hashes: readonly string[]
@@ -86,15 +89,18 @@ export const removePlaced = (lake: string, { name, record }: PlacedFile): Promis
 export const MADE_AGAIN = '"firmlake views --write" makes it again'
 
 /**
- * Checks the file and its record, which a lake need not have.
+ * Checks the file and its record, which a lake need not have. Of two commits at once the older one may be the last to put
+ * its file into place, or its record: then they are of two snapshots, and whoever works on the lake makes the file again.
  *
  * @param shows the snapshots that it should show; `undefined` where that is not known
+ * @param shownIn the newest snapshot that bytes of such a file show by themselves; fails for others
  * @returns its bytes where they are what was written, and show just that
  */
 export const verifyPlaced = async (
   lake: string,
   file: PlacedFile,
   shows: string | undefined,
+  shownIn: (bytes: Buffer) => Promise<number>,
   findings: Findings,
 ): Promise<Buffer | undefined> => {
   const { name } = file
@@ -108,14 +114,17 @@ export const verifyPlaced = async (
   if (record === 'none') return bytes ? add(file.record, 'missing', 'the file is missing') : undefined
   const sha256 = bytes === null ? NO_FILE : sha256Of(bytes)
   const isWhole = record.hashes.includes(sha256)
-  if (!isWhole) {
-    if (bytes === null) add(name, 'missing', 'the file is missing')
-    else add(name, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
-  }
-  const newest = shows?.replace(/^.* /, '')
+  if (!isWhole && bytes === null) return add(name, 'missing', 'the file is missing')
+  const recorded = newestOf(record.shows)
+  const shown = isWhole || bytes === null ? recorded : await shownIn(bytes).catch(() => recorded)
+  if (!isWhole && shown === recorded)
+    return add(name, 'changed', `its SHA-256 is ${sha256}, expected ${record.hashes[0]}`)
+  const newest = shows === undefined ? undefined : newestOf(shows)
   if (record.hashes.length > 1) note('was not replaced to the end')
-  else if (shows !== undefined && record.shows !== shows)
-    note(`shows snapshot ${record.shows}, the newest is ${newest}`)
-  else if (isWhole && bytes !== null) return bytes
+  else if (!isWhole && (newest === undefined || shown === newest))
+    note(`is of snapshot ${shown}, and its record of ${recorded}`)
+  else if (shows !== undefined && (!isWhole || record.shows !== shows))
+    note(`shows snapshot ${isWhole ? record.shows : shown}, the newest is ${newest}`)
+  else if (bytes !== null) return bytes
   return
 }

@@ -11,6 +11,7 @@ import type { Source } from '../../core/source.ts'
 import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
 import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
 import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/runs/units.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../../run/memory-shares.ts'
@@ -195,6 +196,7 @@ class Worker {
     await removeRecord(lake, run, id)
     // Its files are left to gc: the record may have been just in time for a commit that is still under way.
     if (committed) return outcomeOf(id, 'already-done')
+    await recordRemoved(lake, run)
     throw notFound(run, 'it was removed while its units were worked on')
   }
 }

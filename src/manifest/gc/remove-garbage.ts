@@ -27,7 +27,7 @@ import { DAY_MS } from '../../support/quantities.ts'
 import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
 import type { LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
-import { oldTraces } from '../runs/shared-commits.ts'
+import { listEnded, oldTraces, recordRemoved } from '../runs/shared-commits.ts'
 import { oldestText } from '../snapshots/snapshot-text.ts'
 import { listManifest } from '../snapshots/snapshots.ts'
 import {
@@ -76,10 +76,10 @@ export interface Garbage {
 type Goes = (load: { readonly run: string }) => boolean
 
 /** Whether files of a run are to go that no kept snapshot lists. */
-const clearsAway = ({ dead, working }: SortedRuns, kept: Kept): Goes => {
-  const dying = new Set(dead.map(({ run }) => run))
+const clearsAway = ({ dead, working }: SortedRuns, ended: readonly string[], kept: Kept): Goes => {
+  const dying = new Set([...dead.map(({ run }) => run), ...ended])
   // Without any snapshot a file may be the last trace of a lake whose manifest was lost: only runs that
-  // are known to have failed are cleared away.
+  // are known to have failed, or to have ended without one, are cleared away.
   return ({ run }) => !working.includes(run) && (kept.newest > 0 || dying.has(run))
 }
 
@@ -151,6 +151,8 @@ const sweep = async (
   let freedBytes = 0
   const removeRuns = async (dead: DeadRun): Promise<void> => {
     const bytes = await sizeOfRun(lake, dead.run)
+    // Its files go after its folder: a gc that is killed in between leaves the next one a trace of it.
+    if (!dryRun && dead.lease) await recordRemoved(lake, dead.run)
     if (!dryRun && !(await removeDeadRun(lake, dead, kept.commits.get(dead.run), request))) return
     removed.push(dead.run)
     freedBytes += bytes
@@ -160,7 +162,7 @@ const sweep = async (
   const working = [...runs.working, ...left]
   const old = await oldSnapshots(lake, kept.first)
   const outdated = await listOutdated(lake, kept.first)
-  const goes = clearsAway({ dead: runs.dead, working }, kept)
+  const goes = clearsAway({ dead: runs.dead, working }, await listEnded(lake), kept)
   const unlisted = parts.filter(({ path }) => {
     const name = path.slice(PARTS_FOLDER.length + 1)
     const run = runOfPart(name)

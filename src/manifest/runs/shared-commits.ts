@@ -2,7 +2,8 @@
  * Commits of runs that nobody owns. A commit under way marks itself by a file in the run's folder before it looks whether the
  * run still stands; a process that ends the run without a commit removes its plan before looking for marks. So one of the two
  * sees the other, and no file is removed that a snapshot is about to list. A run that ended without a snapshot, as it brought
- * nothing new, leaves a trace, so that a repeated commit learns of it; gc removes the trace.
+ * nothing new, leaves a trace, so that a repeated commit learns of it; one that was removed from a lake without any snapshot
+ * another one, so that gc knows its files from those of a lake whose manifest was lost. gc removes the traces.
  */
 
 import { RUNS_FOLDER, runPath } from '../../lake/files/layout.ts'
@@ -10,6 +11,8 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { seal } from '../../support/hash.ts'
 import { DAY_MS } from '../../support/quantities.ts'
+import { isRunId } from '../../support/run-ids.ts'
+import { listSnapshots } from '../snapshots/snapshots.ts'
 import { workerName } from './heartbeat.ts'
 import { type LivenessRule, PLAN_FILE } from './run-lease.ts'
 import { removeRunFolder } from './runs.ts'
@@ -36,7 +39,9 @@ export const countCommits = async (lake: string, run: string): Promise<number> =
  */
 export const endRun = async (lake: string, run: string): Promise<void> => {
   await storageOf(lake).remove([`${runPath(run)}/${PLAN_FILE}`])
-  if ((await countCommits(lake, run)) === 0) await removeRunFolder(lake, run)
+  if ((await countCommits(lake, run)) > 0) return
+  await recordRemoved(lake, run)
+  await removeRunFolder(lake, run)
 }
 
 /** No run has such an id. */
@@ -50,13 +55,22 @@ export const recordEnded = async (lake: string, run: string): Promise<void> => {
 }
 
 export const hasEnded = async (lake: string, run: string): Promise<boolean> =>
-  (await storageOf(lake).stat(tracePath(run))) !== null
+  (await storageOf(lake).stat(tracePath(run)))?.bytes === 0
 
-/** Traces old enough to be removed. */
+/** To be called before the run's folder goes. Any snapshot tells which files are no longer needed. */
+export const recordRemoved = async (lake: string, run: string): Promise<void> => {
+  if ((await listSnapshots(lake)).length === 0) await storageOf(lake).create(tracePath(run), 'removed\n')
+}
+
+/** The runs that have left a trace: no snapshot lists anything of them. */
+export const listEnded = async (lake: string): Promise<readonly string[]> =>
+  (await storageOf(lake).entries(ENDED_FOLDER)).map(({ name }) => name).filter(isRunId)
+
+/** Traces that nobody needs any more behind the files of their runs; those of runs without news stay for a day. */
 export const oldTraces = async (
   lake: string,
   { now, remoteIdleMs = DAY_MS }: LivenessRule,
 ): Promise<readonly StoredFile[]> =>
   (await storageOf(lake).list(ENDED_FOLDER)).filter(
-    ({ changedMs }) => now.getTime() - changedMs > remoteIdleMs,
+    ({ bytes, changedMs }) => bytes > 0 || now.getTime() - changedMs > remoteIdleMs,
   )

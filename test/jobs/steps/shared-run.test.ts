@@ -274,9 +274,7 @@ test('a cancelled run is gone for its workers, and gc removes what it loaded', a
   expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
   await expect(one.work(one.id, [0])).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await expect(cancelSharedRun(one.lake, one.id)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-  // With a snapshot gc knows which files are of no use.
-  await one.write('b.jsonl', companyLines(1))
-  await one.run(['b.jsonl'])
+  await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   await one.gc()
   expect((await filesOf(one.lake)).filter((path) => path.includes(one.id))).toEqual([])
 })

@@ -19,6 +19,7 @@ import { LIST_FILE, writeFileList } from '../../../src/manifest/form/file-list.t
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { leaseRun, type RunLease } from '../../../src/manifest/runs/run-lease.ts'
 import { makeLake, removeRun } from '../../../src/manifest/runs/runs.ts'
+import { endRun, recordRemoved } from '../../../src/manifest/runs/shared-commits.ts'
 import { listSnapshots, newestNumber, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { temporaryName, thisProcess } from '../../../src/support/process-identity.ts'
@@ -247,6 +248,36 @@ test('removeGarbage removes files of a run without a folder, but not where the m
   await rm(join(lake, MANIFEST_FOLDER), { recursive: true })
   await mkdir(join(lake, MANIFEST_FOLDER))
   expect(await removeGarbage({ lake, now: NOW })).toEqual(NOTHING)
+})
+
+test('removeGarbage frees, in a lake without a snapshot, what a run has placed that was cancelled, and nothing else', async () => {
+  const lake = await temporaryFolder()
+  await makeLake(lake)
+  const cancelled = await stageRun(lake, ['a'])
+  await place(cancelled)
+  const other = `${loadPath('companies', '20200101T000000000Z-000000')}/a.parquet`
+  await mkdir(join(lake, other, '..'), { recursive: true })
+  await writeFile(join(lake, other), 'x')
+  await endRun(lake, cancelled.lease.run)
+  const told = await removeGarbage({ lake, now: NOW, dryRun: true })
+  const { files, freedBytes } = await removeGarbage({ lake, now: NOW })
+  expect(files[0]).toBe(cancelled.entries[0]?.partition.files[0]?.path)
+  expect(told).toMatchObject({ files, freedBytes })
+  expect(freedBytes).toBeGreaterThan(10)
+  expect(await readdir(join(lake, 'companies'))).toEqual(['load=20200101T000000000Z-000000'])
+  expect(await filesOf(lake)).toEqual([other])
+})
+
+test('removeGarbage frees what a dead run has placed in a lake without a snapshot, also after a gc that was killed in between', async () => {
+  const lake = await temporaryFolder()
+  await makeLake(lake)
+  const dead = await deadRun(lake, ['a'])
+  await place(dead)
+  // As a killed gc leaves it: the folder of the run is gone, and its files are not.
+  await recordRemoved(lake, dead.lease.run)
+  await rm(join(lake, RUNS_FOLDER, dead.lease.run), { recursive: true })
+  await removeGarbage({ lake, now: NOW })
+  expect(await filesOf(lake)).toEqual([])
 })
 
 test.each([1, 2])('removeGarbage refuses a lake whose snapshot %i is damaged or missing', async (number) => {

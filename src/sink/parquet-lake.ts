@@ -4,17 +4,12 @@ import type { CopyFormat, Sink, TableRows } from '../core/sink.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
 import { QUARANTINE, SINK_TABLES } from '../lake/tables/tables.ts'
 import { folderSink, withRows } from './folder-sink.ts'
+import { parquetForm } from './parquet.ts'
 
 export interface ParquetLakeOptions {
   /** Folder of the lake. */
   readonly lake: string
 }
-
-/**
- * How DuckDB writes figures, which hardly repeat. Dictionaries are given up early, but not before the ids of a row group of companies with
- * fifteen figures each: only a dictionary has a bloom filter. The level takes a tenth less of the time than 3, files are 7 % larger.
- */
-const FIGURES = { dictionaryLimit: 8192, compressionLevel: 2 } as const
 
 /** Rows of relations are long: of a record that is read in place a whole row group is fetched. */
 const TREE_TABLES: ReadonlySet<string> = new Set(['relations', 'relation_entities', 'ownerships', 'roles'])
@@ -22,11 +17,7 @@ const TREE_GROUP_ROWS = 8192
 
 const formatOf = (table: string): CopyFormat => {
   if (table === QUARANTINE.name) return { kind: 'json-lines' }
-  return {
-    kind: 'parquet',
-    ...(table === 'financials' && FIGURES),
-    ...(TREE_TABLES.has(table) && { rowGroupRows: TREE_GROUP_ROWS }),
-  }
+  return { ...parquetForm(table), ...(TREE_TABLES.has(table) && { rowGroupRows: TREE_GROUP_ROWS }) }
 }
 
 const idsByTable = new Map<string, string | undefined>()

@@ -1,13 +1,24 @@
 /** Parquet files in a folder: copies of the lake's for other tools. */
 
-import type { DeliverySink } from '../core/sink.ts'
+import type { CopyFormat, DeliverySink } from '../core/sink.ts'
 import { withDeliveredRuns } from './delivered-runs.ts'
 import { type FileFormat, writtenFile } from './file-format.ts'
 import { folderSink } from './folder-sink.ts'
 
+/**
+ * How DuckDB writes a table, in the lake too. Figures hardly repeat: their dictionaries are given up early, but not before the ids
+ * of a row group of companies with fifteen figures each, for only a dictionary has a bloom filter. The level takes a tenth less of
+ * the time than 3, files are 7 % larger.
+ */
+export const parquetForm = (table: string | undefined): Extract<CopyFormat, { readonly kind: 'parquet' }> =>
+  table === 'financials'
+    ? { kind: 'parquet', dictionaryLimit: 8192, compressionLevel: 2 }
+    : { kind: 'parquet' }
+
 export const parquetFormat = {
-  folder: (directory) => folderSink({ name: 'parquet', directory, formatOf: () => ({ kind: 'parquet' }) }),
-  write: async (path, rows) => writtenFile(path, (await rows.copyTo(path, { kind: 'parquet' })).rows),
+  folder: (directory) => folderSink({ name: 'parquet', directory, formatOf: parquetForm }),
+  write: async (path, rows, { table }) =>
+    writtenFile(path, (await rows.copyTo(path, parquetForm(table))).rows),
 } as const satisfies FileFormat
 
 /**

@@ -14,6 +14,8 @@ interface DeclaredFormat {
   readonly streams?: true
   /** Whether one file holds several tables. @default false */
   readonly holdsTables?: true
+  /** Whether its bytes also say how threads have shared the rows, so that only one thread gives the same each time. @default false */
+  readonly needsOneThread?: true
   readonly load: () => Promise<FileFormat>
 }
 
@@ -22,7 +24,12 @@ export const FILE_FORMATS = {
   csv: { takesRuns: true, streams: true, load: async () => (await import('./csv.ts')).csvFormat },
   'csv.gz': { takesRuns: true, load: async () => (await import('./csv.ts')).csvGzipFormat },
   jsonl: { takesRuns: true, streams: true, load: async () => (await import('./json-lines.ts')).jsonlFormat },
-  parquet: { takesRuns: true, load: async () => (await import('./parquet.ts')).parquetFormat },
+  // DuckDB cuts row groups by what its threads have at hand.
+  parquet: {
+    takesRuns: true,
+    needsOneThread: true,
+    load: async () => (await import('./parquet.ts')).parquetFormat,
+  },
   arrow: { takesRuns: true, load: async () => (await import('./arrow/arrow-sink.ts')).arrowFormat },
   arrows: {
     ...{ takesRuns: true, streams: true },
@@ -66,6 +73,8 @@ type RunFormatName = FormatsWith<{ readonly takesRuns: true }>
 
 export const isFileFormat = (name: string): name is FileFormatName => Object.hasOwn(FILE_FORMATS, name)
 export const takesRuns = (name: FileFormatName): name is RunFormatName => 'takesRuns' in FILE_FORMATS[name]
+export const needsOneThread = (name: string): boolean =>
+  isFileFormat(name) && 'needsOneThread' in FILE_FORMATS[name]
 /** Whether one file of a format holds several tables. */
 export const holdsTables = (name: FileFormatName): boolean => 'holdsTables' in FILE_FORMATS[name]
 const streams = (name: FileFormatName): name is StreamFormatName => 'streams' in FILE_FORMATS[name]

@@ -23,6 +23,7 @@ import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../run/memory-shares.ts'
 import { shownText } from '../sink/export-names.ts'
+import { needsOneThread } from '../sink/targets.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { lostRuns, refuseLost } from './lost-runs.ts'
@@ -318,7 +319,10 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   // For sinks that load databases. A killed process leaves it there, and gc removes it.
   const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const lakeId = await ensureLakeId(lake, randomBytes)
-  const engine = await Engine.open({ memoryBytes })
+  // Where rows are joined with the records that are taken, only one thread keeps their order.
+  const isJoined = SINK_TABLES.some(({ content }) => content && take?.condition(content) !== undefined)
+  const isOneThread = isJoined || sinks.some(({ name }) => needsOneThread(name))
+  const engine = await Engine.open({ memoryBytes, keepsOrder: true, ...(isOneThread && { threads: 1 }) })
   try {
     const session = await engine.connect()
     await take?.prepare(session)

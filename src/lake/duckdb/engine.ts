@@ -21,6 +21,8 @@ export interface EngineOptions {
   readonly spillFolder?: string
   /** Whether its statements wait for answers of this very process, which needs threads of Node for them. @default false */
   readonly readsFromHere?: boolean
+  /** Whether rows come in the order of their files where nothing is joined: it takes memory for each thread. @default false */
+  readonly keepsOrder?: boolean
 }
 
 /** Runs a call of DuckDB, which takes a thread of Node until it ends. */
@@ -298,7 +300,7 @@ export const engineError = (action: string, error: unknown): unknown =>
     ? writeError(action, error)
     : (memoryError(action, error) ?? error)
 
-/** A DuckDB instance in memory, in UTC, with row order given up for speed. */
+/** A DuckDB instance in memory, in UTC, with row order given up for speed unless it is asked for. */
 export class Engine {
   readonly #instance: DuckDBInstance
   readonly #memoryLimit: string
@@ -318,7 +320,7 @@ export class Engine {
     const settings: Record<string, string> = {
       threads: String(options.threads ?? 2),
       memory_limit: memoryLimit,
-      preserve_insertion_order: 'false',
+      preserve_insertion_order: String(options.keepsOrder === true),
       // The system keeps what was read of files on this machine; a second copy would take the memory of statements.
       enable_external_file_cache: 'false',
       autoinstall_known_extensions: 'false',

@@ -55,6 +55,8 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables, as the lake declares them. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
+  /** Whether the rows of a table come in the same order each time, and those of a statement where nothing is joined. @default false */
+  readonly inOrder?: boolean | undefined
 }
 
 /** The answer to a statement, while it is read. */
@@ -105,7 +107,8 @@ export class LakeQuery {
 
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
-    const { check = 'first-read', inPlace, facts, computed, countsProgress = false, opens = [] } = options
+    const { check = 'first-read', inPlace, facts, computed, inOrder, countsProgress = false } = options
+    const { opens = [] } = options
     const folders = (options.files ?? []).map((folder) => resolve(folder))
     for (const folder of folders) await checkFolder(folder)
     const spill = await newSpillFolder()
@@ -114,11 +117,12 @@ export class LakeQuery {
       ...(threads !== undefined && { threads }),
       spillFolder: spill.path,
       readsFromHere: inPlace === true,
+      keepsOrder: inOrder === true,
     })
     try {
       const session = await engine.connect()
       const access = await openAccess(session, lake, { check, known: filesOfThisWork(), inPlace })
-      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed })
+      const views = await LakeViews.open(session, access, snapshot, { aroundFetch, facts, computed, inOrder })
       const read = [...access.allowed, ...folders]
       // In the copy of a plan DuckDB takes the names of the files that it has found for patterns.
       if (read.some((folder) => patternOf(folder) !== folder))

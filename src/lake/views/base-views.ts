@@ -58,9 +58,9 @@ const isOld = (table: Table): string =>
 const newestOfKey = ({ key }: Table): string =>
   `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
 
-const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},
+const historyRows = (table: Table, isOldRow = isOld(table)): string => `SELECT ${columnsOf(table)},
   r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.version AS version,
-  ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOld(table)}`} AS is_current
+  ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOldRow}`} AS is_current
 FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r`
 
 const currentRows = (table: Table): string => `SELECT ${columnsOf(table)}
@@ -70,6 +70,27 @@ ${
     ? `QUALIFY ${newestOfKey(table)}`
     : `ANTI JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
 }`
+
+/** Column of rows by which a session that keeps their order knows the old ones: of what is joined the order is lost. */
+export const OLD_MARK = 'firmlake_is_old'
+
+const keyOrder = ({ key }: Table): string => key.map((name) => `r.${ident(name)}`).join(', ')
+
+/** The views of a table whose rows come in the order of its files, with `OLD_MARK`; those of a dictionary by their key. */
+export const orderedViews = (table: Table, computed: readonly ComputedColumn[] = []): readonly string[] => {
+  const isOldRow = `r.${OLD_MARK}`
+  const views: readonly (readonly [name: string, rows: string])[] =
+    table.owner === undefined
+      ? [
+          [`${table.name}_history`, `${historyRows(table)} ORDER BY ${keyOrder(table)}, r.version`],
+          [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
+        ]
+      : [
+          [`${table.name}_history`, historyRows(table, isOldRow)],
+          [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT ${isOldRow}`],
+        ]
+  return views.map(([name, rows]) => viewStatement(name, withComputed(computed, table.name, rows)))
+}
 
 /** The name of the view of all companies, those that are not listed any more included. */
 export const ALL_COMPANIES = `${LISTINGS.content}_all`

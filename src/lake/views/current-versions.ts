@@ -4,7 +4,7 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { PartitionEntry, Snapshot, VersionFile } from '../../core/partition.ts'
+import type { FileEntry, PartitionEntry, Snapshot, VersionFile } from '../../core/partition.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { ident, literal, NO_FOLDER_COLUMNS, pathSql, readParquet } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
@@ -23,6 +23,8 @@ export interface VersionedFile {
   readonly bytes: number
   readonly version: number
   readonly partition: PartitionEntry | undefined
+  /** The place of its first row among those of all files of the table. */
+  readonly place?: number
 }
 
 /** Files of the quarantine that partitions have kept whose rows a compaction has merged. They have no version. */
@@ -44,16 +46,20 @@ export const filesOf = (
   table: string,
 ): readonly VersionedFile[] => {
   const placeOf = placeIn(at)
+  let rowsBefore = 0
+  const placed = ({ path, bytes, rows }: FileEntry) => {
+    rowsBefore += rows
+    return { path: placeOf(path), bytes, place: rowsBefore - rows }
+  }
+  const own = (files: readonly FileEntry[]) => files.filter((file) => file.table === table)
   return [
     ...(table === QUARANTINE.name ? mergedFiles(snapshot, placeOf) : []),
     ...snapshot.partitions.flatMap((partition) =>
-      partition.files
-        .filter((file) => file.table === table)
-        .map(({ path, bytes }) => ({ path: placeOf(path), bytes, version: partition.version, partition })),
+      own(partition.files).map((file) => ({ ...placed(file), version: partition.version, partition })),
     ),
     ...snapshot.files
       .filter((file) => file.table === table)
-      .map(({ path, bytes, version }) => ({ path: placeOf(path), bytes, version, partition: undefined })),
+      .map((file) => ({ ...placed(file), version: file.version, partition: undefined })),
   ]
 }
 
@@ -64,15 +70,15 @@ export const pathList = (
 ): string => `[${files.map(({ path }) => sqlOf(path)).join(', ')}]`
 
 /**
- * Rows of a table's files with the columns as declared; and `version` when asked for.
+ * Rows of a table's files with the columns as declared; and `version` when asked for, `place` among all rows of the files too.
  *
  * @param listSql the list of their paths in SQL
  * @param present columns of which at least one of the files has each; the others are NULL. @default all
  */
 export const readTable = (
   table: Table,
-  files: readonly Pick<VersionedFile, 'path' | 'version'>[],
-  version?: 'with-version',
+  files: readonly Pick<VersionedFile, 'path' | 'version' | 'place'>[],
+  extra?: 'with-version' | 'with-place',
   listSql: string = pathList(files),
   present?: ReadonlySet<string>,
 ): string => {
@@ -81,12 +87,17 @@ export const readTable = (
       ? `NULL::${type} AS ${ident(name)}`
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
-  if (files.length === 0) return `SELECT ${columns.join(', ')}${version ? ', 0 AS version' : ''} WHERE false`
-  // DuckDB numbers the files of a scan in the order of the list.
-  const number = `[${files.map((file) => file.version).join(',')}][file_index::BIGINT + 1]`
-  return `SELECT ${columns.join(', ')}${version ? `, ${number} AS version` : ''}
-FROM ${readParquet(listSql, 'union_by_name = true')}`
+  if (files.length === 0) return `SELECT ${columns.join(', ')}${extra ? ', 0 AS version' : ''} WHERE false`
+  const versions = extra ? `, ${ofFile(files.map((file) => file.version))} AS version` : ''
+  if (extra !== 'with-place')
+    return `SELECT ${columns.join(', ')}${versions}\nFROM ${readParquet(listSql, 'union_by_name = true')}`
+  return `SELECT ${columns.join(', ')}${versions},
+  ${ofFile(files.map(({ place = 0 }) => place))} + file_row_number AS place
+FROM ${readParquet(listSql, 'union_by_name = true', 'file_row_number = true')}`
 }
+
+/** One of the values, each of a file: DuckDB numbers the files of a scan in the order of the list. */
+const ofFile = (values: readonly number[]): string => `[${values.join(',')}][file_index::BIGINT + 1]`
 
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
 export const HIDDEN_SCHEMA = 'firmlake'

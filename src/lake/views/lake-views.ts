@@ -15,7 +15,14 @@ import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
-import { ALL_COMPANIES, baseSelects, baseViews, versionGroup, viewStatement } from './base-views.ts'
+import {
+  ALL_COMPANIES,
+  baseSelects,
+  baseViews,
+  orderedViews,
+  versionGroup,
+  viewStatement,
+} from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import {
   HIDDEN_SCHEMA,
@@ -29,6 +36,7 @@ import {
   versionsWith,
 } from './current-versions.ts'
 import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
+import { markOld } from './rows-in-order.ts'
 import {
   countedRows,
   factMacroName,
@@ -93,6 +101,8 @@ export interface ViewsOptions {
   readonly facts?: ReadFacts | undefined
   /** Further columns of the tables. @default none */
   readonly computed?: readonly ComputedColumn[] | undefined
+  /** Whether rows of tables come in the order of their files. @default false */
+  readonly inOrder?: boolean | undefined
 }
 
 export class LakeViews {
@@ -104,6 +114,7 @@ export class LakeViews {
   readonly #aroundFetch: AroundFetch
   readonly #facts: ReadFacts | undefined
   readonly #computed: readonly ComputedColumn[] | undefined
+  readonly #inOrder: boolean
   /** Names of what is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
   /** Views whose rows a narrowed one reads. */
@@ -118,6 +129,7 @@ export class LakeViews {
     this.#read = read
     this.#facts = options.facts
     this.#computed = options.computed
+    this.#inOrder = options.inOrder ?? false
     this.#aroundFetch = options.aroundFetch ?? ((fetch) => fetch({}))
   }
 
@@ -301,7 +313,11 @@ export class LakeViews {
   }
 
   async #makeRows(table: Table, listed: Listed): Promise<void> {
-    await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
+    if (this.#inOrder && TABLES.includes(table)) {
+      const isOld = await markOld(this.#session, table, listed, this.#access.placeOf)
+      await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf, undefined, isOld))
+      await this.#session.run(orderedViews(table, this.#computed).join(';\n'))
+    } else await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
     if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
   }
 

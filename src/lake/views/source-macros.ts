@@ -5,7 +5,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { loadMacro, oldMacro, rowsMacro } from './base-views.ts'
+import { loadMacro, OLD_MARK, oldMacro, rowsMacro } from './base-views.ts'
 import {
   filesOf,
   HIDDEN_SCHEMA,
@@ -76,19 +76,22 @@ export const unreadableMacros = (): readonly string[] => [
  * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
  *
  * @param sqlOf a file's path in SQL
+ * @param isOld whether the row at a `place` is old, as a mark of each row @default none
  */
 export const rowsOfTable = (
   table: Table,
   listed: Listed,
   at: string | PlaceOf,
   sqlOf?: (path: string) => string,
+  isOld?: string,
 ): string => {
   const files = filesOf(listed, at, table.name)
   const paths = files.length === 0 ? '' : `paths := ${pathList(files, sqlOf)}`
   const rows =
     table === QUARANTINE
       ? readQuarantine(files, 'paths')
-      : `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, files, 'with-version', 'paths')})`
+      : `SELECT * REPLACE (version::BIGINT AS version)${isOld === undefined ? '' : `, ${isOld} AS ${OLD_MARK}`}
+FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-version', 'paths')})`
   return tableMacro(rowsMacro(table), rows, paths)
 }
 

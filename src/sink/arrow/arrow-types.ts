@@ -60,23 +60,25 @@ export type ArrowColumn =
 
 /**
  * @param values of a column that comes as SMALLINT numbers of a dictionary, counted from 0
+ * @param newId number of the next dictionary of the file: those of the package go on from file to file
  * @throws {ToolkitError} `TARGET_REFUSED` when Arrow files of ours have no type for it
  */
 export const arrowColumn = (
   { name, type }: NamedColumnType,
-  values?: readonly string[] | undefined,
-): ArrowColumn => (values === undefined ? columnOf(name, type) : dictionaryOf(values, 2))
+  values: readonly string[] | undefined,
+  newId: () => number,
+): ArrowColumn => (values === undefined ? columnOf(name, type, newId) : dictionaryOf(values, 2, newId))
 
-const columnOf = (name: string, type: ColumnType): ArrowColumn => {
+const columnOf = (name: string, type: ColumnType, newId: () => number): ArrowColumn => {
   switch (type.kind) {
     case 'enum':
-      return dictionaryOf(type.values, type.width)
+      return dictionaryOf(type.values, type.width, newId)
     case 'list': {
-      const child = columnOf(name, type.of)
+      const child = columnOf(name, type.of, newId)
       return { kind: 'list', type: new List(new Field('item', child.type, true)), child }
     }
     case 'struct': {
-      const children = type.fields.map((field) => columnOf(`${name}.${field.name}`, field.type))
+      const children = type.fields.map((field) => columnOf(`${name}.${field.name}`, field.type, newId))
       const fields = children.map((child, at) => new Field(type.fields[at]?.name ?? '', child.type, true))
       return { kind: 'struct', type: new Struct(fields), children }
     }
@@ -95,9 +97,9 @@ const columnOf = (name: string, type: ColumnType): ArrowColumn => {
 }
 
 /** Numbers are 16 bits wide, be there ever so few values: so the files of a table have one schema. */
-const dictionaryOf = (values: readonly string[], width: 1 | 2 | 4): ArrowColumn => ({
+const dictionaryOf = (values: readonly string[], width: 1 | 2 | 4, newId: () => number): ArrowColumn => ({
   kind: 'dictionary',
-  type: new Dictionary(new Utf8(), values.length <= 2 ** 15 ? new Int16() : new Int32()),
+  type: new Dictionary(new Utf8(), values.length <= 2 ** 15 ? new Int16() : new Int32(), newId()),
   width,
   values,
 })

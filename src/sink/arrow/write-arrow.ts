@@ -105,7 +105,9 @@ export const writeArrow = async (
   const collected = await collectValues(relation)
   signal?.throwIfAborted()
   const { columns: named, chunks } = await withNumbers(relation, collected).chunks()
-  const columns = named.map((column) => arrowColumn(column, collected.get(column.name)?.values))
+  let dictionaries = 0
+  const newId = (): number => dictionaries++
+  const columns = named.map((column) => arrowColumn(column, collected.get(column.name)?.values, newId))
   const names = named.map(({ name }) => name)
   const schema = arrowSchema(names, columns, table)
   const writer = ipcWriter(kind, schema)
@@ -162,14 +164,16 @@ async function* batchesOf(
     : TEXT_ROWS
   let rows = 0
   for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.rows; from += atOnce) {
-      const count = Math.min(atOnce, chunk.rows - from)
-      if (rows + count > BATCH_ROWS || sizeOf(builders) > BATCH_BYTES) {
+    for (let from = 0; from < chunk.rows; ) {
+      // Where a batch ends must not depend on how the engine cuts its chunks.
+      if (rows === BATCH_ROWS || (rows % atOnce === 0 && sizeOf(builders) > BATCH_BYTES)) {
         yield batchOf(schema, builders, rows)
         rows = 0
       }
+      const count = Math.min(atOnce - (rows % atOnce), chunk.rows - from)
       appendRows(builders, chunk, from, count)
       rows += count
+      from += count
     }
   }
   if (rows > 0) yield batchOf(schema, builders, rows)

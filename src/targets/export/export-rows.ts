@@ -25,6 +25,8 @@ export interface TakenExports {
   readonly exports: readonly Export[]
   readonly take: CompiledProjection | undefined
   readonly declared: KeptTake
+  /** Whether rows are joined with those of other tables. */
+  readonly isJoined: boolean
 }
 
 /** The columns that tell versions apart. */
@@ -42,24 +44,28 @@ const without = (columns: readonly string[], rows: string): string =>
 export const takenExports = async (
   exports: readonly Export[],
   ofLake: readonly ComputedColumn[],
-  { take = {}, hashKey, compute = {}, history = false }: WhatToExport,
+  { take = {}, hashKey, compute = {}, history = false, names = false }: WhatToExport,
 ): Promise<TakenExports> => {
   const asked = { ...take, compute: { ...take.compute, ...compute } }
   const compiled = await compileProjection(asked, hashKey)
   const own = computedColumns(asked.compute)
-  if (compiled === undefined && own.length === 0) return { exports, take: undefined, declared: {} }
+  if (compiled === undefined && own.length === 0)
+    return { exports, take: undefined, declared: {}, isJoined: names }
   const kept = ofLake.filter((one) => !own.some(({ what }) => what === one.what))
+  let isJoined = false
   const taken = exports.flatMap((one): Export[] => {
     const table = TABLES.find(({ name }) => name === one.table)
     if (table === undefined) return [one]
     if (compiled?.takesTable(table.name) === false) return []
+    isJoined ||= table.content !== undefined && compiled?.condition(table.content) !== undefined
     const records = `FROM ${ident(history ? `${table.content}_history` : (table.content ?? table.name))}`
     const rows = withoutComputed(ofLake, table.name, one.sql)
     const hidden = compiled ? takenRows(compiled, table, rows, records, history ? VERSION : []) : rows
     const more = withComputed(own, table.name, withComputed(kept, table.name, hidden), 'fail')
     return [{ ...one, sql: without(compiled?.excluded(table.name) ?? [], more) }]
   })
-  if (taken.length > 0) return { exports: taken, take: compiled, declared: compiled?.declared ?? asked }
+  if (taken.length > 0)
+    return { exports: taken, take: compiled, declared: compiled?.declared ?? asked, isJoined }
   throw new ToolkitError('USAGE', 'Cannot export: every table that was asked for is left out')
 }
 

@@ -24,7 +24,7 @@ import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
 import { exportName, shownText } from '../../sink/export-names.ts'
 import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
-import { DATABASES, FILE_FORMATS, type StreamFormatName } from '../../sink/targets.ts'
+import { DATABASES, FILE_FORMATS, needsOneThread, type StreamFormatName } from '../../sink/targets.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
@@ -328,6 +328,7 @@ const withQuery = async <T>(
     aroundFetch,
     check: 'every-read',
     countsProgress: true,
+    inOrder: true,
   })
   const exportEnded = interruptOn(query, signal)
   try {
@@ -374,7 +375,7 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
   const asked = exportsOf(withTableOfFile(to, options))
   const root = await readRoot(options.lake, options.snapshot)
   const computed = await computedOfLake(root)
-  const { exports, take, declared } = await takenExports(asked, computed, options)
+  const { exports, take, declared, isJoined } = await takenExports(asked, computed, options)
   const total = queryMemory(options.memoryBytes)
   const memoryBytes = to.kind !== 'stream' && isDatabaseFile(to) ? besideTarget(total) : total
   const bytesOf = new Map(root.totals.tables.map(({ table, bytes }) => [table, bytes]))
@@ -390,7 +391,9 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
       share: (sum(weights.slice(0, done.length)) + share * (weights[done.length] ?? 0)) / sum(weights),
       loading,
     })
-  const parts = { ...options, memoryBytes, exports, compiled: take, declared, computed, report }
+  // Where rows are joined, only one thread keeps their order.
+  const threads = isJoined || ('format' in to && needsOneThread(to.format)) ? 1 : options.threads
+  const parts = { ...options, threads, memoryBytes, exports, compiled: take, declared, computed, report }
   if (to.kind === 'stream') {
     onlyOne(exports)
     return withQuery(parts, undefined, async (query, snapshot) => ({

@@ -66,7 +66,7 @@ export const recordRemoved = async (lake: string, run: string): Promise<void> =>
 export const listEnded = async (lake: string): Promise<readonly string[]> =>
   (await storageOf(lake).entries(ENDED_FOLDER)).map(({ name }) => name).filter(isRunId)
 
-/** Traces that are unreferenced any more behind the files of their runs; those of runs without news stay for a day. */
+/** Traces that are needed no more, since the files of their runs are gone; those of runs without news stay for a day. */
 export const oldTraces = async (
   lake: string,
   { now, remoteIdleMs = DAY_MS }: LivenessRule,

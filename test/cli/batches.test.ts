@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { LoadSummary } from '../../src/run/commit-loaded.ts'
 import { companyLines, relationsLine } from '../run/batch-bench.ts'
 import { type BatchService, type Offered, offer, startBatchService, TOKEN } from '../run/batch-service.ts'
-import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
+import { type CliResult, type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, cli, errorCode } from './run-cli.ts'
+import { cli, errorCode } from './run-cli.ts'
 
 interface Report {
   readonly run: string | null
@@ -28,7 +28,7 @@ const serving = async (...files: readonly Offered[]): Promise<BatchService> => {
   return service
 }
 
-const environment = ({ url }: BatchService): CliOptions => ({
+const environment = ({ url }: BatchService): CommandOptions => ({
   env: { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN },
 })
 

@@ -10,15 +10,19 @@ import type { ConvertedTo } from '../../src/index.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { companyLine } from '../run/batch-bench.ts'
-import { runCommand, runCommandJson } from '../support/run-command.ts'
+import { type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, errorCode, SAMPLE } from './run-cli.ts'
+import { cli, errorCode, SAMPLE } from './run-cli.ts'
 
 const SOURCES = [`${SAMPLE}/companies-0001.jsonl.br`, `${SAMPLE}/relations-0001.jsonl.br`]
 
-const convertTo = (from: readonly string[], to: string, args: readonly string[] = [], options?: CliOptions) =>
-  runCommand(['convert', ...from, '--to', to, ...args], options)
+const convertTo = (
+  from: readonly string[],
+  to: string,
+  args: readonly string[] = [],
+  options?: CommandOptions,
+) => runCommand(['convert', ...from, '--to', to, ...args], options)
 
 const withSession = async <T>(use: (session: Session) => Promise<T>): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -149,7 +153,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
   async (signal) => {
     const out = join(await temporaryFolder(), 'out')
     await mkdir(out)
-    const ended = await convertTo(SOURCES, `parquet:${out}`, [], {
+    const ended = await cli(['convert', ...SOURCES, '--to', `parquet:${out}`], {
       onStart: (child) => {
         void lakeBeside(out).then(() => child.kill(signal))
         void once(child, 'exit')

@@ -9,9 +9,9 @@ import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { parseCsv } from '../sink/csv-text.ts'
-import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
+import { type CliResult, type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+import { cli, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
 
 interface Exported {
   readonly snapshot: number
@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const exportTo = (to: string, args: readonly string[] = [], options?: CliOptions): Promise<CliResult> =>
+const exportTo = (to: string, args: readonly string[] = [], options?: CommandOptions): Promise<CliResult> =>
   runCommand(['export', '--lake', lake, '--to', to, ...args], options)
 
 const exported = (to: string, args: readonly string[] = []): Promise<Exported> =>
@@ -314,6 +314,10 @@ const untilWriting = (out: string): Promise<void> =>
     )
     .toHaveLength(1)
 
+/** An export without end as a process, which is given as soon as it has started. */
+const endless = (to: string, onStart: (child: ChildProcess) => void): Promise<CliResult> =>
+  cli(['export', '--lake', lake, '--to', to, ...ENDLESS], { onStart })
+
 const ENDLESS = ['--sql', 'SELECT i, md5(i::VARCHAR) AS h FROM range(2000000000) AS t (i)', '--table', 'x']
 
 test('a lake is no target: neither for an export nor for a run, which does not begin', async () => {
@@ -345,7 +349,9 @@ test('an export that its database refuses names no run', async () => {
 test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
   const out = await temporaryFolder()
   let child: ChildProcess | undefined
-  const running = exportTo(join(out, 'x.csv'), ENDLESS, { onStart: (one) => (child = one) })
+  const running = endless(join(out, 'x.csv'), (one) => {
+    child = one
+  })
   await untilWriting(out)
   child?.kill('SIGINT')
   const { code, stderr } = await running
@@ -358,7 +364,9 @@ test('Ctrl-C ends an export with 130 and leaves nothing', async () => {
 test('what a killed export leaves is removed by the next one', async () => {
   const out = await temporaryFolder()
   let child: ChildProcess | undefined
-  const running = exportTo(join(out, 'x.csv'), ENDLESS, { onStart: (one) => (child = one) })
+  const running = endless(join(out, 'x.csv'), (one) => {
+    child = one
+  })
   await untilWriting(out)
   child?.kill('SIGKILL')
   await running

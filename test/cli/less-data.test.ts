@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { textsBelow } from '../support/all-bytes.ts'
-import { runCommand, runCommandJson } from '../support/run-command.ts'
+import { type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, errorCode } from './run-cli.ts'
+import { errorCode } from './run-cli.ts'
 
 const EMAIL = `mark-of-email-${'x'.repeat(20)}`
 const NAME = `mark-of-name-${'x'.repeat(20)}`
@@ -17,7 +17,7 @@ const sheetsOf = async (folder: string): Promise<readonly string[]> => {
   return Promise.all(files.map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8')))
 }
 
-const codeOf = async (args: readonly string[], options?: CliOptions): Promise<string> =>
+const codeOf = async (args: readonly string[], options?: CommandOptions): Promise<string> =>
   errorCode(await runCommand([...args, '--json'], options))
 
 /** A folder with two companies, a bad line and the relations of one. */

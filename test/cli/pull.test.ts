@@ -9,9 +9,9 @@ import {
   type FakeServiceOptions,
   openFakeService,
 } from '../service/fake-service.ts'
-import { type CliResult, runCommand } from '../support/run-command.ts'
+import { type CliResult, type CommandOptions, runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, errorCode } from './run-cli.ts'
+import { cli, errorCode } from './run-cli.ts'
 
 const SEARCH = ['--search', '{"CountryCode":["SE"]}']
 
@@ -26,7 +26,7 @@ interface Bench {
   readonly fake: FakeService
   readonly folder: string
   readonly lake: string
-  readonly run: (args: readonly string[], options?: CliOptions) => Promise<CliResult>
+  readonly run: (args: readonly string[], options?: CommandOptions) => Promise<CliResult>
 }
 
 const bench = async (options: FakeServiceOptions): Promise<Bench> => {
@@ -103,7 +103,7 @@ test('pull that is killed resumes at its last page, when the same command is run
     '10',
     '--json',
   ]
-  const killed = await one.run(args, {
+  const killed = await cli([...args, '--max-requests-per-second', '1000'], {
     cwd: one.folder,
     env: { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
     onStart: (child) => {

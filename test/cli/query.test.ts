@@ -8,9 +8,15 @@ import { definitionNames } from '../../src/analysis/definitions.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { tableViews } from '../../src/lake/views/comments.ts'
-import { type CliResult, MAIN, runCommand, runCommandJson } from '../support/run-command.ts'
+import {
+  type CliResult,
+  type CommandOptions,
+  MAIN,
+  runCommand,
+  runCommandJson,
+} from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type CliOptions, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
+import { errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 /** As `query --json` prints it. */
 interface ListedEntry {
@@ -33,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const query = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
+const query = (args: readonly string[], options?: CommandOptions): Promise<CliResult> =>
   runCommand(['query', '--lake', lake, ...args], options)
 
 describe('query', () => {

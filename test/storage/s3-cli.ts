@@ -3,15 +3,15 @@
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
-import { type CliOptions, SAMPLE } from '../cli/run-cli.ts'
-import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
+import { SAMPLE } from '../cli/run-cli.ts'
+import { type CliResult, type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, LAKE } from './s3-bench.ts'
 
 export const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
 
 /** Runs a command in this process with modules of its own: nothing of the lake is known to it, as to another process. */
-export const cliAnew = (args: readonly string[], options: CliOptions = {}): Promise<CliResult> => {
+export const cliAnew = (args: readonly string[], options: CommandOptions = {}): Promise<CliResult> => {
   vi.resetModules()
   return runCommand(args, options)
 }

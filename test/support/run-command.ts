@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly cwd?: string
   readonly stdin?: string | Buffer
   readonly env?: Readonly<Record<string, string>>
+  /** There is no process to be told of. */
+  readonly onStart?: never
 }
 
 /** The entry of the command line. */

@@ -42,8 +42,11 @@ const LISTS = [...KINDS.map(([list]) => list), 'KeyPersonRoles', 'History']
 const PLAIN_MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:(Z)|([+-])(\d\d):(\d\d))?)?$/
 
+/** Members that are days: the one that is written counts, whatever offset stands behind it. */
+const DAYS = new Set(['InDate', 'OutDate', 'ProtocolDate', 'RegistrationDate'])
+
 /** Microseconds of a date-time in a usual form, its text where they do not restore it; `odd` of all others. */
-const momentOf = (text: string): string => {
+const momentOf = (text: string, isDay: boolean): string => {
   if (/^0001-01-01([Tt ]00:00(:00([.,]0*)?)?)? ?([Zz]|[+-]\d\d(:?\d\d)?)?\s*$/.test(text)) return ''
   const found = PLAIN_MOMENT.exec(text)
   if (found === null) return `odd ${text}`
@@ -59,7 +62,8 @@ const momentOf = (text: string): string => {
   if (!isDate || Number(hours ?? 0) > 14 || Number(minutes ?? 0) > 59) return `odd ${text}`
   const offset = (sign === '-' ? -1 : 1) * (Number(hours ?? 0) * 60 + Number(minutes ?? 0))
   const micros =
-    BigInt(moment.getTime() - offset * 60_000) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'))
+    BigInt(moment.getTime() - (isDay ? 0 : offset) * 60_000) * 1000n +
+    BigInt(fraction.slice(0, 6).padEnd(6, '0'))
   const isPlain = /^\S{10}T\d\d:\d\d:\d\d(\.\d{0,5}[1-9])?$/.test(text)
   return isPlain ? String(micros) : `${micros} ${text}`
 }
@@ -85,12 +89,12 @@ const wholeText = (value: unknown): string => {
 }
 
 /** What a field's cell must say; undefined where it has none. */
-const expectedCell = (field: Field, value: unknown): string | undefined => {
+const expectedCell = (name: string, field: Field, value: unknown): string | undefined => {
   if (value === undefined || value === null) return undefined
   if ('masked' in field && field.masked === true && isMaskIn(value)) return `masked ${jsonText(value)}`
   switch (field.kind) {
     case 'date-time':
-      return momentOf(String(value)) || undefined
+      return momentOf(String(value), DAYS.has(name)) || undefined
     case 'number':
       return numberText(value)
     case 'integer': {
@@ -111,7 +115,7 @@ const cellsOf = (columns: readonly FieldColumn[], object: Json): string =>
         (from, key) => (isObject(from) ? ownOf(from, key) : undefined),
         object,
       )
-      const cell = expectedCell(field, value)
+      const cell = expectedCell(path.at(-1) ?? '', field, value)
       return cell === undefined ? [] : [`${name}=${cell}`]
     })
     .join(' ')
@@ -133,7 +137,7 @@ export const expectedRows = (line: string): string[] => {
   let entities = 0
   const walk = (entity: Json, direction: string, above: number, depth: number): void => {
     const no = ++entities
-    const id = expectedCell(RELATION.fields.InternalId, ownOf(entity, 'InternalId')) ?? ''
+    const id = expectedCell('InternalId', RELATION.fields.InternalId, ownOf(entity, 'InternalId')) ?? ''
     rows.push(
       `entity ${no} above ${above} ${direction} ${depth} id ${id} ${cellsOf(ENTITY_COLUMNS, entity)} empty ${emptyOf(entity, LISTS)}`,
     )

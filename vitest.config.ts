@@ -23,6 +23,10 @@ export default defineConfig({
     pool: 'forks',
     // Two more than the two cores: tests wait for processes, servers and clocks.
     maxWorkers: 4,
+    // Files of `unit` and `integration` share processes: a process for each would take longer than its tests. So each file puts
+    // back what it changes of its process; what it stubs of the environment is put back here.
+    unstubEnvs: true,
+    unstubGlobals: true,
     setupFiles: ['test/support/catalog-setup.ts'],
     projects: [
       {
@@ -32,13 +36,12 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: Object.values(others).flat(),
           setupFiles: ['test/support/catalog-setup.ts', 'test/support/unit-setup.ts'],
-          // Nothing to keep apart: a process for each file would take longer than the tests.
           isolate: false,
         },
       },
       ...Object.entries(others).map(([name, files]) => ({
         extends: true as const,
-        test: { name, include: [...files] },
+        test: { name, include: [...files], isolate: name !== 'integration' },
       })),
     ],
   },

@@ -182,7 +182,9 @@ test('a statement reads nothing but the lake: no bucket, no address, no file, no
     // Nobody asks for credentials, and none ever reach DuckDB.
     for (const name of ['duckdb_secrets', 'duckdb_settings'])
       await expect(run(`SELECT * FROM ${name}()`), name).rejects.toMatchObject({ code: 'QUERY_REFUSED' })
-    expect(bench.proxy.take().requests).toEqual([])
+    // Of the manifest alone: it says which Parquet files are the lake's.
+    const { requests } = bench.proxy.take()
+    expect(requests.filter((one) => !one.startsWith(`GET /lakes/deep/lake/_manifest/parts/`))).toEqual([])
   } finally {
     opened.close()
   }

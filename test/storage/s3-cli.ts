@@ -4,23 +4,22 @@ import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { listTree } from '../../src/support/list-files.ts'
 import { SAMPLE } from '../cli/run-cli.ts'
-import { type CliResult, type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
+import { type CliResult, type CommandOptions, jsonOf } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, LAKE } from './s3-bench.ts'
 
 export const RELATIONS = join(SAMPLE, 'relations-0001.jsonl.br')
 
 /** Runs a command in this process with modules of its own: nothing of the lake is known to it, as to another process. */
-export const cliAnew = (args: readonly string[], options: CommandOptions = {}): Promise<CliResult> => {
+export const cliAnew = async (args: readonly string[], options: CommandOptions = {}): Promise<CliResult> => {
   vi.resetModules()
+  const { runCommand } = await import('../support/run-command.ts')
   return runCommand(args, options)
 }
 
 /** The same, which must end with 0. @returns its JSON */
-export const cliJsonAnew = <T>(args: readonly string[]): Promise<T> => {
-  vi.resetModules()
-  return runCommandJson<T>(args)
-}
+export const cliJsonAnew = async <T>(args: readonly string[]): Promise<T> =>
+  jsonOf<T>(args, await cliAnew([...args, '--json']))
 
 /** Runs a command on the lake that must end with 0. */
 export const succeed = async (...args: readonly string[]): Promise<CliResult> => {

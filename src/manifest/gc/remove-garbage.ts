@@ -172,11 +172,11 @@ const sweep = async (
   const deletes = (await unnamedDeletes(lake)).filter(
     ({ changedMs }) => request.now.getTime() - changedMs > DAY_MS,
   )
-  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...traces, ...deletes]
+  const garbage = [...(await findGarbage(lake, loads, goes, kept)), ...unlisted, ...deletes]
   const files = [...garbage, ...outdated.flatMap((folder) => folder.files)]
   if (!dryRun) {
     await removeOldSnapshots(lake, kept.first, old.names)
-    await storageOf(lake).remove(garbage.map(({ path }) => path))
+    await storageOf(lake).remove([...garbage, ...traces].map(({ path }) => path))
     await clearLocal(lake, localFolders.filter(goes), kept)
     for (const { path } of [...leftovers, ...outdated])
       await rm(inLake(lake, path), { recursive: true, force: true })

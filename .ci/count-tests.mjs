@@ -1,10 +1,13 @@
-/** Prints "passed failed skipped" of a JSON report of vitest. A file that could not be run counts as one failed. */
+/** Prints "passed failed skipped" of JSON reports of vitest, of those that there are. A file that could not be run counts as one failed. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-const report = JSON.parse(readFileSync(process.argv[2], 'utf8'))
-const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults)
-const broken = report.testResults.filter(
+const results = process.argv
+  .slice(2)
+  .filter(existsSync)
+  .flatMap((path) => JSON.parse(readFileSync(path, 'utf8')).testResults)
+const tests = results.flatMap(({ assertionResults }) => assertionResults)
+const broken = results.filter(
   ({ status, assertionResults }) =>
     status === 'failed' && !assertionResults.some((one) => one.status === 'failed'),
 )

@@ -73,7 +73,8 @@ const serveAnew = async (name: keyof typeof LAKES): Promise<string> => {
       ],
     }),
   )
-  const server = await serve({ lake, port: 0, tokens })
+  // A machine that has other things to do answers late.
+  const server = await serve({ lake, port: 0, tokens, queryTimeoutMs: 120_000 })
   servers.push(server)
   return `${server.url}/`
 }

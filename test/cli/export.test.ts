@@ -9,6 +9,7 @@ import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { parseCsv } from '../sink/csv-text.ts'
+import { copyLake } from '../support/lakes.ts'
 import { type CliResult, type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
@@ -25,9 +26,7 @@ let counts: Readonly<Record<string, number>> = {}
 /** A lake that holds one file of the sample twice: every company has two versions. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  lake = await copyLake('twice', join(folder, 'lake'))
   const tables = await runCommandJson<readonly { name: string; rows: number }[]>([
     // The manifest knows how many rows are current where there is one version.
     ...['query', '--lake', lake, '--snapshot', '1'],

@@ -32,8 +32,15 @@ const LAKES = {
     }),
   /** The 300 companies of the sample's first file. */
   companies: (lake) => convert({ from: COMPANIES, lake }),
-  /** The same, and the relations of the sample's first file. */
+  /** The same loaded twice: each company has two versions. */
+  twice: async (lake) => {
+    await LAKES.companies(lake)
+    await convert({ from: COMPANIES, lake, again: true })
+  },
+  /** One load of it, and the relations of the sample's first file. */
   relations: (lake) => convert({ from: [COMPANIES, RELATIONS], lake }),
+  /** The whole sample. */
+  sample: (lake) => convert({ from: join(DATA, 'sample'), lake }),
   /** The whole sample, and its second delivery: two versions of some records. */
   deliveries: async (lake) => {
     await convert({ from: join(DATA, 'sample'), lake })

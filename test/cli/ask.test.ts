@@ -22,7 +22,7 @@ test('forget shows what it would do and asks; only a yes does it', async (contex
   const [first = 0, ...others] = await companiesOf(lake)
   expect(others.length).toBeGreaterThan(10)
   const args = ['forget', '--lake', lake, '--company', `${first}`]
-  for (const typed of ['yess\n', '\u0004']) {
+  for (const typed of ['\n', 'yess\n', '\u0004']) {
     const { code, said } = await atTerminal(typed, args)
     expect([code, said]).toEqual([1, expect.stringContaining('Would forget 1 company and 0 persons')])
     expect(said).toContain('Forget them? [y/N]')

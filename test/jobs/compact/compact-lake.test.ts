@@ -277,7 +277,10 @@ test('compact in pieces gives the same bytes as at once, and leaves nothing of t
       // The second run brings every company again, under another order of files.
       await one.run([DELIVERY])
       await one.run([DELIVERY], { again: true })
-      await compacted(one, { targetBytes, ...(at === 1 && { localBytes: 2 * targetBytes + 656 * KIB, onEvent }) })
+      await compacted(one, {
+        targetBytes,
+        ...(at === 1 && { localBytes: 2 * targetBytes + 656 * KIB, onEvent }),
+      })
       expect((await one.verify()).problems).toEqual([])
       expect(await runsLeft(one)).toEqual([])
       return (await one.snapshot()).partitions.flatMap(({ files }) =>

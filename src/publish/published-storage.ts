@@ -29,7 +29,7 @@ export const publishedStorage = (lake: string): Storage => {
       if (bytes === null) return null
       const record = await storage.read(publishedHashPath(path))
       const expected = record && readPublishedHash(record)
-      // Its publisher was killed between the two. A reader who may not write reads on.
+      // The publisher was killed between file and hash. A reader who may not write reads on.
       if (record === null && !REWRITTEN.test(path))
         await storage.replace(publishedHashPath(path), publishedHash(bytes)).catch(() => undefined)
       if (expected === null || expected === sha256Of(bytes)) return bytes

@@ -29,6 +29,7 @@ export const inventedPartition = (
     id: `batch-${String(number).padStart(7, '0')}-0`,
     run,
     content: 'companies',
+    asOf: day,
     source: {
       kind: 'file',
       name: `batches/batch-${String(number).padStart(7, '0')}.jsonl.br`,

@@ -308,6 +308,30 @@ test('core/brotli.ts alone takes a decoder of Brotli from Node, after it looked 
   expect(taking).toEqual(['core/brotli.ts'])
 })
 
+/** A statement that takes the greatest version, or goes along versions alone. */
+const BY_VERSION =
+  /\bmax\([^)]*\bversion\b|arg_max\w*\([^(]*, (?:\w+\.)?version\)|ORDER BY(?!.*\bas_of, (?:\w+\.)?version)[^)]*\bversion\b/
+
+test('lake/views/version-order.ts alone says which version of a record is the last', async () => {
+  const names = (await readdir(join(PROJECT, 'src'), { recursive: true })).map((name) =>
+    name.replaceAll('\\', '/'),
+  )
+  const found: string[] = []
+  for (const name of names.filter((one) => /\.(ts|sql)$/.test(one) && !one.endsWith('/version-order.ts')))
+    for (const line of (await readFile(join(PROJECT, 'src', name), 'utf8')).split('\n'))
+      if (BY_VERSION.test(line)) found.push(`${name}: ${line.trim()}`)
+  expect(found).toEqual([
+    // What each load brought goes by commits.
+    expect.stringMatching(
+      /^analysis\/load_changes\.sql: .*ORDER BY version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING/,
+    ),
+    // A list of versions is sorted by key: its last versions are not chosen by it.
+    expect.stringMatching(
+      /^commit\/record-versions\.ts: `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version`/,
+    ),
+  ])
+})
+
 test('no two rooms export the same name', async () => {
   expect(await sharedNames(PROJECT)).toEqual([])
 })

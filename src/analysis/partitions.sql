@@ -18,10 +18,11 @@
 --   seen_to: latest date in the records
 --   snapshot: first snapshot that shows it
 --   loaded_at: when that was committed
---   version: number of its rows in the history views; NULL before the first commit of this release
+--   as_of: when the service said what it holds; where its records have different instants, the latest
+--   version: number of its rows in the history views
 -- example: SELECT run, sum(records) FROM partitions GROUP BY ALL
 CREATE OR REPLACE VIEW partitions AS
 SELECT partition, run, content, is_merged, lines, records, quarantined, filtered, rows, files, bytes,
   requested_from::DATE AS requested_from, requested_to::DATE AS requested_to,
-  least::TIMESTAMPTZ AS seen_from, greatest::TIMESTAMPTZ AS seen_to, snapshot, "time"::TIMESTAMPTZ AS loaded_at, version
+  least::TIMESTAMPTZ AS seen_from, greatest::TIMESTAMPTZ AS seen_to, snapshot, "time"::TIMESTAMPTZ AS loaded_at, as_of::TIMESTAMPTZ AS as_of, version
 FROM firmlake.fact_partitions();

@@ -17,7 +17,7 @@ SELECT 'note' AS severity, internal_id, company_name, country_code, NULL::SMALLI
   NULL::DOUBLE AS value, NULL::DOUBLE AS expected
 FROM (
   SELECT internal_id, company_name, country_code, is_current, current_currency_code AS currency,
-    lag(current_currency_code) OVER (PARTITION BY internal_id ORDER BY version) AS before
+    lag(current_currency_code) OVER (PARTITION BY internal_id ORDER BY as_of, version) AS before
   FROM companies_history
 )
 WHERE is_current AND currency <> before;

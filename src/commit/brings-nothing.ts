@@ -7,9 +7,17 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { ident } from '../lake/duckdb/sql.ts'
-import { fetchTables } from '../lake/files/fetch-tables.ts'
-import { LISTINGS, type Table, tablesOf } from '../lake/tables/tables.ts'
-import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
+import { type Table, tablesOf } from '../lake/tables/tables.ts'
+import {
+  filesOf,
+  oldVersions,
+  readTable,
+  type VersionedFile,
+  versionFacts,
+  versionFilesOf,
+} from '../lake/views/current-versions.ts'
+import { ofLastVersion } from '../lake/views/version-order.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
 import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -18,10 +26,16 @@ import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.t
 /** Comparing more records than this would cost more than the rows that it saves. */
 const MOST_RECORDS = 50_000
 
-/** The last version of each record, of all or of some. */
-const lastSql = (table: Table, files: readonly VersionedFile[], some = ''): string =>
-  `SELECT ${ident(table.owner ?? '')} AS owner, max(version) AS version
-  FROM (${readTable(table, files, 'with-version')}) ${some} GROUP BY owner`
+/** The last version of each record that came. */
+const cameSql = (table: Table, files: readonly VersionedFile[]): string =>
+  `SELECT ${ident(table.owner ?? '')} AS owner, ${ofLastVersion('version')} AS version
+  FROM (${readTable(table, files, 'with-as-of')}) GROUP BY owner`
+
+/** The version of each of these records that the lake shows. @param old the versions that it does not show */
+const heldSql = (table: Table, files: readonly VersionedFile[], old: string): string =>
+  `SELECT r.${ident(table.owner ?? '')} AS owner, r.version FROM (${readTable(table, files, 'with-version')}) AS r
+  ANTI JOIN (${old}) AS o ON o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version
+  WHERE owner IN (SELECT owner FROM came)`
 
 /** Rows of those records, each in its last version, as the table has them. */
 const rowsSql = (table: Table, files: readonly VersionedFile[], owners: string): string => {
@@ -33,24 +47,23 @@ const rowsSql = (table: Table, files: readonly VersionedFile[], owners: string):
 const countOf = async ({ rows }: StagedRun, sql: string): Promise<number> =>
   Number((await rows(`SELECT count(*) AS n FROM (${sql})`))[0]?.n)
 
-/** Whether all records of a content stand in the lake with the same values, and none of them as gone. */
+/** Whether the lake shows all records of a content with the same values. */
 const isKnown = async (staged: StagedRun, root: SnapshotRoot, content: Content): Promise<boolean> => {
   const { lake } = staged
   const main = tableNamed(content)
   const tables = tablesOf(content)
   const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes(content) ?? false)
-  await fetchTables(lake, snapshot, [...tables.map(({ name }) => name), LISTINGS.name], CHECK)
-  const came = lastSql(main, await stagedFiles(staged, main.name))
-  const held = lastSql(
-    main,
-    filesOf(snapshot, lake, main.name),
-    `WHERE ${ident(main.owner ?? '')} IN (SELECT owner FROM came)`,
+  await fetchTables(
+    lake,
+    snapshot,
+    tables.map(({ name }) => name),
+    CHECK,
   )
+  await fetchFiles(lake, versionFacts(versionFilesOf(snapshot, 'superseded', main)), CHECK)
+  const came = cameSql(main, await stagedFiles(staged, main.name))
+  const held = heldSql(main, filesOf(snapshot, lake, main.name), oldVersions(snapshot, lake, main))
   const owners = `WITH came AS MATERIALIZED (${came}), held AS MATERIALIZED (${held})`
   if ((await countOf(staged, `${owners} FROM came ANTI JOIN held USING (owner)`)) > 0) return false
-  const gone = readTable(LISTINGS, goneFiles(snapshot, lake, content), 'with-version')
-  const back = `${owners} SELECT 1 FROM held JOIN (${gone}) AS g ON g.internal_id = held.owner AND g.version > held.version`
-  if ((await countOf(staged, back)) > 0) return false
   for (const table of tables) {
     const here = rowsSql(table, filesOf(snapshot, lake, table.name), 'held')
     const there = rowsSql(table, await stagedFiles(staged, table.name), 'came')

@@ -17,6 +17,7 @@ import { checkPartitions, commitWithRetries, createNext, refuseForgotten } from 
 import type { CommitRequest } from './commit-run.ts'
 import { extendLists, type PartWriter } from './extend-list.ts'
 import type { ListVersions } from './record-versions.ts'
+import { withInstants } from './source-instants.ts'
 
 export interface CompactCommitRequest
   extends Pick<
@@ -45,7 +46,10 @@ const conflict = (run: string, lost: string): ToolkitError =>
     { run, partition: lost },
   )
 
-type CompactedSnapshot = Omit<Snapshot, 'versions'> & WithVersions & WithCompactions
+interface CompactedSnapshot extends Omit<Snapshot, 'versions'>, WithVersions, WithCompactions {
+  /** Those that the compaction has made, among `partitions`. */
+  readonly compacted: readonly CommittedPartition[]
+}
 
 /**
  * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile, whose versions count as later.
@@ -70,7 +74,7 @@ const compactedSnapshot = (
   const made = numberCompacted(
     newest,
     {
-      partitions: partitions.map((partition) => ({ ...partition, committed })),
+      partitions: withInstants(partitions).map((partition) => ({ ...partition, committed })),
       files: runFiles.map((file) => ({ ...file, run: lease.run, committed })),
     },
     later,
@@ -83,6 +87,7 @@ const compactedSnapshot = (
     pipeline: 'compact',
     tool,
     nextVersion: made.nextVersion,
+    compacted: made.partitions,
     partitions: [...made.partitions, ...later.partitions],
     files: [...made.files, ...later.files],
     ...(newest.pulls && { pulls: newest.pulls }),
@@ -94,23 +99,24 @@ const compactedSnapshot = (
 /** Writes the parts of the next snapshot. @param before how many were merged before: their parts stay as they are */
 const writeNext = async (
   writer: PartWriter,
-  { lists, ...fields }: SnapshotRoot,
+  root: SnapshotRoot,
   next: CompactedSnapshot,
   before: number,
   versions: ListVersions,
 ): Promise<SnapshotRoot> => ({
-  ...fields,
+  ...root,
   ...headOf(next),
   nextVersion: next.nextVersion,
   ...(next.compactions && { compactions: next.compactions }),
   totals: totalsOf(next),
   lists: await extendLists(
     writer,
-    { ...lists, partitions: [], files: [] },
+    { ...root.lists, partitions: [], files: [] },
     { partitions: next.partitions, files: next.files, merged: next.merged?.slice(before) },
   ),
-  // Only what came meanwhile supersedes what it has put together.
-  versions: await versions({ before: null, partitions: next.partitions, files: next.files, writer }),
+  versions: await versions({
+    ...{ before: root, compacted: next.compacted, partitions: next.partitions, files: next.files, writer },
+  }),
 })
 
 /** One attempt on a snapshot; `null` when another run was first. */

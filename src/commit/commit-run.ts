@@ -32,6 +32,7 @@ import {
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
 import type { ListVersions } from './record-versions.ts'
+import { withInstants } from './source-instants.ts'
 
 export interface CommitRequest extends CommitAttempts {
   /** The run, as it was when its files were looked at; its folder stays. Whoever commits need not own it. */
@@ -127,7 +128,7 @@ const writeNext = async (
   const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
   const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
   const { partitions, files, nextVersion } = numberLoaded(newest, {
-    partitions: bound.map((partition) => ({ ...partition, committed })),
+    partitions: withInstants(bound).map((partition) => ({ ...partition, committed })),
     files: runFiles.map((file) => ({ ...file, run, committed })),
   })
   return {

@@ -5,8 +5,18 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import { fetchTables } from '../lake/files/fetch-tables.ts'
-import { filesOf, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import { pathsSql, readParquet } from '../lake/duckdb/sql.ts'
+import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
+import { inLake } from '../lake/files/layout.ts'
+import {
+  filesOf,
+  oldVersions,
+  readTable,
+  type VersionedFile,
+  versionFacts,
+  versionFilesOf,
+} from '../lake/views/current-versions.ts'
+import { ofLastVersion } from '../lake/views/version-order.ts'
 import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
@@ -28,24 +38,36 @@ const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
   return currencies.size === 1 && only !== '' ? only : undefined
 }
 
-const companiesSql = (files: readonly VersionedFile[]): string =>
-  `SELECT internal_id AS id, current_currency_code AS currency, local_currency_code AS local, version
-  FROM (${readTable(tableNamed('companies'), files, 'with-version')})`
+const COMPANIES = tableNamed('companies')
 
-/** Companies that have another currency after the run; a hash of the staged ids bounds what is kept of the lake's. */
-const changedSql = (staged: readonly VersionedFile[], held: readonly VersionedFile[]): string => `staged AS (
-  SELECT id, max(version) AS version, arg_max_null(currency, version) AS currency,
-    arg_max_null(local, version) AS local
-  FROM (${companiesSql(staged)}) GROUP BY id),
+const companiesSql = (rows: string): string =>
+  `SELECT internal_id AS id, current_currency_code AS currency, local_currency_code AS local, * FROM (${rows})`
+
+/** The companies that a snapshot shows, and the lists of their versions; all on this machine. */
+interface Held {
+  readonly files: readonly VersionedFile[]
+  readonly old: string
+  /** Paths of the lists of last versions, in SQL. */
+  readonly last: string
+}
+
+/**
+ * Companies that have another currency after the run; a hash of the staged ids bounds what is kept of the lake's. What is older
+ * than that which the lake shows replaces nothing.
+ */
+const changedSql = (staged: readonly VersionedFile[], { files, old, last }: Held): string => `staged AS (
+  SELECT id, max(as_of) AS as_of, ${ofLastVersion('version')} AS version, ${ofLastVersion('currency')} AS currency,
+    ${ofLastVersion('local')} AS local
+  FROM (${companiesSql(readTable(COMPANIES, staged, 'with-as-of'))}) GROUP BY id),
 held AS (
-  SELECT id, max(version) AS version, arg_max_null(currency, version) AS currency,
-    arg_max_null(local, version) AS local
-  FROM (${companiesSql(held)}) WHERE id IN (SELECT id FROM staged) GROUP BY id),
+  SELECT id, version, currency, local FROM (${companiesSql(readTable(COMPANIES, files, 'with-version'))}) AS h
+  ANTI JOIN (${old}) AS o ON o.owner = h.id AND o.version = h.version
+  WHERE id IN (SELECT id FROM staged)),
 changed AS (
   SELECT id, held.currency AS was, staged.currency AS becomes, held.version AS held_version,
     staged.version AS staged_version, held.local IS DISTINCT FROM staged.local AS moved
-  FROM staged JOIN held USING (id)
-  WHERE upper(held.currency) <> upper(staged.currency))`
+  FROM staged JOIN held USING (id) JOIN ${readParquet(last)} AS l ON l.internal_id = id AND l.version = held.version
+  WHERE upper(held.currency) <> upper(staged.currency) AND staged.as_of >= l.as_of)`
 
 /** A company without money in its figures before or after has none that could be replaced. */
 const withFigures = (files: readonly VersionedFile[], version: string): string =>
@@ -66,13 +88,21 @@ const findCurrencyChange = async (
   const companies = await stagedFiles(staged, 'companies')
   if (companies.length === 0) return undefined
   const [seen] = await rows(
-    `SELECT min(upper(currency)) AS least, max(upper(currency)) AS most FROM (${companiesSql(companies)})`,
+    `SELECT min(upper(currency)) AS least, max(upper(currency)) AS most FROM (${companiesSql(readTable(COMPANIES, companies))})`,
   )
   if (seen?.least == null) return undefined
   if (seen.least === seen.most && seen.least === currencyOfAll(root)?.toUpperCase()) return undefined
   const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes('companies') ?? false)
-  const held = filesOf(snapshot, lake, 'companies')
-  await fetchTables(lake, snapshot, ['companies'], CHECK)
+  const lists = versionFacts(snapshot.versions.filter(({ table }) => table === COMPANIES.name))
+  const last = versionFacts(versionFilesOf(snapshot, 'last', COMPANIES))
+  if (last.length === 0) return undefined
+  const held: Held = {
+    files: filesOf(snapshot, lake, COMPANIES.name),
+    old: oldVersions(snapshot, lake, COMPANIES),
+    last: pathsSql(last.map(({ path }) => inLake(lake, path))),
+  }
+  await fetchTables(lake, snapshot, [COMPANIES.name], CHECK)
+  await fetchFiles(lake, lists, CHECK)
   const changed = changedSql(companies, held)
   const [count] = await rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
   if (Number(count?.companies) === 0) return undefined

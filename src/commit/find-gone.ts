@@ -5,9 +5,15 @@
 
 import { messageOf, ToolkitError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
-import { fetchTables } from '../lake/files/fetch-tables.ts'
+import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
-import { filesOf, goneFiles, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
+import {
+  filesOf,
+  oldVersions,
+  readTable,
+  versionFacts,
+  versionFilesOf,
+} from '../lake/views/current-versions.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { excessText, type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
@@ -28,9 +34,12 @@ export interface WholeListing {
   readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
   /**
    * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
-   * their ids.
+   * their ids. And when the last answer came, by its clock.
    */
-  readonly stillListed: (ids: readonly bigint[], pulls: readonly PullEntry[]) => Promise<ReadonlySet<bigint>>
+  readonly stillListed: (
+    ids: readonly bigint[],
+    pulls: readonly PullEntry[],
+  ) => Promise<{ readonly listed: ReadonlySet<bigint>; readonly asOf: string }>
 }
 
 /** Not all came. */
@@ -54,6 +63,8 @@ export interface GoneCompanies {
 export interface FoundGone {
   readonly listing: WholeListing
   readonly ids: readonly bigint[]
+  /** When the service said so, by its clock. */
+  readonly asOf: string
   /** The partitions in which they stand: of a company that stands in a later one, another run has heard since. */
   readonly known: ReadonlySet<string>
 }
@@ -65,21 +76,16 @@ export const readCompanies = async (lake: string, root: SnapshotRoot): Promise<S
   const holds = ({ contents = [] }: { readonly contents?: readonly string[] }): boolean =>
     contents.includes(LISTINGS.content)
   const snapshot = await readAllListed(lake, root, holds)
-  await fetchTables(lake, snapshot, [COMPANIES.name, LISTINGS.name], CHECK)
+  await fetchTables(lake, snapshot, [COMPANIES.name], CHECK)
+  await fetchFiles(lake, versionFacts(versionFilesOf(snapshot, 'superseded', COMPANIES)), CHECK)
   return snapshot
 }
 
-/** `id` and `version` of each company's last row, where it is shown; `meant`: whether a condition holds for it. */
-export const shownCompanies = (snapshot: Snapshot, lake: string, condition = 'true'): string => {
-  const versioned = (table: typeof COMPANIES, files: readonly VersionedFile[]): string =>
-    readTable(table, files, 'with-version')
-  return `SELECT id, max(version) AS version, arg_max_null(meant, version) AS meant FROM (
-  SELECT internal_id AS id, version, coalesce(${condition}, false) AS meant
-  FROM (${versioned(COMPANIES, filesOf(snapshot, lake, COMPANIES.name))})
-  UNION ALL SELECT internal_id, version, NULL
-  FROM (${versioned(LISTINGS, goneFiles(snapshot, lake, LISTINGS.content))})
-) GROUP BY id HAVING meant IS NOT NULL`
-}
+/** `id` and `version` of each company that is shown; `meant`: whether a condition holds for it. */
+export const shownCompanies = (snapshot: Snapshot, lake: string, condition = 'true'): string =>
+  `SELECT r.internal_id AS id, r.version, coalesce(${condition}, false) AS meant
+FROM (${readTable(COMPANIES, filesOf(snapshot, lake, COMPANIES.name), 'with-version')}) AS r
+ANTI JOIN (${oldVersions(snapshot, lake, COMPANIES)}) AS o ON o.owner = r.internal_id AND o.version = r.version`
 
 /** Companies that the lake shows in the scope of a listing, and those of them that the run has not loaded. */
 const lackingOf = async (
@@ -138,9 +144,9 @@ export const findGone = async (
     return { search, marked: 0, reason }
   }
   try {
-    const listed = await listing.stillListed(ids, pulls)
+    const { listed, asOf } = await listing.stillListed(ids, pulls)
     const gone = ids.filter((id) => !listed.has(id))
-    return gone.length === 0 ? undefined : { listing, ids: gone, known }
+    return gone.length === 0 ? undefined : { listing, ids: gone, asOf, known }
   } catch (error) {
     signal?.throwIfAborted()
     // The load is complete without it: the next whole pull finds them again.

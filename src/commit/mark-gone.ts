@@ -49,7 +49,12 @@ interface RunWithListings {
 }
 
 /** The manifest's entry of companies that a listing no longer had: a partition without records. @param name the search, in words */
-export const listingEntry = (run: string, name: string, files: readonly FileEntry[]): PartitionEntry => ({
+export const listingEntry = (
+  run: string,
+  name: string,
+  asOf: string,
+  files: readonly FileEntry[],
+): PartitionEntry => ({
   id: LISTINGS.name,
   run,
   content: LISTINGS.content,
@@ -57,6 +62,7 @@ export const listingEntry = (run: string, name: string, files: readonly FileEntr
     ...{ kind: 'listing', name, bytes: 0, sha256: files[0]?.sha256 ?? '' },
     ...{ block: 0, firstLine: 1, offset: 0, last: true },
   },
+  asOf,
   range: { field: 'ContentUpdatedAt', requested: null, observed: null },
   counts: {
     ...{ lines: 0, records: 0, quarantined: 0 },
@@ -80,7 +86,7 @@ const writeGone = async (
   const snapshot = await readCompanies(lake, root)
   const pulls = await listOf(lake, root, 'pulls')
   const entries: PartitionEntry[] = []
-  for (const { listing, ids, known } of found) {
+  for (const { listing, ids, asOf, known } of found) {
     const seen = snapshot.partitions.flatMap((one) =>
       known.has(nameOfPartition(one)) ? [[one.version, timeOf(one.committed.time)] as const] : [],
     )
@@ -95,7 +101,7 @@ ORDER BY internal_id`
     const { files, rows: written } = await loader.withRows(rows, (gone) =>
       sink.write(id, LISTINGS.name, gone),
     )
-    if (written > 0) entries.push({ ...listingEntry(run, listing.search, files), id })
+    if (written > 0) entries.push({ ...listingEntry(run, listing.search, asOf, files), id })
   }
   return entries
 }

@@ -8,11 +8,12 @@ import { join } from 'node:path'
 import { writeError } from '../core/errors.ts'
 import type { CommittedPartition, FileOfRun, VersionFile } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
+import { ident, literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes, defaultLocalBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { LISTINGS, mainTables, TABLES, type Table } from '../lake/tables/tables.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../lake/views/current-versions.ts'
+import { lastVersionWith, ofLastVersion, versionOrder } from '../lake/views/version-order.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
@@ -28,6 +29,8 @@ interface Added {
 interface ListRequest extends Added {
   /** The lists before; none where the commit lists all that there is. */
   readonly before: Pick<SnapshotRoot, 'versions'> | null
+  /** Partitions of a compaction, in which all versions with lower numbers than theirs are put together. @default none */
+  readonly compacted?: readonly CommittedPartition[] | undefined
   readonly writer: PartWriter
 }
 
@@ -55,6 +58,12 @@ const SIZES = {
   smallRows: 100_000,
 }
 
+/** So many rows, one after the other, as of one instant. */
+interface DatedRows {
+  readonly rows: number
+  readonly asOf: string
+}
+
 /** A file of keys, all of one version. */
 interface KeyFile {
   readonly path: string
@@ -62,13 +71,26 @@ interface KeyFile {
   readonly bytes: number
   readonly sha256: string
   readonly version: number
+  readonly dated: readonly DatedRows[]
+}
+
+/** A dictionary goes by its versions alone. */
+const NO_INSTANT = new Date(0).toISOString()
+
+/** The instants of a partition's records: where small sources share it, their records stand one source after the other. */
+const datedRows = ({ asOf, sources = [], counts }: CommittedPartition): readonly DatedRows[] => {
+  const own = sources.map((one) => ({ rows: one.counts.records, asOf: one.asOf ?? asOf }))
+  const [first = { rows: counts.records, asOf }] = own
+  return own.every((one) => one.asOf === first.asOf) ? [first] : own
 }
 
 /** Files of a table; those of a sink that writes no Parquet are of a lake that is not queried. */
 const filesOf = ({ partitions, files }: Added, name: string): readonly KeyFile[] =>
   [
-    ...partitions.flatMap((one) => one.files.map((file) => ({ ...file, version: one.version }))),
-    ...files,
+    ...partitions.flatMap((one) =>
+      one.files.map((file) => ({ ...file, version: one.version, dated: datedRows(one) })),
+    ),
+    ...files.map((file) => ({ ...file, dated: [{ rows: file.rows, asOf: NO_INSTANT }] })),
   ].filter(({ table, path }) => table === name && path.endsWith('.parquet'))
 
 const rowsOf = (files: readonly { readonly rows: number }[]): number =>
@@ -88,6 +110,23 @@ interface ToExtend {
   readonly listings: readonly KeyFile[]
 }
 
+const instantSql = (asOf: string): string => `TIMESTAMPTZ ${literal(asOf)}`
+
+const isOfOneInstant = ({ dated }: KeyFile): boolean => dated.length === 1
+
+/** The instant of a row by its place in the file. */
+const asOfRow = ({ dated }: KeyFile): string => {
+  let behind = 0
+  const cases = dated.map(({ rows, asOf }) => {
+    behind += rows
+    return `WHEN file_row_number < ${behind} THEN ${instantSql(asOf)}`
+  })
+  return `CASE ${cases.join(' ')} END`
+}
+
+const holds = (files: CommittedPartition['files'], name: string): boolean =>
+  files.some(({ table }) => table === name)
+
 class TableVersions {
   readonly #context: VersionsContext
   readonly #table: Table
@@ -105,15 +144,23 @@ class TableVersions {
     this.#scratch = inLake(context.lake, `${RUNS_FOLDER}/${temporaryName()}`)
   }
 
-  /** Keys of files with their version. */
-  #keysIn(files: readonly KeyFile[], placeOf: PlaceOf): string {
-    const paths = pathsSql(files.map(({ path }) => placeOf(path)))
-    return `SELECT ${this.#keys}, CAST([${files.map(({ version }) => version).join(',')}][file_index::BIGINT + 1] AS BIGINT) AS version
-FROM ${readParquet(paths, 'union_by_name = true')}`
+  /** Keys of files with what stands beside them in a list. */
+  #keysIn(files: readonly KeyFile[], placeOf: PlaceOf, isListing: boolean): string {
+    const [alike, mixed] = [files.filter(isOfOneInstant), files.filter((file) => !isOfOneInstant(file))]
+    const ofFile = (values: readonly (number | string)[]): string =>
+      `[${values.join(',')}][file_index::BIGINT + 1]`
+    const asOfAlike = ofFile(alike.map(({ dated }) => instantSql(dated[0]?.asOf ?? NO_INSTANT)))
+    const rows = (some: readonly KeyFile[], asOf: string, ...more: readonly string[]): string =>
+      `SELECT ${this.#keys}, ${ofFile(some.map(({ version }) => version))}::BIGINT AS version, ${asOf} AS as_of, ${isListing} AS is_listing
+FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_name = true', ...more)}`
+    return [
+      ...(alike.length > 0 ? [rows(alike, asOfAlike)] : []),
+      ...mixed.map((file) => rows([file], asOfRow(file), 'file_row_number = true')),
+    ].join('\nUNION ALL ')
   }
 
   /** The same of a lake in a bucket: a few files at a time are fetched, and only their keys are kept. */
-  async #copyKeys(files: readonly KeyFile[]): Promise<string> {
+  async #copyKeys(files: readonly KeyFile[], isListing: boolean): Promise<string> {
     const { lake, session, localBytes = defaultLocalBytes(lake) } = this.#context
     const scratch = this.#scratch
     const copies: string[] = []
@@ -121,7 +168,7 @@ FROM ${readParquet(paths, 'union_by_name = true')}`
     for (const some of cutByBytes(files, localBytes)) {
       const copy = join(scratch, `keys-${some[0]?.version}-${copies.length}.parquet`)
       await withFiles(lake, some, join(scratch, 'files'), {}, (placeOf) =>
-        session.copy(this.#keysIn(some, placeOf), copy, { kind: 'parquet' }),
+        session.copy(this.#keysIn(some, placeOf, isListing), copy, { kind: 'parquet' }),
       )
       copies.push(copy)
     }
@@ -130,7 +177,7 @@ FROM ${readParquet(paths, 'union_by_name = true')}`
 
   /** Rows of lists of one kind. */
   #listed(files: readonly VersionFile[], placeOf: PlaceOf): string {
-    return `FROM ${readParquet(pathsSql(versionFacts(files).map(({ path }) => placeOf(path))))}`
+    return `FROM ${readParquet(pathsSql(versionFacts(files).map(({ path }) => placeOf(path))), 'union_by_name = true')}`
   }
 
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
@@ -178,11 +225,23 @@ FROM ${readParquet(paths, 'union_by_name = true')}`
     const written: VersionFile[] = []
     for (let piece = 0; piece < pieces; piece += 1) {
       const some = `SELECT * FROM (${all})${pieces === 1 ? '' : ` WHERE hash(${this.#keys}) % ${pieces} = ${piece}`}`
-      // Where a key stands in several lists, the greatest version is the last.
-      const last = `SELECT ${this.#keys}, max(version) AS version FROM (${some}) GROUP BY ALL`
-      written.push(...(await this.#write(kind, kind === 'last' ? last : some)))
+      written.push(...(await this.#write(kind, kind === 'last' ? this.#lastOf(some) : some)))
     }
     return [...before.slice(0, at), ...written]
+  }
+
+  /** The last version of each key in the order, where several lists have the key. */
+  #lastOf(rows: string): string {
+    return `SELECT ${this.#keys}, last.version AS version, last.as_of AS as_of, last.is_listing AS is_listing
+FROM (SELECT ${this.#keys}, ${lastVersionWith('is_listing')} AS last FROM (${rows}) GROUP BY ${this.#keys})`
+  }
+
+  /** Those of some versions of records that others are behind of in the order, with the first of these. */
+  #behindOthers(rows: string): string {
+    return `SELECT * FROM (
+  SELECT ${this.#keys}, version, as_of, is_listing, min(version) OVER behind AS next, arg_min(is_listing, version) OVER behind AS is_gone
+  FROM (${rows}) WINDOW behind AS (PARTITION BY ${this.#keys} ORDER BY ${versionOrder()} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+) WHERE next IS NOT NULL`
   }
 
   /** Makes the table of versions that are newly superseded, among those that came and the last ones before. @returns how many */
@@ -192,15 +251,12 @@ FROM ${readParquet(paths, 'union_by_name = true')}`
     const before =
       last === undefined
         ? ''
-        : ` UNION ALL SELECT ${this.#keys}, max(version), false FROM (${last}) SEMI JOIN came USING (${this.#keys}) GROUP BY ${this.#keys}`
+        : ` UNION ALL ${this.#lastOf(`SELECT * FROM (${last}) SEMI JOIN came USING (${this.#keys})`)}`
     for (let piece = 0; piece < pieces; piece += 1) {
       const some =
         pieces === 1 ? came : `SELECT * FROM (${came}) WHERE hash(${this.#keys}) % ${pieces} = ${piece}`
       const found = `WITH came AS MATERIALIZED (${some})
-SELECT * FROM (
-  SELECT ${this.#keys}, version, lead(version) OVER of_key AS next, lead(is_gone) OVER of_key AS is_gone
-  FROM (FROM came${before}) WINDOW of_key AS (PARTITION BY ${this.#keys} ORDER BY version)
-) WHERE next IS NOT NULL`
+${this.#behindOthers(`FROM came${before}`)}`
       await session.run(
         piece === 0
           ? `CREATE OR REPLACE TEMP TABLE newly_superseded AS ${found}`
@@ -235,25 +291,24 @@ SELECT * FROM (
     placeOf: PlaceOf,
   ): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
-    const keysIn = (files: readonly KeyFile[]): Promise<string> | string =>
-      storageOf(lake).isRemote ? this.#copyKeys(files) : this.#keysIn(files, (path) => inLake(lake, path))
+    const keysIn = (files: readonly KeyFile[], isListing = false): Promise<string> | string =>
+      storageOf(lake).isRemote
+        ? this.#copyKeys(files, isListing)
+        : this.#keysIn(files, (path) => inLake(lake, path), isListing)
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const sizes = Map.groupBy(records, ({ version }) => version)
     const [greatest] = [...sizes].sort(([, a], [, b]) => rowsOf(b) - rowsOf(a))
     const base = last.length === 0 && greatest ? greatest[1] : []
     const others = records.filter((file) => !base.includes(file))
     const came = [
-      ...(others.length > 0 ? [`SELECT *, false AS is_gone FROM (${await keysIn(others)})`] : []),
-      ...(listings.length > 0 ? [`SELECT *, true AS is_gone FROM (${await keysIn(listings)})`] : []),
+      ...(others.length > 0 ? [await keysIn(others)] : []),
+      ...(listings.length > 0 ? [await keysIn(listings, true)] : []),
     ].join('\nUNION ALL ')
     const based = base.length > 0 ? await keysIn(base) : undefined
     const known = based ?? (last.length > 0 ? this.#listed(last, placeOf) : undefined)
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
-    const all = [
-      ...(based === undefined ? [] : [based]),
-      ...(rows > 0 ? [`SELECT ${this.#keys}, version FROM (${came})`] : []),
-    ]
+    const all = [...(based === undefined ? [] : [based]), ...(rows > 0 ? [came] : [])]
     const newest = { sql: all.join('\nUNION ALL '), rows: rowsOf([...records, ...listings]) }
     const extended = [
       ...(await this.#extend('last', last, newest, placeOf)),
@@ -266,6 +321,52 @@ SELECT * FROM (
     ]
     await session.run('DROP TABLE IF EXISTS newly_superseded')
     return extended
+  }
+
+  /** The lists once a compaction has put together all versions below its own. Its records keep the instants that they had. */
+  async merge(
+    before: readonly VersionFile[],
+    compacted: readonly CommittedPartition[],
+  ): Promise<readonly VersionFile[]> {
+    const own = before.filter(({ table }) => table === this.#table.name)
+    const first = Math.min(...compacted.map(({ version }) => version))
+    const versionOf = (table: string): number | undefined =>
+      compacted.find(({ content, files }) => content === this.#table.content && holds(files, table))?.version
+    const [records, listings] = [versionOf(this.#table.name), versionOf(LISTINGS.name)]
+    const { lake, session } = this.#context
+    const pieces = Math.max(1, Math.ceil(rowsOf(own) / (this.#context.sizes ?? SIZES).mostRows))
+    const written: VersionFile[] = []
+    try {
+      await withFiles(lake, versionFacts(own), join(this.#scratch, 'lists'), {}, async (placeOf) => {
+        for (let piece = 0; piece < pieces && own.length > 0; piece += 1) {
+          const known = `SELECT DISTINCT ${this.#keys}, version, as_of, is_listing FROM (${this.#listed(own, placeOf)})
+WHERE hash(${this.#keys}) % ${pieces} = ${piece}`
+          const merged = `FROM known WHERE version < ${first}`
+          const all = [
+            `FROM known WHERE version > ${first}`,
+            ...(records === undefined
+              ? []
+              : [
+                  `SELECT ${this.#keys}, ${records}, max(as_of), false ${merged} AND NOT is_listing GROUP BY ${this.#keys}`,
+                ]),
+            ...(listings === undefined
+              ? []
+              : [
+                  `SELECT ${this.#keys}, ${listings}, max(as_of), true ${merged} GROUP BY ${this.#keys}
+HAVING ${ofLastVersion('is_listing')}`,
+                ]),
+          ]
+          await session.run(`CREATE OR REPLACE TEMP TABLE all_versions AS WITH known AS MATERIALIZED (${known})
+${all.join('\nUNION ALL ')}`)
+          written.push(...(await this.#write('last', this.#lastOf('FROM all_versions'))))
+          written.push(...(await this.#write('superseded', this.#behindOthers('FROM all_versions'))))
+        }
+      })
+      await session.run('DROP TABLE IF EXISTS all_versions')
+    } finally {
+      await rm(this.#scratch, { recursive: true, force: true })
+    }
+    return written
   }
 
   /** The lists without the rows of some companies. */
@@ -294,10 +395,15 @@ SELECT * FROM (
 /** Lists the versions of a commit in a session. */
 export const listVersions =
   (context: VersionsContext): ListVersions =>
-  async ({ before, writer, ...added }) => {
+  async ({ before, compacted, writer, ...added }) => {
     const lists: VersionFile[] = []
-    for (const table of versionedTables())
-      lists.push(...(await new TableVersions(context, table, writer).extend(before?.versions ?? [], added)))
+    for (const table of versionedTables()) {
+      const own = new TableVersions(context, table, writer)
+      const known = before?.versions ?? []
+      if (compacted === undefined) lists.push(...(await own.extend(known, added)))
+      else if (table.content === undefined) lists.push(...(await own.extend([], added)))
+      else lists.push(...(await own.merge(known, compacted)))
+    }
     return lists
   }
 

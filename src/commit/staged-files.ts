@@ -7,6 +7,7 @@ import { inLake, stagingPath } from '../lake/files/layout.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 import type { VersionedFile } from '../lake/views/current-versions.ts'
 import { statPath } from '../support/list-files.ts'
+import { withInstants } from './source-instants.ts'
 
 /** A run before its commit, and a session that reads its rows. */
 export interface StagedRun {
@@ -25,21 +26,21 @@ export const tableNamed = (name: string): Table => {
   return table
 }
 
-/** Staged, or in their places already; versions in their order. */
+/** Staged, or in their places already, with the instants that the commit will give; versions in their order. */
 export const stagedFiles = async (
   { lake, run, partitions }: Omit<StagedRun, 'rows'>,
   table: string,
 ): Promise<readonly VersionedFile[]> => {
   const found: VersionedFile[] = []
   const placed: FileEntry[] = []
-  for (const [version, partition] of partitions.entries()) {
+  for (const [version, partition] of withInstants(partitions).entries()) {
     for (const file of partition.files) {
       if (file.table !== table || !file.path.endsWith('.parquet')) continue
       const staged = inLake(lake, `${stagingPath(run)}/${table}/${file.path.split('/').at(-1)}`)
       const isStaged = (await statPath(staged)) !== null
       if (!isStaged) placed.push(file)
       const path = isStaged ? staged : inLake(lake, file.path)
-      found.push({ path, bytes: file.bytes, version, partition })
+      found.push({ path, bytes: file.bytes, version, partition, asOf: partition.asOf })
     }
   }
   if (placed.length > 0) await fetchFiles(lake, placed, CHECK)

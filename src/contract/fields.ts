@@ -40,6 +40,8 @@ export interface DateTimeField<O extends Omitted = Omitted> extends Described<O>
   readonly kind: 'date-time'
   /** Whether it is a day: the one that is written, whatever offset stands behind it. @default false: it is an instant */
   readonly isDay?: true
+  /** Whether it says when the service last changed something. @default false */
+  readonly isStamp?: true
 }
 export interface TextsField<O extends Omitted = Omitted> extends Described<O> {
   readonly kind: 'texts'
@@ -132,6 +134,11 @@ export const dateTime = <const O extends Omitted>(omitted: O, about: string): Da
   kind: 'date-time',
   omitted,
   about,
+})
+/** When the service last changed something; the default date-time where it never did. */
+export const stamp = (about: string): DateTimeField<'default'> & { readonly isStamp: true } => ({
+  ...dateTime('default', about),
+  isStamp: true,
 })
 /** A day, which the service writes as a date-time. */
 export const calendarDay = <const O extends Omitted>(omitted: O, about: string): DateTimeField<O> => ({

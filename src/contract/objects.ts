@@ -17,6 +17,7 @@ import {
   says,
   selfList,
   series,
+  stamp,
   text,
   texts,
 } from './fields.ts'
@@ -121,14 +122,14 @@ export const META_DATA = object(
     FiscalYearLength: integer('zero', 'Months, typically 12.'),
     LastFiscalYearEnd: calendarDay('default', 'End of most recent fiscal year.'),
     LastReportQuarter: calendarDay('default', 'End of most recent quarterly report.'),
-    BeneficialOwnerUpdatedAt: dateTime('default', 'UBO data update.'),
-    CompanyInfoUpdatedAt: dateTime('default', 'Company info update.'),
-    FinancialsUpdatedAt: dateTime('default', 'Primary financials update.'),
-    SecondaryFinancialsUpdatedAt: dateTime('default', 'Secondary financials update.'),
-    KeyPeopleUpdatedAt: dateTime('default', 'Key people update.'),
-    OwnersUpdatedAt: dateTime('default', 'Ownership update.'),
-    ContentUpdatedAt: dateTime('default', 'Overall content update (including relations).'),
-    RelationsUpdatedAt: dateTime('default', 'Relationship data update.'),
+    BeneficialOwnerUpdatedAt: stamp('UBO data update.'),
+    CompanyInfoUpdatedAt: stamp('Company info update.'),
+    FinancialsUpdatedAt: stamp('Primary financials update.'),
+    SecondaryFinancialsUpdatedAt: stamp('Secondary financials update.'),
+    KeyPeopleUpdatedAt: stamp('Key people update.'),
+    OwnersUpdatedAt: stamp('Ownership update.'),
+    ContentUpdatedAt: stamp('Overall content update (including relations).'),
+    RelationsUpdatedAt: stamp('Relationship data update.'),
     GeneratedAt: dateTime('default', 'When the data schema was last updated; not a content change.'),
   },
 )
@@ -193,7 +194,7 @@ const OWNERSHIP_FIELDS = {
   ProtocolDate: calendarDay('default', 'Date of the ownership protocol/document.'),
   InDate: calendarDay('default', 'Date the ownership became effective.'),
   OutDate: calendarDay('null', 'Date the ownership ended.'),
-  UpdatedAt: dateTime('default', 'Last update.'),
+  UpdatedAt: stamp('Last update.'),
 } as const
 
 export const OWNERSHIP = object('Ownership', 'An ownership record.', OWNERSHIP_FIELDS)
@@ -218,7 +219,7 @@ export const ROLE = object('Role', 'A board, CEO or other role.', {
   Category: text('null', 'Role category.'),
   InDate: calendarDay('default', 'Start of the role.'),
   OutDate: calendarDay('null', 'End of the role.'),
-  UpdatedAt: dateTime('default', 'Last update.'),
+  UpdatedAt: stamp('Last update.'),
 })
 
 export const ADDRESS = object('Address', 'An address in relations.', {
@@ -251,7 +252,7 @@ export const RELATION = object('Relation', 'An entity, company or person, in Par
   KeyPersonRoles: many(ROLE, 'Board, CEO and other roles.'),
   History: selfList('Historical relationship records; needs subscription authorization.'),
   RegistrationDate: calendarDay('null', 'Entity registration date.'),
-  UpdatedAt: dateTime('default', 'Last update.'),
+  UpdatedAt: stamp('Last update.'),
 })
 
 export const UBO_DETAILS = object('UBODetails', 'Beneficial-owner registration summary.', {

@@ -19,6 +19,8 @@ export interface Block {
    * quarantine, whose lines have gaps between them, and small ones together). None of the lines is blank then.
    */
   readonly places?: readonly LinePlace[]
+  /** As of which its lines are, ISO 8601 in UTC, where not all lines of its source are of one instant. */
+  readonly asOf?: string | undefined
   /** Returns the memory of `bytes` for later blocks; afterwards nothing may read them. */
   readonly release?: () => void
 }

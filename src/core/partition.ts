@@ -34,6 +34,8 @@ export interface SourceEntry extends SourceFacts {
 export interface SharedSource extends SourceEntry {
   /** Its share of the partition. */
   readonly counts: LineCounts
+  /** The instant of its own records, as `asOf` of a partition. */
+  readonly asOf?: string
 }
 
 /** One pull or sync as a whole: where "since last" continues from, and what no window could cover. */
@@ -109,6 +111,11 @@ export interface PartitionEntry {
   readonly content: Content
   /** Several small sources stand here as one: see `togetherAs`. */
   readonly source: SourceEntry
+  /**
+   * The instant at which the service said what the partition holds, ISO 8601 in UTC: the one that its source has, else the
+   * latest stamp in its own records; absent where there is none. The commit finds that of the whole source.
+   */
+  readonly asOf?: string
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
   readonly range: DateRange
@@ -136,7 +143,13 @@ export interface CommitFacts {
 }
 
 /** One partition as it stands in a snapshot. */
-export interface CommittedPartition extends PartitionEntry, CommitFacts {}
+export interface CommittedPartition extends PartitionEntry, CommitFacts {
+  /**
+   * The instant at which the service said what it holds: of one record the version with the latest is current. Where records
+   * have different ones, as in a compaction, it is the latest, and the lists of versions have that of each.
+   */
+  readonly asOf: string
+}
 
 /** A file that belongs to a run, not to one partition. */
 export interface FileOfRun extends FileEntry, CommitFacts {
@@ -144,9 +157,10 @@ export interface FileOfRun extends FileEntry, CommitFacts {
 }
 
 /**
- * A Parquet file beside the manifest that says which version of each record is the `last`, or which versions others have
- * `superseded`. Columns: the key of the main table, `version`; of superseded ones also `next`, the version that came after, and
- * `is_gone`, whether that is a listing which lacks the company.
+ * A Parquet file beside the manifest that says which version of each record is the `last` in the order of the lake, or which
+ * versions others have `superseded`. Columns: the key of the main table, `version`, `as_of` (of a dictionary
+ * always the same), `is_listing`, whether it is a listing which lacks the company. Of superseded ones also `next`, the first version
+ * that is behind it in the order (a lower one where it was superseded when it came), and `is_gone`, whether that is a listing.
  */
 export interface VersionFile {
   readonly kind: 'last' | 'superseded'
@@ -175,7 +189,7 @@ export interface SnapshotHead {
  * (`manifest/snapshots/snapshot-root.ts`).
  */
 export interface Snapshot extends SnapshotHead {
-  /** In the order of commits: of one company the later partition is the current version. */
+  /** In the order of commits. */
   readonly partitions: readonly CommittedPartition[]
   /** Files that belong to a run, not to one partition (its `line_items` dictionary). */
   readonly files: readonly FileOfRun[]

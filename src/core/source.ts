@@ -41,6 +41,8 @@ export interface Source {
   readonly blocks?: () => AsyncIterable<Block>
   /** The small sources that it consists of: their lines stand in one block, in this order. */
   readonly shared?: readonly SharedPart[]
+  /** The instant at which the service said what it holds, where that is known before it is read; ISO 8601 in UTC. */
+  readonly asOf?: string
   /** Further facts for the manifest, known once the fingerprint is. */
   readonly details?: () => SourceDetails
   /** Called when nobody will open it again: all its partitions are journaled, or it is skipped. */
@@ -54,12 +56,15 @@ export interface SharedPart {
   readonly kind: Source['kind']
   readonly name: string
   readonly fingerprint: Fingerprint
+  readonly asOf?: string | undefined
   /** Where its lines begin in the bytes of the block. */
   readonly from: number
 }
 
 export interface SourceDetails extends SourceFacts {
   readonly requested?: DateRange['requested']
+  /** As of the source, where only reading it shows it. */
+  readonly asOf?: string
 }
 
 /** Length and hash of what a source holds. */

@@ -15,6 +15,8 @@ export interface RecordRow {
   readonly country: number
   readonly currency: number
   readonly extra: string | undefined
+  /** The latest stamp in it, in milliseconds since 1970; 0: none. */
+  readonly stamp: number
 }
 
 /** The rows as they pass between threads. */
@@ -36,6 +38,7 @@ export class BlockRows {
     next: Uint32Array,
     figuresEnd: Uint32Array,
     headcountsEnd: Uint32Array,
+    stamp: Float64Array,
   })
   readonly figures = new SeriesRows()
   readonly headcounts = new SeriesRows()
@@ -86,7 +89,7 @@ export class BlockRows {
   }
 
   /** Takes the record at hand in, with the rows that it has. @returns its number in the block */
-  addRecord({ id, start, next, country, currency, extra }: RecordRow): number {
+  addRecord({ id, start, next, country, currency, extra, stamp }: RecordRow): number {
     const record = this.records.startRow()
     const { columns } = this.records
     columns.id[record] = BigInt(id)
@@ -94,6 +97,7 @@ export class BlockRows {
     columns.currency[record] = currency
     columns.start[record] = start
     columns.next[record] = next
+    columns.stamp[record] = stamp
     columns.figuresEnd[record] = this.figures.figures.length
     columns.headcountsEnd[record] = this.headcounts.figures.length
     if (extra !== undefined) this.extras.set(record, extra)

@@ -12,12 +12,23 @@ const TWO_32 = 0x100000000
 
 const MASK_LENGTH = JSON.stringify(PROTECTED_IDENTITY).length
 
+const DAY_LENGTH = '"2026-01-31"'.length
+const DAY_MS = 86_400_000
+
 export class CellTaker {
+  /** The latest stamp since it was set, in milliseconds since 1970; 0: none. */
+  stamp = 0
+  readonly #stampsUntil: number
   readonly #instant = new InstantReader()
   readonly #number = new Float64Array(1)
   readonly #whole = new BigInt64Array(this.#number.buffer)
   /** Both as two words. */
   readonly #words = new Uint32Array(this.#number.buffer)
+
+  /** @param stampsUntil stamps that are later are left out, in milliseconds since 1970 */
+  constructor(stampsUntil = Number.POSITIVE_INFINITY) {
+    this.#stampsUntil = stampsUntil
+  }
 
   /** Takes the value, not null, of the field at `place` in its table, whose JSON stands in `block` from `from` to `to`. */
   take(rows: RecordRows, field: Field, place: number, block: Buffer, from: number, to: number): void {
@@ -61,7 +72,7 @@ export class CellTaker {
 
   #takeInstant(
     rows: RecordRows,
-    { isDay }: DateTimeField,
+    { isDay, isStamp }: DateTimeField,
     place: number,
     block: Buffer,
     from: number,
@@ -70,11 +81,22 @@ export class CellTaker {
     const form = this.#instant.read(block, from + 1, to - 1, isDay)
     if (form === 'absent') return
     if (form === 'other') {
+      if (isStamp) this.#note(Date.parse(block.toString('latin1', from + 1, to - 1)))
       rows.oddCell(place | ODD, from, to)
       return
     }
+    if (isStamp) {
+      const at = Math.floor((this.#instant.high * TWO_32 + this.#instant.low) / 1000)
+      // Without a time of day it is the end of its day, of a day that has not ended this moment.
+      if (to - from > DAY_LENGTH) this.#note(at)
+      else if (at <= this.#stampsUntil) this.#note(Math.min(at + DAY_MS - 1, this.#stampsUntil))
+    }
     rows.cell(place | VALUE, this.#instant.low, this.#instant.high)
     if (form === 'unlike') rows.cell(place | REPORTED, from, to)
+  }
+
+  #note(stamp: number): void {
+    if (stamp > this.stamp && stamp <= this.#stampsUntil) this.stamp = stamp
   }
 
   /** Where the service omits a 0, one that is sent means the same as none. */

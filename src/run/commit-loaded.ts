@@ -11,6 +11,7 @@ import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find
 import type { GoneInRun } from '../commit/mark-gone.ts'
 import { excessText, type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
 import { listVersions } from '../commit/record-versions.ts'
+import { byInstant } from '../commit/source-instants.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
@@ -182,7 +183,7 @@ const commitPlanned = async (
   if (!isEmpty) await gone?.find(await newestRoot(lake))
   const runFiles = partitions.length > 0 ? await dictionaryOf(finished, loader, sink, attempt) : []
   const placed = options.work !== undefined
-  await sink.commit([...(placed ? [] : partitions.flatMap(({ files }) => files)), ...runFiles])
+  await sink.commit([...(placed ? [] : byInstant(partitions).flatMap(({ files }) => files)), ...runFiles])
   const outcome = await commitPartitions({
     ...{ lease: seen, pipeline: pipelineOf(plan), tool: TOOL, again: plan.again, maxUnknownNames },
     ...{ partitions, runFiles, pulls, now: () => new Date(), random: randomBytes, signal },

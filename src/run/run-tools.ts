@@ -15,6 +15,7 @@ import { refusedBy } from '../manifest/form/forgotten.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import { parquetLake } from '../sink/parquet-lake.ts'
 import { makeFolder } from '../support/durable-files.ts'
+import { runBegan } from '../support/run-ids.ts'
 import { settled } from '../support/side-by-side.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from './memory-shares.ts'
 import { notResumable } from './opened-job.ts'
@@ -136,7 +137,7 @@ export const withTools = async <T>(
     }),
   )
   const checkers = openCheckers({
-    ...{ maxDepth, maxUnknownPerRecord },
+    ...{ maxDepth, maxUnknownPerRecord, stampsUntil: Date.parse(runBegan(run)) },
     // Names that the contract does not know may be what is left out.
     maxUnknownNames: taken.take ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,

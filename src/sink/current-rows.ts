@@ -3,7 +3,7 @@
  * The SQL is such that DuckDB and PostgreSQL both take it.
  *
  * Of a record that several partitions of a run hold, the rows of the last one are loaded. A database that has rows of
- * the record already loses them, in all tables of the record's content: what a later version leaves out is gone.
+ * the record already loses them, in all tables of the record's content: what a later one leaves out is gone.
  */
 
 import { posix } from 'node:path'
@@ -18,10 +18,13 @@ export const LOADS_TABLE = 'firmlake_loads'
 export const ABOUT_TAKEN =
   'What the rows lack of what came, and what was computed for them; NULL where neither.'
 
-/** A staged file of a table. `version` is the place of its partition among those of the run. */
+/** The column of staged rows that has the place of their partition. */
+export const PLACE = 'firmlake_place'
+
+/** A staged file of a table. `place` is that of its partition among those of the run, in their order. */
 export interface StagedPart {
   readonly file: FileEntry
-  readonly version: number
+  readonly place: number
 }
 
 export interface StagedTable {
@@ -42,14 +45,14 @@ const placeOf = (name: string): number => {
 
 /** The files of a commit by table, in the order of the declared tables, others behind them by name. */
 export const stagedTables = (files: readonly FileEntry[]): readonly StagedTable[] => {
-  const versions = new Map<string, number>()
+  const places = new Map<string, number>()
   for (const file of files) {
     const partition = partitionOf(file)
-    if (!versions.has(partition)) versions.set(partition, versions.size)
+    if (!places.has(partition)) places.set(partition, places.size)
   }
   const tables = new Map<string, StagedPart[]>()
   for (const file of files) {
-    const part = { file, version: versions.get(partitionOf(file)) ?? 0 }
+    const part = { file, place: places.get(partitionOf(file)) ?? 0 }
     const parts = tables.get(file.table)
     if (parts) parts.push(part)
     else tables.set(file.table, [part])
@@ -96,25 +99,22 @@ export const incomingContents = (staged: readonly Table[]): readonly IncomingCon
 }
 
 /**
- * The current version of each record loaded: `owner`, `version`.
+ * The last place of each record loaded: `owner`, and the place.
  *
- * @param rowsOf a table's staged rows, with their `version`, as an item of FROM
+ * @param rowsOf a table's staged rows, with their place, as an item of FROM
  */
-export const newestVersions = (
-  { recordTables }: IncomingContent,
-  rowsOf: (table: Table) => string,
-): string => {
+export const lastPlaces = ({ recordTables }: IncomingContent, rowsOf: (table: Table) => string): string => {
   const brought = recordTables.map(
-    (table) => `SELECT ${ident(table.owner ?? '')} AS owner, version FROM ${rowsOf(table)} AS r`,
+    (table) => `SELECT ${ident(table.owner ?? '')} AS owner, ${PLACE} FROM ${rowsOf(table)} AS r`,
   )
-  return `SELECT owner, max(version) AS version FROM (${brought.join(' UNION ALL ')}) AS b GROUP BY owner`
+  return `SELECT owner, max(${PLACE}) AS ${PLACE} FROM (${brought.join(' UNION ALL ')}) AS b GROUP BY owner`
 }
 
-/** Removes the rows of the records loaded. @param newest name of a table made from `newestVersions` */
+/** Removes the rows of the records loaded. @param newest name of a table made from `lastPlaces` */
 export const deleteSuperseded = (table: Table, target: string, newest: string): string =>
   `DELETE FROM ${target} WHERE ${ident(table.owner ?? '')} IN (SELECT owner FROM ${newest})`
 
-/** The current rows, of those staged. @param columns of the staged rows, without `version` */
+/** The current rows, of those staged. @param columns of the staged rows, without their place */
 export const selectNewest = (
   table: Table,
   columns: readonly string[],
@@ -122,7 +122,7 @@ export const selectNewest = (
   newest: string,
 ): string =>
   `SELECT ${columns.map((name) => `r.${ident(name)}`).join(', ')} FROM ${rows} AS r
-JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = r.version`
+JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.${PLACE} = r.${PLACE}`
 
 /** Removes the rows of a table without records (a dictionary) whose keys are loaded. */
 export const deleteKeys = ({ key }: Table, target: string, rows: string): string => {
@@ -134,7 +134,7 @@ export const deleteKeys = ({ key }: Table, target: string, rows: string): string
 export const selectKeys = ({ key }: Table, columns: readonly string[], rows: string): string => {
   const names = key.map(ident).join(', ')
   return `SELECT DISTINCT ON (${names}) ${columns.map(ident).join(', ')} FROM ${rows} AS r
-ORDER BY ${names}, version DESC`
+ORDER BY ${names}, ${PLACE} DESC`
 }
 
 /** `COMMENT ON` for a table and those of its columns that are there. */

@@ -21,7 +21,8 @@ import {
   incomingContents,
   keyedTable,
   LOADS_TABLE,
-  newestVersions,
+  lastPlaces,
+  PLACE,
   type StagedTable,
   selectKeys,
   selectNewest,
@@ -48,7 +49,7 @@ interface Loading {
   /** As declared, where the staged rows have its key. */
   readonly declared: Table | undefined
   readonly columns: readonly string[]
-  /** The staged rows with their `version`, as an item of FROM. */
+  /** The staged rows with their place, as an item of FROM. */
   readonly rows: string
   /** Whether this run makes the table. */
   readonly fresh: boolean
@@ -148,20 +149,20 @@ const loadTables = async (session: Session, run: RunToLoad): Promise<void> => {
 
 /**
  * Rows of files that have one order of columns each; DuckDB numbers the files in the order of the list. Those of a table
- * that is not one of the lake's have no `version` but their own.
+ * that is not one of the lake's have none.
  */
 const stagedRows = (run: RunToLoad, { name, parts }: StagedTable): string => {
   const rows = readParquet(pathsSql(parts.map(({ file }) => run.stagedPath(file))), 'union_by_name = true')
   if (!isLakeTable(name)) return rows
-  const versions = parts.map(({ version }) => version).join(',')
-  return `(SELECT *, [${versions}][file_index::BIGINT + 1] AS version
+  const places = parts.map(({ place }) => place).join(',')
+  return `(SELECT *, [${places}][file_index::BIGINT + 1] AS ${PLACE}
 FROM ${rows})`
 }
 
 const prepare = async (session: Session, run: RunToLoad, table: StagedTable): Promise<Loading> => {
   const rows = stagedRows(run, table)
   const staged = await session.describe(
-    `SELECT *${isLakeTable(table.name) ? ' EXCLUDE (version)' : ''} FROM ${rows}`,
+    `SELECT *${isLakeTable(table.name) ? ` EXCLUDE (${PLACE})` : ''} FROM ${rows}`,
   )
   const columns = staged.map(({ name }) => name)
   const declared = keyedTable(table.name, columns)
@@ -253,7 +254,7 @@ const mergeRecords = async (
   const loading = new Map(tables.map((table) => [table.name, table]))
   const newest = ident(`newest_${content.content}`)
   await session.run(
-    `CREATE TEMP TABLE ${newest} AS ${newestVersions(content, ({ name }) => loading.get(name)?.rows ?? '')}`,
+    `CREATE TEMP TABLE ${newest} AS ${lastPlaces(content, ({ name }) => loading.get(name)?.rows ?? '')}`,
   )
   for (const table of content.affectedTables) {
     const fresh = loading.get(table.name)?.fresh ?? (await columnsOfTarget(session, table.name)).size === 0

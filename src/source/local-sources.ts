@@ -13,6 +13,7 @@ import type { Fingerprint, Source } from '../core/source.ts'
 import { MANIFEST_FOLDER } from '../lake/files/layout.ts'
 import { hashFile, sha256Of } from '../support/hash.ts'
 import { pathOfBytes, pathOfShown, pathOnDisk, shownPath } from '../support/list-files.ts'
+import { byNumberedName } from '../support/numbered-names.ts'
 
 /** Bytes read from a file at once. 1 MiB: at Node's 64 KiB a read costs more than it brings. */
 const READ_BYTES = 1024 * 1024
@@ -45,8 +46,6 @@ const sourceError = (action: string, path: string, error: unknown): ToolkitError
 
 const notFound = (input: string, state: string) =>
   new ToolkitError('SOURCE_NOT_FOUND', `Cannot find "${input}": ${state}`, { source: input })
-
-const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
  * `undefined` when there is nothing of that name. At once: there may be very many, and of each call that is waited for V8
@@ -129,7 +128,7 @@ const namesOf = async (input: string): Promise<string[]> => {
   if (stats?.isDirectory()) {
     const names = await filesBelow(input)
     if (names.length === 0) throw notFound(input, 'the folder holds no file')
-    return names.sort(byName)
+    return names.sort(byNumberedName)
   }
   if (stats) return [input]
   const raw = pathOfShown(input)
@@ -137,7 +136,7 @@ const namesOf = async (input: string): Promise<string[]> => {
   if (!/[*?[{]/.test(input)) throw notFound(input, 'there is no such file or folder')
   const names = await filesMatching(input)
   if (names.length === 0) throw notFound(input, 'no file matches the pattern')
-  return names.sort(byName)
+  return names.sort(byNumberedName)
 }
 
 /** At once, as `statOf`. */
@@ -196,7 +195,7 @@ const FILES_AT_ONCE = 100
  *
  * Each input is a file, a folder (all regular files below it that are not hidden), a pattern such as
  * `batches/*.br` (the files it matches), or `-` for standard input. Files of a folder or pattern are sorted by
- * name, by code units. A name with pattern characters that exists is that file. A file found twice comes once. Files of a folder
+ * name, numbers in them by their values. A name with pattern characters that exists is that file. A file found twice comes once. Files of a folder
  * or pattern that lie in a lake, or where a lake delivers to, are left out: a load must not read what loads have made.
  *
  * @param targets real paths of files that are going to be written; what stands there is an earlier result

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'
+import type { CommittedPartition, FileEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
 import { isCompaction } from '../core/source-kinds.ts'
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
@@ -26,9 +26,16 @@ import { shownText } from '../sink/export-names.ts'
 import { needsOneThread } from '../sink/targets.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
+import { findLate } from './late-versions.ts'
 import { lostRuns, refuseLost } from './lost-runs.ts'
 import { openSinks } from './open-sink.ts'
-import { layerOnTarget, orNotComputed, type RowsToDeliver, rowsFor } from './target-rows.ts'
+import {
+  layerOnTarget,
+  orNotComputed,
+  type PartToDeliver,
+  type RowsToDeliver,
+  rowsFor,
+} from './target-rows.ts'
 
 export interface DeliverProgress {
   readonly sink: string
@@ -83,15 +90,9 @@ export interface Delivery {
   readonly warnings: readonly string[]
 }
 
-/** The tables of one partition of a run, or of the run itself. */
-interface Part {
-  readonly partition: string
-  readonly files: readonly FileEntry[]
-}
-
 export interface RunToDeliver {
   readonly run: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly PartToDeliver[]
   /** Runs whose rows it holds, where it is a compaction. */
   readonly merged: readonly string[]
 }
@@ -100,7 +101,7 @@ const isTable = (name: string): boolean => SINK_TABLES.some((table) => table.nam
 
 /** The runs of a snapshot in the order of their commits. The quarantine is the lake's own. */
 export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly RunToDeliver[] => {
-  const runs = new Map<string, PartitionEntry[]>()
+  const runs = new Map<string, CommittedPartition[]>()
   for (const partition of partitions) {
     const known = runs.get(partition.run)
     if (known) known.push(partition)
@@ -109,11 +110,15 @@ export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly R
   return [...runs].map(([run, entries]) => ({
     run,
     parts: [
-      ...entries.map(({ id, files: own }) => ({
-        partition: id,
+      ...entries.map(({ id, version, files: own }) => ({
+        ...{ partition: id, version },
         files: own.filter(({ table }) => isTable(table)),
       })),
-      { partition: 'line_items', files: files.filter((file) => file.run === run && isTable(file.table)) },
+      {
+        partition: 'line_items',
+        version: 0,
+        files: files.filter((file) => file.run === run && isTable(file.table)),
+      },
     ],
     merged: entries.some(({ source }) => isCompaction(source)) ? merged.map((one) => one.run) : [],
   }))
@@ -166,7 +171,8 @@ const deliverRun = async (
   const target = await sink.open(run, options.lent)
   try {
     const written: FileEntry[] = []
-    for (const { partition, files } of parts) {
+    for (const part of parts) {
+      const { partition, files } = part
       stopIfAborted(options)
       await fetchFiles(lake, files, { signal })
       for (const [name, own] of Map.groupBy(files, ({ table }) => table)) {
@@ -174,7 +180,7 @@ const deliverRun = async (
         if (table === undefined) continue
         stopIfAborted(options)
         if (take?.takesTable(name) === false) continue
-        const rows = session.relation(rowsFor(options, table, files, own))
+        const rows = session.relation(rowsFor(options, table, part, own))
         const receipt = await orNotComputed(options, table, () => target.write(partition, name, rows))
         written.push(...receipt.files)
         onRows(receipt.rows)
@@ -326,13 +332,22 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
   try {
     const session = await engine.connect()
     await take?.prepare(session)
+    const late = await findLate(session, lake, snapshot, join(staging, 'versions'))
     const deliveryEnded = interruptOn(session, signal)
     const outcomes: Outcome[] = []
     try {
       for (const [at, sink] of sinks.entries()) {
         const lent = { staging: join(staging, String(at)), memoryBytes, signal, layer, taken }
         outcomes.push(
-          await deliverTo(sink, runs, { ...options, lakeId, take, computed: { ofLake, own }, session, lent }),
+          await deliverTo(sink, runs, {
+            ...options,
+            lakeId,
+            take,
+            late,
+            computed: { ofLake, own },
+            session,
+            lent,
+          }),
         )
       }
     } finally {

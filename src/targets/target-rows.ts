@@ -13,10 +13,21 @@ import { layerOnTables } from '../lake/views/lake-sql.ts'
 import { fitsIntoFile } from '../manifest/lake-file/lake-file.ts'
 import { readFactsOf } from '../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { LateVersions } from './late-versions.ts'
+
+/** The tables of one partition of a run, or of the run itself. */
+export interface PartToDeliver {
+  readonly partition: string
+  /** 0 of a run's own. */
+  readonly version: number
+  readonly files: readonly FileEntry[]
+}
 
 export interface RowsToDeliver {
   readonly lake: string
   readonly take: CompiledProjection | undefined
+  /** Versions that were older than the lake's data when they came: sinks do not get them. */
+  readonly late: LateVersions
   /** Further columns: of the lake, and for the sinks alone. */
   readonly computed: { readonly ofLake: readonly ComputedColumn[]; readonly own: readonly ComputedColumn[] }
 }
@@ -33,12 +44,12 @@ const ownersOf = (lake: string, files: readonly FileEntry[], { content }: Table)
 
 /** The rows of a table as the sinks take them: columns are computed of what is taken, those of the lake too. */
 export const rowsFor = (
-  { lake, take, computed: { ofLake, own } }: RowsToDeliver,
+  { lake, take, late, computed: { ofLake, own } }: RowsToDeliver,
   table: Table,
-  partition: readonly FileEntry[],
+  { files: partition, version }: PartToDeliver,
   files: readonly FileEntry[],
 ): string => {
-  const all = readTable(table, versionedOf(lake, files))
+  const all = late.leftOut(table, version, readTable(table, versionedOf(lake, files)))
   const taken = take === undefined ? all : takenRows(take, table, all, ownersOf(lake, partition, table))
   return withComputed(own, table.name, withComputed(ofLake, table.name, taken), 'fail')
 }

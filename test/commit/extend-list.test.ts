@@ -120,7 +120,7 @@ test('a part of entries that list many sources has about a megabyte, and one mor
     return {
       ...{ id: String(number), run, content: 'companies', files: [], drift: [] },
       ...{ source: togetherAs(sources), sources, version: number },
-      committed: { snapshot: 1, time: '2026-01-01T00:00:00.000Z' },
+      ...{ committed: { snapshot: 1, time: '2026-01-01T00:00:00.000Z' }, asOf: '2026-01-01T00:00:00.000Z' },
       range: { field: 'ContentUpdatedAt', requested: null, observed: null },
       counts: { lines: 1000, records: 1000, quarantined: 0, rows: {} },
     }

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PartWriter } from '../../src/commit/extend-list.ts'
 import { listVersions, versionsWithout } from '../../src/commit/record-versions.ts'
-import type { CommittedPartition, FileEntry, VersionFile } from '../../src/core/partition.ts'
+import type { CommittedPartition, FileEntry, SourceEntry, VersionFile } from '../../src/core/partition.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { inLake, loadPath, partPath } from '../../src/lake/files/layout.ts'
 import { mainTables, type RecordTable } from '../../src/lake/tables/tables.ts'
@@ -25,31 +25,43 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** Ids of one partition: companies that it loads, or companies that a listing lacked. */
+/** Ids of one partition: companies that it loads, or companies that a listing lacked; each id with its day. */
 interface Loaded {
   readonly kind: 'companies' | 'listings'
-  readonly ids: readonly number[]
+  /** The days of the sources that share it, and their ids. */
+  readonly sources: readonly { readonly day: number; readonly ids: readonly number[] }[]
+}
+
+const instantOf = (day: number): string => new Date(Date.UTC(2026, 0, day)).toISOString()
+const SOURCE: SourceEntry = {
+  ...{ kind: 'file', name: 'a', bytes: 0, sha256: '', block: 0, firstLine: 1, offset: 0, last: true },
 }
 
 /** A partition whose file has ids alone. */
 const partitionOf = async (
   lake: string,
   version: number,
-  { kind, ids }: Loaded,
+  { kind, sources }: Loaded,
 ): Promise<CommittedPartition> => {
   const path = `${loadPath(kind, RUN)}/${version}.parquet`
+  const ids = sources.flatMap((one) => one.ids)
   await mkdir(dirname(inLake(lake, path)), { recursive: true })
   await session.copy(`SELECT unnest([${ids.join(', ')}]::BIGINT[]) AS internal_id`, inLake(lake, path), {
     kind: 'parquet',
   })
   const file: FileEntry = { table: kind, path, rows: ids.length, ...(await hashFile(inLake(lake, path))) }
+  const counted = (count: number) => ({ lines: count, records: count, quarantined: 0 })
   return {
-    ...{ id: String(version), run: RUN, content: 'companies', drift: [], version },
-    source: {
-      ...{ kind: 'stdin', name: 'a', bytes: 0, sha256: '', block: 0, firstLine: 1, offset: 0, last: true },
-    },
+    ...{ id: String(version), run: RUN, content: 'companies', drift: [], version, source: SOURCE },
+    asOf: instantOf(Math.max(...sources.map(({ day }) => day))),
+    ...(sources.length > 1 && {
+      sources: sources.map((one) => ({
+        ...SOURCE,
+        ...{ counts: counted(one.ids.length), asOf: instantOf(one.day) },
+      })),
+    }),
     range: { field: 'ContentUpdatedAt', requested: null, observed: null },
-    counts: { lines: ids.length, records: ids.length, quarantined: 0, rows: { [kind]: ids.length } },
+    counts: { ...counted(ids.length), rows: { [kind]: ids.length } },
     ...{ files: [file], committed: { snapshot: 1, time: '' } },
   }
 }
@@ -59,40 +71,84 @@ const contentsOf = async (lake: string, versions: readonly VersionFile[], kind: 
   const files = versions.filter((one) => one.kind === kind)
   if (files.length === 0) return []
   const paths = files.map(({ name }) => `'${inLake(lake, partPath(name))}'`)
-  const rows = await session.rows(
-    `SELECT * FROM read_parquet([${paths.join(', ')}]) ORDER BY internal_id::BIGINT, version`,
+  return session.rows(
+    `SELECT * REPLACE (internal_id::INTEGER AS internal_id, version::INTEGER AS version, substr(as_of::VARCHAR, 9, 2)::INTEGER AS as_of) FROM read_parquet([${paths.join(', ')}]) ORDER BY internal_id, version`,
   )
-  return rows.map((row) =>
-    Object.values(row).map((value) => (typeof value === 'boolean' ? value : Number(value))),
+}
+
+interface Version {
+  readonly id: number
+  readonly version: number
+  readonly day: number
+  readonly isListing: boolean
+  readonly commit: number
+}
+
+/** All versions of each id in their order: by day, then as they were committed. */
+const chainsOf = (commits: readonly (readonly (readonly [number, Loaded])[])[]) => {
+  const all = commits.flatMap((loads, commit) =>
+    loads.flatMap(([version, { kind, sources }]) =>
+      sources.flatMap(({ day, ids }) =>
+        ids.map((id): Version => ({ id, version, day, isListing: kind === 'listings', commit })),
+      ),
+    ),
   )
+  const chains = Map.groupBy(all, ({ id }) => id)
+  for (const chain of chains.values()) chain.sort((a, b) => a.day - b.day || a.version - b.version)
+  return chains
 }
 
 const byIdAndVersion = (a: readonly unknown[], b: readonly unknown[]): number =>
   Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1])
 
-/** The same worked out from all ids: what follows each version, and what is hidden. */
-const expectedOf = (loads: readonly (readonly [version: number, Loaded])[]) => {
-  const chains = Map.groupBy(
-    loads.flatMap(([version, { kind, ids }]) =>
-      ids.map((id) => ({ id, version, isListing: kind === 'listings' })),
+/** Rows of companies that are not shown, and whether that is because the company is gone. */
+const hiddenIn = (chains: ReturnType<typeof chainsOf>) =>
+  [...chains.values()]
+    .flatMap((chain) => {
+      const rows = chain.filter(({ isListing }) => !isListing)
+      const isGone = chain.at(-1)?.isListing
+      return rows.flatMap(({ id, version }) =>
+        version === chain.at(-1)?.version ? [] : [[id, version, isGone && version === rows.at(-1)?.version]],
+      )
+    })
+    .sort(byIdAndVersion)
+
+/** Compares lists with all versions. */
+const expectLists = async (
+  lake: string,
+  versions: readonly VersionFile[],
+  chains: ReturnType<typeof chainsOf>,
+): Promise<void> => {
+  // Of an id that stands in several files the last one in the order counts.
+  const last = new Map<number, unknown>()
+  for (const { internal_id, version, as_of, is_listing } of (
+    await contentsOf(lake, versions, 'last')
+  ).toSorted((a, b) => Number(a.as_of) - Number(b.as_of) || Number(a.version) - Number(b.version)))
+    last.set(Number(internal_id), [version, as_of, is_listing])
+  const lasts = [...chains].map(([id, chain]) => [id, chain.at(-1)] as const)
+  expect(new Map([...last].sort(([a], [b]) => a - b))).toEqual(
+    new Map(
+      lasts.sort(([a], [b]) => a - b).map(([id, one]) => [id, [one?.version, one?.day, one?.isListing]]),
     ),
-    ({ id }) => id,
   )
-  const [superseded, last, hidden]: unknown[][][] = [[], [], []] as never
-  for (const [id, chain] of chains) {
-    for (const [at, { version }] of chain.entries()) {
-      const next = chain[at + 1]
-      if (next) superseded?.push([id, version, next.version, next.isListing])
-      else last?.push([id, version])
-    }
-    const rows = chain.filter(({ isListing }) => !isListing)
-    for (const { version } of rows) {
-      const isLast = version === rows.at(-1)?.version
-      if (version < (chain.at(-1)?.version ?? 0)) hidden?.push([id, version, isLast])
-    }
+  const superseded = await contentsOf(lake, versions, 'superseded')
+  const expected = [...chains.values()].flatMap((chain) => chain.slice(0, -1))
+  expect(superseded.map((row) => [row.internal_id, row.version])).toEqual(
+    expected.map(({ id, version }) => [id, version]).sort(byIdAndVersion),
+  )
+  for (const { internal_id, version, as_of, is_listing, next, is_gone } of superseded) {
+    const chain = chains.get(Number(internal_id)) ?? []
+    const own = chain.find((one) => one.version === version)
+    const behind = chain.slice(chain.findIndex((one) => one.version === version) + 1)
+    const other = behind.find((one) => one.version === Number(next))
+    expect([as_of, is_listing, is_gone]).toEqual([own?.day, own?.isListing, other?.isListing])
+    // It was never current where one behind it was committed before or with it.
+    const first = Math.min(...behind.map(({ commit }) => commit))
+    expect([Math.max(other?.commit ?? 0, own?.commit ?? 0), version]).toEqual([
+      Math.max(first, own?.commit ?? 0),
+      version,
+    ])
   }
-  for (const rows of [superseded, last, hidden]) rows?.sort(byIdAndVersion)
-  return { superseded, last, hidden }
 }
 
 const companies = mainTables().find(({ name }) => name === 'companies') as RecordTable
@@ -100,14 +156,15 @@ const companies = mainTables().find(({ name }) => name === 'companies') as Recor
 const hiddenBy = async (
   lake: string,
   versions: readonly VersionFile[],
-  loads: readonly (readonly [number, Loaded])[],
+  chains: ReturnType<typeof chainsOf>,
 ) => {
   await session.run(`CREATE OR REPLACE SCHEMA ${HIDDEN_SCHEMA}`)
   await session.run(makeSuperseded({ partitions: [], files: [], versions }, lake, companies))
   const rows = await session.rows(`FROM ${supersededTable('companies')} ORDER BY owner, version`)
   await session.run(`DROP SCHEMA ${HIDDEN_SCHEMA} CASCADE`)
   // Versions of listings are of no row.
-  const ofRows = new Set(loads.flatMap(([version, { kind }]) => (kind === 'companies' ? [version] : [])))
+  const all = [...chains.values()].flat()
+  const ofRows = new Set(all.flatMap(({ version, isListing }) => (isListing ? [] : [version])))
   return rows
     .map(({ owner, version, is_gone }) => [Number(owner), Number(version), is_gone])
     .filter(([, version]) => ofRows.has(Number(version)))
@@ -116,48 +173,84 @@ const hiddenBy = async (
 
 const LOADED = fc.record({
   kind: fc.constantFrom('companies', 'companies', 'companies', 'listings') as fc.Arbitrary<Loaded['kind']>,
-  ids: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
+  sources: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }).chain((ids) =>
+    fc
+      .tuple(fc.nat(ids.length - 1), fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 }))
+      .map(([cut, day, other]) =>
+        cut === 0
+          ? [{ day, ids }]
+          : [
+              { day, ids: ids.slice(0, cut) },
+              { day: other, ids: ids.slice(cut) },
+            ],
+      ),
+  ),
 })
 
 test.each([
   ['in one file', undefined],
   ['in many files', { mostRows: 5, smallRows: 2 }],
-])('the lists of commit after commit are what all ids say, %s', async (_, sizes) => {
+])('the lists of commit after commit are what all versions say, %s', async (_, sizes) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(LOADED, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }),
-      async (commits) => {
+      fc.nat(4),
+      async (commits, compactedAt) => {
         const lake = await temporaryFolder()
         const context = { lake, session, sizes }
         const writer = new PartWriter({ lake, run: RUN }, randomBytes)
-        const loads: [number, Loaded][] = []
+        const loads: [number, Loaded][][] = []
         let versions: readonly VersionFile[] = []
+        let number = 1
         for (const commit of commits) {
           const partitions: CommittedPartition[] = []
+          const own: [number, Loaded][] = []
           for (const loaded of commit) {
-            const version = loads.length * 2 + 1
-            loads.push([version, loaded])
-            partitions.push(await partitionOf(lake, version, loaded))
+            own.push([number, loaded])
+            partitions.push(await partitionOf(lake, number, loaded))
+            number += 1
           }
+          number += 4
+          loads.push(own)
           versions = await listVersions(context)({ before: { versions }, partitions, files: [], writer })
-          const expected = expectedOf(loads)
-          expect(await contentsOf(lake, versions, 'superseded')).toEqual(expected.superseded)
-          const last = await contentsOf(lake, versions, 'last')
-          // Of an id that stands in several files the greatest version counts.
-          const greatest = new Map(last.map(([id, version]) => [id, version]))
-          expect([...greatest]).toEqual(expected.last)
-          expect(await hiddenBy(lake, versions, loads)).toEqual(expected.hidden)
+          const chains = chainsOf(loads)
+          await expectLists(lake, versions, chains)
+          expect(await hiddenBy(lake, versions, chains)).toEqual(hiddenIn(chains))
         }
         const left = await versionsWithout(context, [1n, 2n, 3n], {
           ...{ before: { versions }, files: [], writer },
         })
-        const isLeft = ([id]: readonly unknown[]): boolean => Number(id) > 3
-        expect(await contentsOf(lake, left, 'superseded')).toEqual(
-          expectedOf(loads).superseded?.filter(isLeft),
+        const some = [...chainsOf(loads)].filter(([id]) => id > 3)
+        await expectLists(lake, left, new Map(some))
+        // A compaction of the first commits: of each record its last version, and the last listing of those that are gone.
+        const merged = loads.slice(0, compactedAt + 1)
+        const before = Math.max(...merged.flat().map(([version]) => version))
+        const made = [...chainsOf(merged).values()].flatMap((chain) => {
+          const isGone = chain.at(-1)?.isListing
+          const record = chain.findLast(({ isListing }) => !isListing)
+          return [record ?? [], isGone ? (chain.at(-1) ?? []) : []].flat()
+        })
+        const compacted = await Promise.all(
+          (['companies', 'listings'] as const).flatMap((kind, at) => {
+            const rows = made.filter(({ isListing }) => isListing === (kind === 'listings'))
+            const sources = rows.map(({ id, day }) => ({ day, ids: [id] }))
+            return rows.length === 0 ? [] : [partitionOf(lake, before + 1 + at, { kind, sources })]
+          }),
         )
-        const all = await Promise.all(loads.map(([version, loaded]) => partitionOf(lake, version, loaded)))
-        const anew = await listVersions(context)({ before: null, partitions: all, files: [], writer })
-        expect(await contentsOf(lake, anew, 'superseded')).toEqual(expectedOf(loads).superseded)
+        if (compacted.length === 0) return
+        const anew = await listVersions(context)({
+          ...{ before: { versions }, compacted, partitions: compacted, files: [], writer },
+        })
+        const after = loads.slice(compactedAt + 1)
+        const rows = made.map(({ id, day, isListing }) => ({
+          ...{ id, day, isListing, commit: -1 },
+          version:
+            compacted.find(({ files }) => (files[0]?.table === 'listings') === isListing)?.version ?? 0,
+        }))
+        const chains = Map.groupBy([...rows, ...[...chainsOf(after).values()].flat()], ({ id }) => id)
+        for (const chain of chains.values()) chain.sort((a, b) => a.day - b.day || a.version - b.version)
+        await expectLists(lake, anew, chains)
+        expect(await hiddenBy(lake, anew, chains)).toEqual(hiddenIn(chains))
       },
     ),
     { numRuns: 6 * ROUNDS },

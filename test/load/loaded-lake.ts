@@ -23,7 +23,7 @@ import { type Loader, openLoader } from '../../src/load/loader.ts'
 import { restoreRecords } from '../../src/restore/restore.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import { parquetLake } from '../../src/sink/parquet-lake.ts'
-import { committedBy } from '../manifest/write-snapshot.ts'
+import { committedBy, partitionsBy } from '../manifest/write-snapshot.ts'
 
 const MEMORY_BYTES = 512 * 1024 * 1024
 
@@ -221,7 +221,7 @@ const snapshotOf = async (
   loaded: { readonly partitions: readonly PartitionEntry[]; readonly files: readonly FileEntry[] },
 ): Promise<Snapshot> => {
   const { run } = HEAD
-  const partitions = committedBy(HEAD, loaded.partitions)
+  const partitions = partitionsBy(HEAD, loaded.partitions)
   const files = committedBy(
     HEAD,
     loaded.files.map((file) => ({ ...file, run })),

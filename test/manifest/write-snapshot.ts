@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { extendList, PartWriter } from '../../src/commit/extend-list.ts'
 import type {
   CommitFacts,
+  CommittedPartition,
   FileEntry,
   PartitionEntry,
   Snapshot,
@@ -32,10 +33,17 @@ export const committedBy = <Entry extends object>(
 ): readonly (Entry & CommitFacts)[] =>
   entries.map((entry, at) => ({ committed: { snapshot, time }, version: first + at, ...entry }))
 
+/** Partitions as the commit of a snapshot makes them; as of its time, unless they say otherwise. */
+export const partitionsBy = <Entry extends PartitionEntry>(
+  head: Pick<SnapshotHead, 'snapshot' | 'time'>,
+  entries: readonly Entry[],
+): readonly (Entry & CommittedPartition)[] =>
+  committedBy(head, entries).map((entry) => ({ ...entry, asOf: entry.asOf ?? head.time }))
+
 /** Writes the parts of a snapshot. */
 export const rootOf = async (lake: string, listed: ToList): Promise<SnapshotRoot> => {
   const { pulls = [], merged = [] } = listed
-  const partitions = committedBy(listed, listed.partitions)
+  const partitions = partitionsBy(listed, listed.partitions)
   const files = committedBy(listed, listed.files, partitions.length + 1)
   const versions = [...partitions, ...files].map(({ version }) => version)
   const run = newRunId(new Date(), randomBytes)

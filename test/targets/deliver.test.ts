@@ -88,6 +88,31 @@ test('deliver brings a database to the current versions of the lake', async () =
   }
 })
 
+test('deliver brings a database nothing that was older than the data of the lake when it came', async () => {
+  const one = await bench()
+  const of = (id: number, day: number): string =>
+    companyLine(id, { BasicDetails: { InternalId: id, CompanyName: `of ${day}`, CountryCode: 'SE' } }, day)
+  const shows = async (...names: readonly string[]): Promise<void> => {
+    await deliver({ lake: one.lake, sinks: [one.database] })
+    expect(await one.ask(NAMES)).toEqual(names.map((name) => ({ name })))
+    // Each of them has two figures.
+    expect(await one.ask('SELECT count(*)::INTEGER AS n FROM db.financials')).toEqual([
+      { n: 2 * names.length },
+    ])
+  }
+  await load(one, 'a', [of(1, 10)])
+  await shows('of 10')
+  await load(one, 'b', [of(1, 9), of(2, 9)])
+  await shows('of 10', 'of 9')
+  // Several files in one run, the newest first by name.
+  await one.write('in/1', [of(1, 12), of(2, 12)])
+  await one.write('in/2', [of(1, 11), of(3, 11)])
+  await one.run(['in'])
+  await load(one, 'c', [of(1, 8), of(3, 8)])
+  await load(one, 'd', [of(2, 20)])
+  await shows('of 12', 'of 20', 'of 11')
+})
+
 test('deliver gives each sink the runs that it lacks, in the order of commits, and nothing twice', async () => {
   const one = await loaded()
   const first = one.first

@@ -28,7 +28,7 @@ const partitionOf = (number: number): CommittedPartition => {
     },
     range: { field: 'ContentUpdatedAt', requested: null, observed: null },
     counts: { lines: 1, records: 1, quarantined: 0, rows: { companies: 1 } },
-    ...{ committed: { snapshot: 1, time: '' }, version: number + 1 },
+    ...{ committed: { snapshot: 1, time: '' }, version: number + 1, asOf: '' },
   }
 }
 

@@ -8,6 +8,8 @@ export const DEFAULT_MAX_DEPTH = 256
 export interface CheckOptions extends UnknownLimits {
   /** Deepest nesting of a record in JSON levels. @default 256 */
   readonly maxDepth?: number | undefined
+  /** Stamps of records that are later are no dates, in milliseconds since 1970. @default none */
+  readonly stampsUntil?: number | undefined
   /** Leaves the quick way through figures out, to compare it with the careful one. @default false */
   readonly isCareful?: boolean | undefined
 }

@@ -26,7 +26,7 @@ export class ObjectChecker {
   readonly #figures: FiguresChecker
   /** Where figures and rows go. */
   #rows: BlockRows
-  readonly #cells = new CellTaker()
+  readonly #cells: CellTaker
   /** Parts of the path down to the row that the cursor stands in; 0 in the record's own. */
   #row = 0
   #unknown: UnknownMember[] = []
@@ -39,12 +39,19 @@ export class ObjectChecker {
     this.#facts = facts
     this.#figures = figures
     this.#rows = rows
+    this.#cells = new CellTaker(context.stampsUntil)
   }
 
   startRecord(rows: BlockRows): void {
     this.#rows = rows
     this.#row = 0
+    this.#cells.stamp = 0
     if (this.#unknown.length > 0) this.#unknown = []
+  }
+
+  /** The latest stamp in the record, in milliseconds since 1970; 0: none. */
+  get stamp(): number {
+    return this.#cells.stamp
   }
 
   /** The record's members beyond the contract, as the `extra` column holds them. */

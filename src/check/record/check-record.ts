@@ -50,6 +50,7 @@ export class RecordChecker {
       },
       drift: new DriftLog(options),
       maxDepth: options.maxDepth ?? DEFAULT_MAX_DEPTH,
+      stampsUntil: options.stampsUntil,
     }
     this.#root = compile(CONTENT[content])
     this.rows = new BlockRows(seen)
@@ -111,8 +112,8 @@ export class RecordChecker {
     if (lineItems.keep()) figures.recode('lineItem', (index) => lineItems.codeOf(index))
     this.#context.drift.keepRecord()
     this.#figures.keepRecord()
-    const { extra } = this.#objects
-    return this.rows.addRecord({ id: this.#facts.id, start, next, country, currency, extra })
+    const { extra, stamp } = this.#objects
+    return this.rows.addRecord({ id: this.#facts.id, start, next, country, currency, extra, stamp })
   }
 
   /** The names that the codes in `rows` stand for. */

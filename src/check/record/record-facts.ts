@@ -25,6 +25,8 @@ export interface CheckContext {
   readonly maxDepth: number
   /** Most names of a record that the contract does not know. */
   readonly maxUnknown: number
+  /** Stamps that are later are left out, in milliseconds since 1970. @default none */
+  readonly stampsUntil: number | undefined
 }
 
 const { ZERO } = JSON_BYTES

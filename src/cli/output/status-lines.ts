@@ -73,6 +73,7 @@ const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
       { title: 'content' },
       ...['lines', 'records', 'quarantined', 'size'].map(right),
       { title: 'updated' },
+      { title: 'as of' },
       { title: 'source' },
     ],
     partitions.map((one) => [
@@ -83,6 +84,7 @@ const partitionTable = (partitions: readonly PartitionStatus[]): string[] =>
       formatCount(one.quarantined),
       formatBytes(one.bytes),
       observedText(one.observed),
+      one.asOf.slice(0, 16).replace('T', ' '),
       one.merged ? `${one.source} (merged)` : one.source,
     ]),
   )

@@ -7,14 +7,20 @@ import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
-import { LISTINGS, mainTables, type Table } from '../../lake/tables/tables.ts'
+import { LISTINGS, type Table } from '../../lake/tables/tables.ts'
 import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
 import { sizesOf, type Work, watchSort } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
-import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
+import {
+  type CompactContent,
+  compactedId,
+  filesAtOnce,
+  latestInstant,
+  sortedAtOnce,
+} from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
 import { sortRanges } from './sort-ranges.ts'
 import { CompactedWriter } from './write-compacted.ts'
@@ -108,24 +114,18 @@ export const compactTable = async (
 const GONE = `${HIDDEN_SCHEMA}.gone`
 
 export const compactListings = async (work: Work, sink: SinkRun): Promise<readonly PartitionEntry[]> => {
-  const { session, snapshot, pieceBytes, signal, run } = work
+  const { session, snapshot, signal, run } = work
   const listings = inputsOf(snapshot, LISTINGS)
-  const main = mainTables().find(({ content }) => content === LISTINGS.content)
-  if (listings.length === 0 || main === undefined) return []
+  if (listings.length === 0) return []
+  signal?.throwIfAborted()
   await readGroup(work, LISTINGS, listings, ({ versioned }) =>
-    session.run(`CREATE TABLE ${GONE} AS SELECT * FROM (${versioned})
-QUALIFY row_number() OVER (PARTITION BY internal_id ORDER BY version DESC) = 1`),
+    session.run(`CREATE TABLE ${GONE} AS ${currentRows(LISTINGS, versioned)}`),
   )
-  for (const group of cutByBytes(inputsOf(snapshot, main), pieceBytes, filesAtOnce(main))) {
-    signal?.throwIfAborted()
-    await readGroup(work, main, group, ({ versioned }) =>
-      session.run(`DELETE FROM ${GONE} AS g USING (SELECT internal_id, version FROM (${versioned})) AS r
-WHERE r.internal_id = g.internal_id AND r.version > g.version`),
-    )
-  }
   const columns = LISTINGS.columns.map(({ name }) => ident(name)).join(', ')
   const rows = session.relation(`SELECT ${columns} FROM ${GONE} ORDER BY internal_id`)
   const { files } = await sink.write(LISTINGS.name, LISTINGS.name, rows)
   await session.run(`DROP TABLE ${GONE}`)
-  return files.every((file) => file.rows === 0) ? [] : [listingEntry(run, 'compaction', files)]
+  if (files.every((file) => file.rows === 0)) return []
+  const listed = snapshot.partitions.filter((one) => one.files.some(({ table }) => table === LISTINGS.name))
+  return [listingEntry(run, 'compaction', latestInstant(listed), files)]
 }

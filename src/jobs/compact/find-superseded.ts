@@ -44,14 +44,15 @@ const sampleRecords = async (
   }
 }
 
-/** Makes the table of what is superseded; without a record there is nothing to make it of. */
+/** Makes the table of what is superseded. @returns whether the content has records */
 export const findSuperseded = async (work: Work, content: CompactContent): Promise<boolean> => {
   const { lake, session, snapshot, spill, signal } = work
   const main = mainTables().find((table) => table.content === content.content)
   const files = main ? inputsOf(snapshot, main) : []
-  if (main === undefined || sizesOf(files).rows === 0) return false
+  if (main === undefined) return false
+  const isEmpty = sizesOf(files).rows === 0
   try {
-    await sampleRecords(work, content, main, files)
+    if (!isEmpty) await sampleRecords(work, content, main, files)
     const listed = versionFacts(versionFilesOf(snapshot, 'superseded', main))
     await withFiles(lake, listed, join(spill, 'versions'), { signal }, (placeOf) =>
       // The last row of a company that is not listed any more stays.
@@ -60,5 +61,5 @@ export const findSuperseded = async (work: Work, content: CompactContent): Promi
   } catch (error) {
     throw diskError(`Cannot find what is superseded in "${content.content}"`, error)
   }
-  return true
+  return !isEmpty
 }

@@ -1,7 +1,7 @@
 /** Which partitions a compaction merges, and how much of a table DuckDB sorts at once. Pure. */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
@@ -20,7 +20,7 @@ export const LEAST_ROWS = 100
 /** All partitions of one content; they become one. */
 export interface CompactContent {
   readonly content: Content
-  readonly partitions: readonly PartitionEntry[]
+  readonly partitions: readonly CommittedPartition[]
   /** Rows and bytes of their tables. */
   readonly files: readonly FileEntry[]
 }
@@ -76,6 +76,10 @@ const hashOf = ({ content, partitions }: CompactContent): string =>
 /** The same for the same partitions. */
 export const compactedId = (content: CompactContent): string => hashOf(content).slice(0, 16)
 
+/** The latest instant of some partitions. */
+export const latestInstant = (partitions: readonly Pick<CommittedPartition, 'asOf'>[]): string =>
+  partitions.reduce((latest, { asOf }) => (asOf > latest ? asOf : latest), '')
+
 /** The manifest's entry of what a content has become. @param records companies that are left */
 export const compactedEntry = (
   content: CompactContent,
@@ -100,6 +104,7 @@ export const compactedEntry = (
       offset: 0,
       last: true,
     },
+    asOf: latestInstant(partitions),
     range: {
       field: partitions[0]?.range.field ?? 'ContentUpdatedAt',
       requested: null,

@@ -20,27 +20,32 @@ interface Asked {
   readonly currency?: string | undefined
 }
 
-/** Those of some companies that a search has. */
+/** Companies that are listed, and when the service said so at last, by its clock. */
+type StillListed = Awaited<ReturnType<WholeListing['stillListed']>>
+
+/** Those of some companies that a search has. @param asOf of the last answer before */
 const listedOf = async (
   service: ListingService,
   { search, currency }: Asked,
   ids: readonly bigint[],
-  signal: AbortSignal | undefined,
-): Promise<ReadonlySet<bigint>> => {
+  { asOf: before, signal }: { readonly asOf: string; readonly signal?: AbortSignal | undefined },
+): Promise<StillListed> => {
+  let asOf = before
   const own = filterOf(search, ID)?.map(String)
   const meant = own === undefined ? ids : ids.filter((id) => own.includes(String(id)))
   const listed = new Set<bigint>()
   for (const group of groupsOf(meant, LIMITS.idsPerRequest)) {
     const { [ID]: values = [] } = searchForIds(group)
     const asked = { search: withFilter(search, ID, values) }
-    const missing = await eachPage(asked, { service, currency, signal }, ({ ids: found }) => {
-      for (const id of found) listed.add(id)
+    const missing = await eachPage(asked, { service, currency, signal }, (page) => {
+      for (const id of page.ids) listed.add(id)
+      if (page.asOf > asOf) asOf = page.asOf
       return true
     })
     // The service counts more than it names: any of them may be among those.
     if (missing > 0) for (const id of group) listed.add(id)
   }
-  return listed
+  return { listed, asOf }
 }
 
 /** Those of some companies that one of several searches has. */
@@ -48,17 +53,19 @@ const stillListed = async (
   service: ListingService,
   searches: readonly Asked[],
   ids: readonly bigint[],
-  signal: AbortSignal | undefined,
-): Promise<ReadonlySet<bigint>> => {
+  { asOf, signal }: { readonly asOf: string; readonly signal?: AbortSignal | undefined },
+): Promise<StillListed> => {
   const listed = new Set<bigint>()
   // A company that the service does not have at all is in no search.
-  let open = [...(await listedOf(service, { search: {} }, ids, signal))]
+  let found = await listedOf(service, { search: {} }, ids, { asOf, signal })
+  let open = [...found.listed]
   for (const search of searches) {
     if (open.length === 0) break
-    for (const id of await listedOf(service, search, open, signal)) listed.add(id)
+    found = await listedOf(service, search, open, { asOf: found.asOf, signal })
+    for (const id of found.listed) listed.add(id)
     open = open.filter((id) => !listed.has(id))
   }
-  return listed
+  return { listed, asOf: found.asOf }
 }
 
 /** The records missing from a pull, in words; `undefined` if it is whole. */
@@ -93,7 +100,7 @@ export const listingOf = (
       const distinct = others.filter(
         (pull, at) => !others.slice(0, at).some((other) => sameSearch(other.search, pull.search)),
       )
-      return stillListed(service, [{ search, currency }, ...distinct], ids, signal)
+      return stillListed(service, [{ search, currency }, ...distinct], ids, { asOf: entry.asOf, signal })
     },
   }
 }

@@ -134,7 +134,7 @@ const minifiedPage = async (
   const { search } = listed
   const { sortBy, ordered } = await orderOf(service, listed, signal)
   const pageSize = LIMITS.pageSize.most
-  const { value, pagination } = await service.page(
+  const { value, pagination, asOf } = await service.page(
     {
       ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
       ...(currency !== undefined && { currency }),
@@ -145,7 +145,7 @@ const minifiedPage = async (
   )
   const total = pagination.TotalCount
   const hasNext = value.records > 0 && (pagination.HasNext ?? pageNumber * pageSize < total)
-  return { ...value, total, hasNext }
+  return { ...value, asOf, total, hasNext }
 }
 
 const minifiedParts = async (search: SearchParameters, options: ListingOptions): Promise<ListedPage[]> => {

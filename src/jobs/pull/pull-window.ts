@@ -64,7 +64,7 @@ export const pullWindow = async (request: WindowRequest, options: WindowOptions)
   // A file that lost what its checkpoint counts is begun again: nothing of an unfinished window is loaded yet.
   const kept = begun && (await holds(options.path, begun)) ? begun : undefined
   const start = {
-    ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null }),
+    ...(kept ?? { ...beginning(NOTHING), chains: request.searches, chain: 0, asOf: null, lastAsOf: null }),
     // Counted again: a run that was away for long finds its cursor expired each time, and must not get stuck.
     restarts: 0,
   }
@@ -246,6 +246,7 @@ class Chain {
       ...was,
       announced: this.#isClosing ? was.announced : was.before.announced + counted,
       asOf: was.asOf ?? asOf,
+      lastAsOf: asOf,
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
         records: was.records + value.records,

@@ -50,6 +50,8 @@ export interface Checkpoint extends Extent {
   readonly restarts: number
   /** When the window's first page came, by the service's clock. */
   readonly asOf: string | null
+  /** When its last page came, by the same clock. */
+  readonly lastAsOf: string | null
   /** CRC-32 of what the file has so far: unlike a hash it can be continued by another process. */
   readonly crc32?: number
   /** The hash of the whole file, once it is whole. */

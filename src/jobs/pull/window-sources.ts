@@ -87,7 +87,7 @@ const windowSource = (
     fingerprint: async (signal) => fingerprintOf(path, await windows.get(index, signal)),
     open: (signal) => openSourceFile(path, { signal }),
     details: () => {
-      const { announced, records, pages } = windows.checkpoint(index)
+      const { announced, records, pages, lastAsOf } = windows.checkpoint(index)
       const counts = { announced, received: records, pages }
       return {
         window: {
@@ -97,6 +97,7 @@ const windowSource = (
           ...counts,
         },
         requested,
+        ...(lastAsOf !== null && { asOf: lastAsOf }),
       }
     },
     release: () => windows.release(index),

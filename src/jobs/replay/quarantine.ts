@@ -134,6 +134,7 @@ export const quarantineSources = (
     kind: 'quarantine',
     name: file.partition.source.name,
     content: file.partition.content,
+    ...(file.partition.asOf !== undefined && { asOf: file.partition.asOf }),
     sizeBytes: file.bytes,
     fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
     blocks: () => quarantineBlocks(file, blockBytes),
@@ -142,7 +143,10 @@ export const quarantineSources = (
     },
   }))
 
-/** The lines of a quarantine file as blocks. A line that was too long to be kept whole stays too long. */
+/**
+ * The lines of a quarantine file as blocks. A line that was too long to be kept whole stays too long. Small sources that shared
+ * the partition have instants of their own: the lines of each such instant are a block.
+ */
 async function* quarantineBlocks(
   file: QuarantineFile,
   blockBytes: number = DECODE_LIMITS.blockBytes,
@@ -151,6 +155,8 @@ async function* quarantineBlocks(
   let places: LinePlace[] = []
   let overlong: OverlongLine[] = []
   let size = 0
+  const instants = new Map(file.partition.sources?.map(({ name, asOf }) => [name, asOf]))
+  let asOf: string | undefined
   const close = (): Block => {
     const [first] = places.length > 0 ? places : overlong
     const block: Block = {
@@ -159,6 +165,7 @@ async function* quarantineBlocks(
       offset: first?.offset ?? 0,
       places,
       overlong,
+      asOf,
     }
     pieces = []
     places = []
@@ -169,6 +176,9 @@ async function* quarantineBlocks(
   for await (const lines of listQuarantine([file])) {
     for (const { source, line, byte_offset: offset, size_bytes: sizeBytes, raw, raw_base64 } of lines) {
       if (raw === null && raw_base64 === null) throw textNotKept(file, line)
+      const own = instants.get(source)
+      if (own !== asOf && places.length + overlong.length > 0) yield close()
+      asOf = own
       const bytes = raw === null ? Buffer.from(raw_base64 ?? '', 'base64') : Buffer.from(raw)
       if (bytes.length < sizeBytes) overlong.push({ source, line, offset, sizeBytes, head: bytes })
       else {

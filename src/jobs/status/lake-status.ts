@@ -1,6 +1,6 @@
 /** The report of `status` about a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import type { DateRange, Drift, LineCounts, PartitionEntry, SnapshotHead } from '../../core/partition.ts'
+import type { CommittedPartition, DateRange, Drift, LineCounts, SnapshotHead } from '../../core/partition.ts'
 import { recordedFacts, type SourceFacts } from '../../core/source-kinds.ts'
 import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
 import type { Taken } from '../../manifest/form/projections.ts'
@@ -26,6 +26,8 @@ export interface PartitionStatus extends SourceFacts {
   /** The small sources that share the partition, each with its own counts. */
   readonly sources?: readonly SourceStatus[]
   readonly block: number
+  /** When the service said what it holds; where its records have different instants, the latest. */
+  readonly asOf: string
   /** Its rows stand in the partition of a compaction now. */
   readonly merged?: true
   readonly lines: number
@@ -67,13 +69,15 @@ const partitionStatus = ({
   counts,
   range,
   files,
-}: PartitionEntry): PartitionStatus => ({
+  asOf,
+}: CommittedPartition): PartitionStatus => ({
   id,
   run,
   content,
   source: source.name,
   ...(sources && { sources: sources.map((one) => ({ source: one.name, ...one.counts })) }),
   block: source.block,
+  asOf,
   lines: counts.lines,
   records: counts.records,
   quarantined: counts.quarantined,

@@ -8,6 +8,7 @@ import { type ComputedColumn, withComputed } from '../projection/computed-column
 import type { Column } from '../tables/columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
+import { dictionaryOrder, versionOrder } from './version-order.ts'
 
 /** Columns of `…_history` behind those of the table. */
 export const HISTORY_COLUMNS: readonly Column[] = [
@@ -24,10 +25,16 @@ export const HISTORY_COLUMNS: readonly Column[] = [
     unit: 'instant, UTC',
   },
   {
+    name: 'as_of',
+    type: 'TIMESTAMPTZ',
+    about:
+      'When the service said what the row holds; NULL in a dictionary. Of one record the latest is current, of equal ones that of the greatest version.',
+    unit: 'instant, UTC',
+  },
+  {
     name: 'version',
     type: 'BIGINT',
-    about:
-      'Number of the partition in the order of commits to the lake; of one record the greatest is current.',
+    about: 'Number of the partition in the order of commits to the lake.',
   },
   {
     name: 'is_current',
@@ -41,27 +48,36 @@ export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>)
 
 /** Rows of all versions: the table's columns and `version`. */
 export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
-/** `owner`, `version` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
+/** `owner`, `version`, `as_of` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
 export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
-/** The load of a version: a struct of `snapshot`, `run`, `loaded_at`. */
+/** The load of a version: a struct of `snapshot`, `run`, `loaded_at`, `as_of`. */
 export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
 
 const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
 
-/**
- * Rows are compared with those that are not current by a join of them all: DuckDB plans a correlated EXISTS so that it keeps
- * every row of the table in memory.
- */
-const isOld = (table: Table): string =>
-  `(r.${ident(table.owner ?? '')}, r.version) IN (SELECT (owner, version) FROM ${oldMacro(table)}())`
-
 const newestOfKey = ({ key }: Table): string =>
-  `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY r.version DESC) = 1`
+  `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY ${dictionaryOrder('r')}) = 1`
 
-const historyRows = (table: Table, isOldRow = isOld(table)): string => `SELECT ${columnsOf(table)},
-  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.version AS version,
-  ${table.owner === undefined ? newestOfKey(table) : `NOT ${isOldRow}`} AS is_current
-FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r`
+/**
+ * Where records of one version have different instants, the list of old versions has that of each; as long as it is current, a
+ * record counts as the latest of them.
+ */
+const historyRows = (table: Table, isOldRow?: string): string => {
+  const [asOf, isCurrent] =
+    table.owner === undefined
+      ? ['r.loaded.as_of', newestOfKey(table)]
+      : isOldRow === undefined
+        ? ['coalesce(o.as_of, r.loaded.as_of)', 'o.version IS NULL']
+        : ['r.loaded.as_of', `NOT ${isOldRow}`]
+  const old =
+    table.owner === undefined || isOldRow !== undefined
+      ? ''
+      : `\nLEFT JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
+  return `SELECT ${columnsOf(table)},
+  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, ${asOf} AS as_of, r.version AS version,
+  ${isCurrent} AS is_current
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r${old}`
+}
 
 const currentRows = (table: Table): string => `SELECT ${columnsOf(table)}
 FROM ${rowsMacro(table)}() AS r
@@ -82,7 +98,7 @@ export const orderedViews = (table: Table, computed: readonly ComputedColumn[] =
   const views: readonly (readonly [name: string, rows: string])[] =
     table.owner === undefined
       ? [
-          [`${table.name}_history`, `${historyRows(table)} ORDER BY ${keyOrder(table)}, r.version`],
+          [`${table.name}_history`, `${historyRows(table)} ORDER BY ${keyOrder(table)}, ${versionOrder()}`],
           [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
         ]
       : [
@@ -100,10 +116,8 @@ FROM ${rowsMacro(table)}() AS r
 ANTI JOIN (FROM ${oldMacro(table)}() WHERE NOT is_gone) AS o ON o.owner = r.internal_id AND o.version = r.version
 LEFT JOIN ${ident(LISTINGS.name)} AS l ON l.internal_id = r.internal_id`
 
-/** The last listing that lacked each company, as long as the company was not loaded again. */
-const listingsRows = `SELECT ${columnsOf(LISTINGS)}
-FROM ${rowsMacro(LISTINGS)}() AS r JOIN (FROM ${oldMacro(LISTINGS)}() WHERE is_gone) AS o ON o.owner = r.internal_id
-QUALIFY ${newestOfKey(LISTINGS)}`
+/** The last listing that lacked each company, as long as nothing later has it. */
+const listingsRows = currentRows(LISTINGS)
 
 const quarantineRows = `FROM ${rowsMacro(QUARANTINE)}()`
 

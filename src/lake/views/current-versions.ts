@@ -1,6 +1,6 @@
 /**
  * The rows of a lake's files, and which of them are current. Rows are versions: of a record that several partitions hold, the
- * one that was committed last counts.
+ * last one in their order counts.
  */
 
 import type { Content } from '../../contract/objects.ts'
@@ -10,6 +10,7 @@ import { ident, literal, NO_FOLDER_COLUMNS, pathSql, readParquet } from '../duck
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake, partPath } from '../files/layout.ts'
 import { LISTINGS, QUARANTINE, type RecordTable, type Table } from '../tables/tables.ts'
+import { dictionaryOrder, ofLastVersion } from './version-order.ts'
 
 /** The part of a snapshot that lists files. */
 export interface Listed extends Pick<Snapshot, 'partitions' | 'files' | 'merged' | 'versions'> {
@@ -23,6 +24,8 @@ export interface VersionedFile {
   readonly bytes: number
   readonly version: number
   readonly partition: PartitionEntry | undefined
+  /** As of which its rows are, where that is asked for. */
+  readonly asOf?: string | undefined
   /** The place of its first row among those of all files of the table. */
   readonly place?: number
 }
@@ -70,15 +73,16 @@ export const pathList = (
 ): string => `[${files.map(({ path }) => sqlOf(path)).join(', ')}]`
 
 /**
- * Rows of a table's files with the columns as declared; and `version` when asked for, `place` among all rows of the files too.
+ * Rows of a table's files with the columns as declared; and `version` when asked for, `as_of` or `place` among all rows of the
+ * files too.
  *
  * @param listSql the list of their paths in SQL
  * @param present columns of which at least one of the files has each; the others are NULL. @default all
  */
 export const readTable = (
   table: Table,
-  files: readonly Pick<VersionedFile, 'path' | 'version' | 'place'>[],
-  extra?: 'with-version' | 'with-place',
+  files: readonly Pick<VersionedFile, 'path' | 'version' | 'place' | 'asOf'>[],
+  extra?: 'with-version' | 'with-place' | 'with-as-of',
   listSql: string = pathList(files),
   present?: ReadonlySet<string>,
 ): string => {
@@ -87,8 +91,13 @@ export const readTable = (
       ? `NULL::${type} AS ${ident(name)}`
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
-  if (files.length === 0) return `SELECT ${columns.join(', ')}${extra ? ', 0 AS version' : ''} WHERE false`
-  const versions = extra ? `, ${ofFile(files.map((file) => file.version))} AS version` : ''
+  if (files.length === 0)
+    return `SELECT ${columns.join(', ')}${extra ? ', 0 AS version, NULL::TIMESTAMPTZ AS as_of' : ''} WHERE false`
+  const instants =
+    extra === 'with-as-of'
+      ? `, ${ofFile(files.map(({ asOf = '' }) => `TIMESTAMPTZ ${literal(asOf)}`))} AS as_of`
+      : ''
+  const versions = extra ? `, ${ofFile(files.map((file) => file.version))} AS version${instants}` : ''
   if (extra !== 'with-place')
     return `SELECT ${columns.join(', ')}${versions}\nFROM ${readParquet(listSql, 'union_by_name = true')}`
   return `SELECT ${columns.join(', ')}${versions},
@@ -97,7 +106,8 @@ FROM ${readParquet(listSql, 'union_by_name = true', 'file_row_number = true')}`
 }
 
 /** One of the values, each of a file: DuckDB numbers the files of a scan in the order of the list. */
-const ofFile = (values: readonly number[]): string => `[${values.join(',')}][file_index::BIGINT + 1]`
+const ofFile = (values: readonly (number | string)[]): string =>
+  `[${values.join(',')}][file_index::BIGINT + 1]`
 
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
 export const HIDDEN_SCHEMA = 'firmlake'
@@ -124,8 +134,8 @@ export const versionFacts = (files: readonly VersionFile[]): readonly FileFacts[
   files.map(({ name, bytes, sha256 }) => ({ path: partPath(name), bytes, sha256 }))
 
 /**
- * The table that lists the versions that are not shown: `owner`, `version` of superseded rows, and whether a company is not
- * listed any more (`is_gone`), of its last ones.
+ * The table that lists the versions that are not shown: `owner`, `version`, `as_of` of superseded rows, and whether a company is
+ * not listed any more (`is_gone`), of its last ones.
  */
 export const supersededTable = (content: Content): string => `${HIDDEN_SCHEMA}.superseded_${content}`
 
@@ -140,7 +150,7 @@ export const isOneVersion = (listed: Pick<Snapshot, 'versions'>, table: Table): 
   versionFilesOf(listed, 'superseded', table).length === 0
 
 /**
- * `owner`, `version` and `is_gone` of the versions that are not shown.
+ * `owner`, `version`, `as_of` and `is_gone` of the versions that are not shown.
  *
  * @param listSql the list of the paths of their files in SQL
  */
@@ -149,29 +159,37 @@ export const supersededRows = (
   { showsGone = false }: Pick<Listed, 'showsGone'>,
   listSql: string,
 ): string => {
-  const rows = `SELECT ${ident(owner)} AS owner, version, is_gone FROM ${readParquet(listSql)}`
-  if (content !== LISTINGS.content) return rows
-  // A company that a listing lacks is back with its next row.
-  return `SELECT s.owner, s.version, s.is_gone AND s.version >= coalesce(b.version, 0) AS is_gone FROM (${rows}) AS s
-LEFT JOIN (SELECT owner, max(version) AS version FROM (${rows})
-  WHERE NOT is_gone AND owner IN (SELECT owner FROM (${rows}) WHERE is_gone) GROUP BY owner) AS b ON b.owner = s.owner${
-    showsGone ? '\nWHERE NOT (s.is_gone AND s.version >= coalesce(b.version, 0))' : ''
-  }`
+  const rows = `SELECT ${ident(owner)} AS owner, version, as_of, next, is_gone, is_listing FROM ${readParquet(listSql)}`
+  if (content !== LISTINGS.content) return `SELECT owner, version, as_of, is_gone FROM (${rows})`
+  // A company is gone where a listing without it is superseded by nothing; its last record is that of the others.
+  return `WITH listed AS (${rows}), gone AS (
+  SELECT DISTINCT l.owner FROM listed AS l ANTI JOIN listed AS n ON n.owner = l.owner AND n.version = l.next WHERE l.is_gone
+), leaving AS (
+  SELECT owner, ${ofLastVersion('version')} AS version FROM listed SEMI JOIN gone USING (owner) WHERE NOT is_listing GROUP BY owner
+)
+SELECT s.owner, s.version, s.as_of, l.version IS NOT NULL AS is_gone FROM listed AS s
+LEFT JOIN leaving AS l ON l.owner = s.owner AND l.version = s.version${showsGone ? '\nWHERE l.version IS NULL' : ''}`
+}
+
+/** The versions of a content that are not shown, as `supersededRows`. */
+export const oldVersions = (
+  listed: Pick<Listed, 'versions' | 'showsGone'>,
+  at: string | PlaceOf,
+  table: Table,
+): string => {
+  const files = versionFacts(versionFilesOf(listed, 'superseded', table))
+  if (files.length === 0)
+    return 'SELECT NULL::BIGINT AS owner, NULL::BIGINT AS version, NULL::TIMESTAMPTZ AS as_of, false AS is_gone LIMIT 0'
+  return supersededRows(
+    table,
+    listed,
+    pathList(files, (path) => pathSql(placeIn(at)(path))),
+  )
 }
 
 /** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
-export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: RecordTable): string => {
-  const files = versionFacts(versionFilesOf(listed, 'superseded', table))
-  const rows =
-    files.length === 0
-      ? 'SELECT NULL::BIGINT AS owner, NULL::BIGINT AS version, false AS is_gone LIMIT 0'
-      : supersededRows(
-          table,
-          listed,
-          pathList(files, (path) => pathSql(placeIn(at)(path))),
-        )
-  return `CREATE TABLE ${supersededTable(table.content)} AS ${rows}`
-}
+export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: RecordTable): string =>
+  `CREATE TABLE ${supersededTable(table.content)} AS ${oldVersions(listed, at, table)}`
 
 /** The versions that have superseded records of a content, and how many: those of all others are current. */
 export const supersededVersions = (content: Content): string =>
@@ -213,7 +231,7 @@ ANTI JOIN (SELECT owner FROM ${supersededTable(content)} WHERE version = ${versi
 export const currentRows = (table: Table, versioned: string): string =>
   table.content === undefined || table.owner === undefined
     ? `SELECT * EXCLUDE (version) FROM (${versioned})
-QUALIFY row_number() OVER (PARTITION BY ${table.key.map(ident).join(', ')} ORDER BY version DESC) = 1`
+QUALIFY row_number() OVER (PARTITION BY ${table.key.map(ident).join(', ')} ORDER BY ${dictionaryOrder()}) = 1`
     : `SELECT h.* EXCLUDE (version) FROM (${versioned}) AS h
 ANTI JOIN ${supersededTable(table.content)} AS s ON s.owner = h.${ident(table.owner)} AND s.version = h.version`
 

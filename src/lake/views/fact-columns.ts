@@ -13,7 +13,7 @@ export const FACTS = {
     ...{ lines: 'BIGINT', records: 'BIGINT', quarantined: 'BIGINT', filtered: 'BIGINT' },
     ...{ rows: 'BIGINT', files: 'INTEGER', bytes: 'BIGINT' },
     ...{ requested_from: 'VARCHAR', requested_to: 'VARCHAR', least: 'VARCHAR', greatest: 'VARCHAR' },
-    ...{ snapshot: 'INTEGER', time: 'VARCHAR', version: 'BIGINT' },
+    ...{ snapshot: 'INTEGER', time: 'VARCHAR', as_of: 'VARCHAR', version: 'BIGINT' },
   },
   sources: {
     ...{ run: 'VARCHAR', content: 'VARCHAR', partition: 'VARCHAR', kind: 'VARCHAR', name: 'VARCHAR' },

@@ -35,10 +35,11 @@ const refusalOf = (name: string): string =>
 const namesAndTypes = ({ columns }: Table): (readonly [string, string])[] =>
   columns.map(({ name, type }) => [name, type] as const)
 
-const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ)'
+const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ, as_of TIMESTAMPTZ)'
 const OLD_COLUMNS = [
   ['owner', 'BIGINT'],
   ['version', 'BIGINT'],
+  ['as_of', 'TIMESTAMPTZ'],
   ['is_gone', 'BOOLEAN'],
 ] as const
 const VERSION = ['version', 'BIGINT'] as const
@@ -105,7 +106,7 @@ FROM range(${rows})`,
 
 /** Old versions of a content's records, from the table that a session has made of the list. */
 export const oldFrom = (table: Table, hidden: string): string =>
-  tableMacro(oldMacro(table), `SELECT owner, version, is_gone FROM ${hidden}`)
+  tableMacro(oldMacro(table), `SELECT owner, version, as_of, is_gone FROM ${hidden}`)
 
 /** Where nothing is old: of no rows the filters of a query reach the files. */
 export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
@@ -133,14 +134,14 @@ export const oldOfList = (
 
 /** Maps versions to loads. @param listed as `rowsOfTable` has it */
 export const loadsOf = (table: Table, listed: Listed): string => {
-  const entries: readonly (CommitFacts & { readonly run: string })[] =
+  const entries: readonly (CommitFacts & { readonly run: string; readonly asOf?: string })[] =
     table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
   const loads = new Map<string, number>()
   const first = entries[0]?.version
   /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */
   const places: number[] = []
-  for (const { run, committed, version } of entries) {
-    const load = `{'snapshot': ${committed.snapshot}, 'run': ${literal(run)}, 'loaded_at': ${literal(committed.time)}}`
+  for (const { run, committed, version, asOf } of entries) {
+    const load = `{'snapshot': ${committed.snapshot}, 'run': ${literal(run)}, 'loaded_at': ${literal(committed.time)}, 'as_of': ${asOf === undefined ? 'NULL' : literal(asOf)}}`
     // Many partitions are of one run: versions are mapped to the few loads.
     const place = loads.get(load) ?? loads.size + 1
     loads.set(load, place)
@@ -148,8 +149,9 @@ export const loadsOf = (table: Table, listed: Listed): string => {
     while (places.length < at) places.push(0)
     places[at] = place
   }
-  const found = `[${[...loads.keys()].join(', ')}][[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
-  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(${first === undefined ? 'NULL' : found} AS ${LOADED_TYPE})`
+  // The list is cast once, not the load of each row.
+  const found = `CAST([${[...loads.keys()].join(', ')}] AS ${LOADED_TYPE}[])[[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
+  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS ${first === undefined ? `CAST(NULL AS ${LOADED_TYPE})` : found}`
 }
 
 /** @param query gives the facts, with the columns of their kind */

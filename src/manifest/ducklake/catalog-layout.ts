@@ -134,7 +134,7 @@ const inlined = (
 
 /** Which load each version is of. */
 export const LOADS = inlined(FIRST_INLINED, 'firmlake', 'loads', {
-  ...{ version: 'BIGINT', snapshot: 'INTEGER', run: 'VARCHAR', loaded_at: 'VARCHAR' },
+  ...{ version: 'BIGINT', snapshot: 'INTEGER', run: 'VARCHAR', loaded_at: 'VARCHAR', as_of: 'VARCHAR' },
 })
 export const QUARANTINED = inlined(FIRST_INLINED + 1, 'main', QUARANTINE.name, QUARANTINE_TYPES)
 export const FACT_TABLES = Object.fromEntries(

@@ -5,6 +5,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
+import { versionOrder } from '../../lake/views/version-order.ts'
 import { FILE_TABLES, type FileTable, type InSchema, placesOf, type Viewed } from './catalog-layout.ts'
 import { type CatalogNames, macroSql, PLACEHOLDER, viewSql } from './qualify-sql.ts'
 
@@ -19,8 +20,8 @@ const versionOf = (alias: string): string => `${alias}.rowid >> ${VERSION_BITS}`
 
 const placed = ({ schema, name }: InSchema): string => `${PLACEHOLDER}.${schema}.${ident(name)}`
 
-const columnsOf = ({ columns }: Table, alias: string): string =>
-  columns.map(({ name }) => `${alias}.${ident(name)}`).join(', ')
+const columnsOf = ({ columns }: Table, alias?: string): string =>
+  columns.map(({ name }) => (alias === undefined ? ident(name) : `${alias}.${ident(name)}`)).join(', ')
 
 const fileTable = (name: string): FileTable => {
   const found = FILE_TABLES.find(({ table }) => table.name === name)
@@ -37,28 +38,46 @@ const isCurrent = (table: Table, viewed: Viewed): string => {
   return `(h.${ident(table.owner)}, ${versionOf('h')}) IN (SELECT (m.${ident(main.owner ?? '')}, ${versionOf('m')}) FROM ${placed(current)} AS m)`
 }
 
+const withLoads = (alias: string): string =>
+  `LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf(alias)}`
+
+/** Rows of all versions, of each key the last one in the order. */
+const lastOfKey = (
+  columns: string,
+  rows: InSchema,
+  key: string,
+  condition: string,
+): string => `SELECT ${columns} FROM (
+  SELECT r.*, row_number() OVER (PARTITION BY r.${key} ORDER BY ${versionOrder('l', 'DESC')}) AS firmlake_place
+  FROM ${placed(rows)} AS r ${withLoads('r')} WHERE ${condition}
+) WHERE firmlake_place = 1`
+
 /** All versions, with the columns that say when each was loaded. */
 const historyOf = (one: FileTable, viewed: Viewed): string => `SELECT ${columnsOf(one.table, 'h')},
-  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, ${versionOf('h')} AS version,
+  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, l.as_of::TIMESTAMPTZ AS as_of,
+  ${versionOf('h')} AS version,
   ${isCurrent(one.table, viewed)} AS is_current
-FROM ${placed(placesOf(one, viewed).all)} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}`
+FROM ${placed(placesOf(one, viewed).all)} AS h ${withLoads('h')}`
 
-/** The last listing that lacked each company, as long as the company was not loaded again. */
+/** The last listing that lacked each company, as long as nothing later has it. */
 const listingsRows = (viewed: Viewed): string => {
   const { current, all } = placesOf(fileTable(LISTINGS.content), viewed)
-  return `SELECT ${columnsOf(LISTINGS, 'r')} FROM ${placed(placesOf(fileTable(LISTINGS.name), viewed).all)} AS r
-WHERE r.internal_id IN (SELECT internal_id FROM ${placed(all)})
-  AND r.internal_id NOT IN (SELECT internal_id FROM ${placed(current)})
-QUALIFY row_number() OVER (PARTITION BY r.internal_id ORDER BY r.rowid DESC) = 1`
+  return lastOfKey(
+    columnsOf(LISTINGS),
+    placesOf(fileTable(LISTINGS.name), viewed).all,
+    'internal_id',
+    `r.internal_id IN (SELECT internal_id FROM ${placed(all)})
+    AND r.internal_id NOT IN (SELECT internal_id FROM ${placed(current)})`,
+  )
 }
 
 const companiesWithGone = (table: Table, viewed: Viewed): string => {
   const { current, all } = placesOf(fileTable(table.name), viewed)
+  const gone = `r.internal_id IN (SELECT internal_id FROM ${PLACEHOLDER}.main.listings)`
   return `SELECT ${columnsOf(table, 'c')}, NULL::TIMESTAMPTZ AS gone_since FROM ${placed(current)} AS c
 UNION ALL
-SELECT * FROM (SELECT ${columnsOf(table, 'h')}, l.gone_since
-  FROM ${placed(all)} AS h JOIN ${PLACEHOLDER}.main.listings AS l ON l.internal_id = h.internal_id
-  QUALIFY row_number() OVER (PARTITION BY h.internal_id ORDER BY h.rowid DESC) = 1)`
+SELECT ${columnsOf(table, 'h')}, g.gone_since FROM (${lastOfKey(columnsOf(table), all, 'internal_id', gone)}) AS h
+JOIN ${PLACEHOLDER}.main.listings AS g ON g.internal_id = h.internal_id`
 }
 
 /** Views on the tables, each before those that read it. */

@@ -78,8 +78,10 @@ export class FactRows {
     await this.#pending.add(this.#targets.snapshots, withIds(after.snapshot, [headOf(after)]))
   }
 
-  async addLoad({ version, committed, run }: CommittedPartition | FileOfRun): Promise<void> {
-    const row = { version, snapshot: committed.snapshot, run, loaded_at: committed.time }
+  async addLoad(entry: CommittedPartition | FileOfRun): Promise<void> {
+    const { version, committed, run } = entry
+    const as_of = 'asOf' in entry ? entry.asOf : null
+    const row = { version, snapshot: committed.snapshot, run, loaded_at: committed.time, as_of }
     await this.#pending.add(this.#targets.loads, withIds(version, [row]))
   }
 

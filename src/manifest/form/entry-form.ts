@@ -64,6 +64,7 @@ export const SOURCE: Form<SourceEntry> = shapeOf<SourceEntry>(SOURCE_CHECKS)
 export const SHARED_SOURCE: Form<SharedSource> = shapeOf<SharedSource>({
   ...SOURCE_CHECKS,
   counts: shapeOf<LineCounts>(LINE_COUNTS),
+  asOf: optional(anyText),
 })
 
 export const REQUESTED = shapeOf<NonNullable<DateRange['requested']>>({
@@ -104,6 +105,7 @@ export const PARTITION_CHECKS = {
 /** A partition that is not committed yet. */
 export const PARTITION: Form<PartitionEntry> = shapeOf<PartitionEntry>({
   ...PARTITION_CHECKS,
+  asOf: optional(anyText),
   source: SOURCE,
   sources: optional(list(SHARED_SOURCE)),
 })

@@ -37,7 +37,9 @@ import type { ContentTotals, TableTotals, Totals } from './totals.ts'
 import type { WithVersions } from './version-numbers.ts'
 
 /** A partition as a line of a part. */
-const PARTITION_LINE = objectOf({ ...PARTITION_CHECKS, ...COMMITTED_CHECKS, sources: someOf(SOURCE) })
+const PARTITION_LINE = objectOf({
+  ...{ ...PARTITION_CHECKS, ...COMMITTED_CHECKS, asOf: anyText, sources: someOf(SOURCE) },
+})
 /** The same of several small sources, each with its own counts. */
 const SHARED_LINE = objectOf({ sources: someOf(SHARED_SOURCE) })
 
@@ -96,7 +98,7 @@ const TOTALS = shapeOf<Totals>({
 })
 
 /** The format that is written and read. A commit drops no field of the root before. */
-export const FORMAT = 6
+export const FORMAT = 7
 
 /**
  * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:

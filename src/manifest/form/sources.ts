@@ -115,7 +115,7 @@ export const sourcesOf = ({
 
 /** Several small sources as one: its hash is that of the list of theirs. */
 export const togetherAs = (
-  sources: readonly Omit<SharedSource, 'counts' | 'block' | 'firstLine' | 'offset' | 'last'>[],
+  sources: readonly Omit<SharedSource, 'counts' | 'asOf' | 'block' | 'firstLine' | 'offset' | 'last'>[],
 ): SourceEntry => {
   const [first] = sources
   if (first === undefined) throw new RangeError('Cannot share a partition: expected a source')

@@ -17,7 +17,7 @@ async function* snapshotFacts(lake: string, last: number): AsyncGenerator<Fact<'
 }
 
 export const partitionFact = (partition: CommittedPartition, isMerged: boolean): Fact<'partitions'> => {
-  const { id, run, content, counts, files, range, committed, version } = partition
+  const { id, run, content, counts, files, range, committed, asOf, version } = partition
   return {
     ...{ partition: id, run, content, is_merged: isMerged },
     ...{ lines: counts.lines, records: counts.records, quarantined: counts.quarantined },
@@ -26,7 +26,7 @@ export const partitionFact = (partition: CommittedPartition, isMerged: boolean):
     ...{ files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) },
     ...{ requested_from: range.requested?.from, requested_to: range.requested?.to },
     ...{ least: range.observed?.least, greatest: range.observed?.greatest },
-    ...{ snapshot: committed.snapshot, time: committed.time, version },
+    ...{ snapshot: committed.snapshot, time: committed.time, as_of: asOf, version },
   }
 }
 

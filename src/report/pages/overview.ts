@@ -15,14 +15,16 @@ const NUMBERS = `SELECT
     WHERE (loaded_at AT TIME ZONE 'UTC')::DATE = (SELECT (max(loaded_at) AT TIME ZONE 'UTC')::DATE FROM runs)) AS newly_quarantined,
   (SELECT coalesce(sum(quarantined), 0)::BIGINT FROM runs) AS quarantined`
 
-/** Figures of a version that another one replaced leave with it. */
+/** Figures of a version that another one replaced leave with it, those of one that was older when it came at once. */
 const TREND = `WITH loads AS (
   SELECT snapshot, max(loaded_at) AS loaded_at, sum(records)::BIGINT AS records, sum(quarantined)::BIGINT AS quarantined,
     round(sum(epoch(loaded_at) - epoch(try_strptime(left(run, 15), '%Y%m%dT%H%M%S'))), 1) AS seconds
   FROM runs GROUP BY snapshot
 ), replaced AS (
-  SELECT internal_id, version, lead(snapshot) OVER (PARTITION BY internal_id ORDER BY version) AS snapshot
-  FROM companies_history QUALIFY lead(snapshot) OVER (PARTITION BY internal_id ORDER BY version) IS NOT NULL
+  SELECT internal_id, version, greatest(snapshot, replacing) AS snapshot FROM (
+    SELECT internal_id, version, snapshot, min(snapshot) OVER (
+      PARTITION BY internal_id ORDER BY as_of, version ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS replacing
+    FROM companies_history) WHERE replacing IS NOT NULL
 ), grown AS (
   SELECT snapshot, sum(added) AS companies, 0 AS figures, 0 AS relations FROM load_changes GROUP BY snapshot
   UNION ALL SELECT snapshot, 0, count(*), 0 FROM financials_history GROUP BY snapshot

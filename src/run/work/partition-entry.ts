@@ -70,7 +70,8 @@ const sharedSources = (
   part: CheckedPart,
   kept: CheckedPart,
 ): readonly SharedSource[] => {
-  const lines = shared.map(() => ({ passed: 0, kept: 0, rejected: 0, first: WHOLE_SOURCE }))
+  const lines = shared.map(() => ({ passed: 0, kept: 0, rejected: 0, stamp: 0, first: WHOLE_SOURCE }))
+  const { stamp } = part.rows.records.columns
   const keptMembers = new Set(kept.members)
   const numbers = new Map(shared.map(({ name }, at) => [name, at]))
   let at = 0
@@ -81,19 +82,32 @@ const sharedSources = (
     if (own === undefined) continue
     if (layer > 0 && own.passed === 0) own.first = placeOf(block, start)
     own.passed++
+    own.stamp = Math.max(own.stamp, stamp[member] ?? 0)
     if (keptMembers.has(member)) own.kept++
   }
   for (const { source = '' } of layer === 0 ? checked.rejected : []) {
     const own = lines[numbers.get(source) ?? -1]
     if (own) own.rejected++
   }
-  return shared.flatMap(({ kind, name, fingerprint }, number) => {
+  return shared.flatMap(({ kind, name, fingerprint, asOf }, number) => {
     const own = lines[number]
     if (own === undefined || (layer > 0 && own.passed === 0)) return []
     const { line, offset } = own.first
     const counts = lineCounts(own.passed, own.kept, own.rejected)
-    return [{ kind, name, ...fingerprint, block: 0, firstLine: line, offset, last: true, counts }]
+    const place = { block: 0, firstLine: line, offset, last: true }
+    return [{ kind, name, ...fingerprint, ...place, counts, ...instantOf(asOf, own.stamp) }]
   })
+}
+
+/** @param stamp the latest one in its records, in milliseconds since 1970; 0: none */
+const instantOf = (known: string | undefined, stamp: number): Pick<PartitionEntry, 'asOf'> => {
+  const asOf = known ?? (stamp > 0 ? new Date(stamp).toISOString() : undefined)
+  return asOf === undefined ? {} : { asOf }
+}
+
+const latestStamp = ({ rows, members }: CheckedPart): number => {
+  const { stamp } = rows.records.columns
+  return members.reduce((latest, member) => Math.max(latest, stamp[member] ?? 0), 0)
 }
 
 /** @param passed lines that are good, of which so many were `kept` */
@@ -112,15 +126,15 @@ const originIn = (
   [, number, layer]: Place,
   part: CheckedPart,
   kept: CheckedPart,
-): Pick<PartitionEntry, 'source' | 'sources'> => {
+): Pick<PartitionEntry, 'source' | 'sources' | 'asOf'> => {
   const { source, fingerprint, block, last } = origin
-  const { requested: _, ...facts } = source.details?.() ?? {}
+  const { requested: _, asOf = block.asOf ?? source.asOf, ...facts } = source.details?.() ?? {}
   const sources = source.shared && sharedSources(origin, layer, part, kept)
   const [only] = sources ?? []
   if (sources && sources.length > 1) return { source: togetherAs(sources), sources }
   if (only) {
-    const { counts: _, ...entry } = only
-    return { source: entry }
+    const { counts: _, asOf: own, ...entry } = only
+    return { source: entry, ...(own !== undefined && { asOf: own }) }
   }
   const first = placeOf(block, layer === 0 ? 0 : lineOf(part, part.members[0] ?? 0)[0])
   return {
@@ -134,6 +148,7 @@ const originIn = (
       last,
       ...facts,
     },
+    ...instantOf(asOf, latestStamp(part)),
   }
 }
 

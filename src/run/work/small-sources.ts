@@ -86,7 +86,7 @@ const together = (members: readonly SmallSource[]): Source => {
   let from = 0
   for (const one of members) {
     const { source, fingerprint } = one
-    shared.push({ kind: source.kind, name: source.name, fingerprint, from })
+    shared.push({ kind: source.kind, name: source.name, fingerprint, asOf: source.asOf, from })
     from += addLines(one, pieces, places)
   }
   const { name, bytes, sha256 } = togetherAs(shared.map((one) => ({ ...one, ...one.fingerprint })))

@@ -2,6 +2,7 @@
 
 import { definitionsFor } from '../../analysis/definitions.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
+import { versionOrder } from '../../lake/views/version-order.ts'
 import { objectOf } from '../../support/json-form.ts'
 import { COMPANY_LIST } from './company-list.ts'
 import { companyId, type Question, question } from './question.ts'
@@ -53,7 +54,8 @@ const changes = question(COMPANY, (run, { id }) =>
   run(`WITH reported AS MATERIALIZED (
   SELECT consolidation, category, line_item, fiscal_year, value, currency, version FROM financials_history WHERE internal_id = ${id}
 ), versions AS MATERIALIZED (
-  SELECT version, snapshot, loaded_at, lag(version) OVER (ORDER BY version) AS before FROM companies_history WHERE internal_id = ${id}
+  SELECT version, snapshot, loaded_at, row_number() OVER in_order AS place, lag(version) OVER in_order AS before FROM companies_history WHERE internal_id = ${id}
+  WINDOW in_order AS (ORDER BY ${versionOrder()})
 ), named AS (
   SELECT r.*, coalesce(n.name, r.line_item) AS name FROM reported AS r
   LEFT JOIN line_item_names AS n ON n.category = r.category AND n.line_item = r.line_item
@@ -86,7 +88,7 @@ const changes = question(COMPANY, (run, { id }) =>
   WHERE c.internal_id = ${id} AND NOT regexp_matches(c.column_name, '_updated_at$') AND c.column_name NOT IN (${NOT_SHOWN.map(literal).join(', ')})
 )
 SELECT v.snapshot, v.loaded_at, f.* EXCLUDE (version) FROM found AS f JOIN versions AS v ON v.version = f.version
-ORDER BY v.version DESC, kind = 'first', kind = 'detail', kind, fiscal_year DESC, item LIMIT ${MOST_ROWS}`),
+ORDER BY v.place DESC, kind = 'first', kind = 'detail', kind, fiscal_year DESC, item LIMIT ${MOST_ROWS}`),
 )
 
 /** Rules that look at the company's own rows alone, and the views that these rows are in. */

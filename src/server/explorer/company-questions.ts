@@ -1,5 +1,6 @@
 /** Questions about companies: search as one types, and what a company's page shows. */
 
+import { versionOrder } from '../../lake/views/version-order.ts'
 import { objectOf, textLike } from '../../support/json-form.ts'
 import { companyId, type Question, question } from './question.ts'
 
@@ -44,7 +45,7 @@ FROM companies WHERE internal_id = ${id}`),
 )
 
 /**
- * All reported figures in the order of a statement, headcounts last, each with its earlier values, the first load first. By the
+ * All reported figures in the order of a statement, headcounts last, each with its earlier values, the oldest first. By the
  * rule of the view `restatements`, which has to look at all companies: here the rows of one are read once.
  */
 const figures = question(COMPANY, (run, { id }) =>
@@ -52,10 +53,11 @@ const figures = question(COMPANY, (run, { id }) =>
   SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot, loaded_at
   FROM financials_history WHERE internal_id = ${id}
 ), versions AS (
-  SELECT version, lag(version) OVER (ORDER BY version) AS before FROM companies_history WHERE internal_id = ${id}
+  SELECT version, row_number() OVER in_order AS place, lag(version) OVER in_order AS before FROM companies_history WHERE internal_id = ${id}
+  WINDOW in_order AS (ORDER BY ${versionOrder()})
 ), restated AS (
   SELECT n.consolidation, n.category, n.line_item, n.fiscal_year,
-    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot, 'until': n.loaded_at} ORDER BY n.version) AS earlier
+    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot, 'until': n.loaded_at} ORDER BY v.place) AS earlier
   FROM versions AS v JOIN reported AS n ON n.version = v.version
   JOIN reported AS o ON o.version = v.before
     AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year

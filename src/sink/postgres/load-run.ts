@@ -20,7 +20,8 @@ import {
   incomingContents,
   keyedTable,
   LOADS_TABLE,
-  newestVersions,
+  lastPlaces,
+  PLACE,
   type StagedPart,
   type StagedTable,
   selectKeys,
@@ -190,16 +191,16 @@ const replaceWhole = async (loader: Loader, table: Loading): Promise<void> => {
 
 const temporaryName = (table: string): string => `pg_temp.${ident(`firmlake_${table}`)}`
 
-/** Copies parts of a table into a temporary one, where each row has the `version` of its partition. */
+/** Copies parts of a table into a temporary one, where each row has the place of its partition. */
 const stage = async (loader: Loader, table: Loading, parts: readonly StagedPart[]): Promise<string> => {
   const { client } = loader
   const staged = temporaryName(table.name)
   const columns = table.columns.map(({ name, type }) => `${ident(name)} ${type}`)
   await client.query(
-    `CREATE TEMPORARY TABLE ${ident(`firmlake_${table.name}`)} (${columns.join(', ')}, version integer) ON COMMIT DROP`,
+    `CREATE TEMPORARY TABLE ${ident(`firmlake_${table.name}`)} (${columns.join(', ')}, ${PLACE} integer) ON COMMIT DROP`,
   )
   for (const part of parts) {
-    await client.query(`ALTER TABLE ${staged} ALTER COLUMN version SET DEFAULT ${part.version}`)
+    await client.query(`ALTER TABLE ${staged} ALTER COLUMN ${PLACE} SET DEFAULT ${part.place}`)
     await copyPart(loader, table, part, staged)
   }
   await client.query(`ANALYZE ${staged}`)
@@ -236,7 +237,7 @@ const mergeRecords = async (
   const rowsOf = ({ name }: Table): string => staged.get(name) ?? temporaryName(name)
   const newest = temporaryName(`newest_${content.content}`)
   await client.query(
-    `CREATE TEMPORARY TABLE ${ident(`firmlake_newest_${content.content}`)} ON COMMIT DROP AS ${newestVersions(content, rowsOf)}`,
+    `CREATE TEMPORARY TABLE ${ident(`firmlake_newest_${content.content}`)} ON COMMIT DROP AS ${lastPlaces(content, rowsOf)}`,
   )
   await client.query(`ANALYZE ${newest}`)
   const outdated = await outdatedVersions(client, content, rowsOf, newest)
@@ -247,8 +248,8 @@ const mergeRecords = async (
     const [mixed, current] = isRecordTable(table.name)
       ? [table.parts, []]
       : [
-          table.parts.filter(({ version }) => outdated.has(version)),
-          table.parts.filter(({ version }) => !outdated.has(version)),
+          table.parts.filter(({ place }) => outdated.has(place)),
+          table.parts.filter(({ place }) => !outdated.has(place)),
         ]
     for (const part of current) await copyPart(loader, table, part, table.target)
     if (mixed.length === 0) continue
@@ -259,7 +260,7 @@ const mergeRecords = async (
   await client.query(`DROP TABLE ${newest}`)
 }
 
-/** Partitions that hold records of which a later one of this run has a newer version. */
+/** Partitions that hold records that a later one of this run has too. */
 const outdatedVersions = async (
   client: Client,
   { recordTables }: IncomingContent,
@@ -268,11 +269,11 @@ const outdatedVersions = async (
 ): Promise<ReadonlySet<number>> => {
   const outdated = new Set<number>()
   for (const table of recordTables) {
-    const { rows } = await client.query<{ readonly version: number }>(
-      `SELECT DISTINCT r.version FROM ${rowsOf(table)} AS r
-JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} WHERE r.version < n.version`,
+    const { rows } = await client.query<{ readonly place: number }>(
+      `SELECT DISTINCT r.${PLACE} AS place FROM ${rowsOf(table)} AS r
+JOIN ${newest} AS n ON n.owner = r.${ident(table.owner ?? '')} WHERE r.${PLACE} < n.${PLACE}`,
     )
-    for (const { version } of rows) outdated.add(version)
+    for (const { place } of rows) outdated.add(place)
   }
   return outdated
 }

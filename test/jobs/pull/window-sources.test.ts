@@ -15,7 +15,7 @@ const windows = (count: number, growing = false): RunWindow[] =>
 
 const checkpoint = (bytes: number): Checkpoint => ({
   ...{ ...NOTHING, before: NOTHING, chains: [], chain: 0, cursor: '*', lastId: null, lastIds: null },
-  ...{ restarts: 0, asOf: null, bytes, records: 1, announced: 1, pages: 1, sha256: '00' },
+  ...{ restarts: 0, asOf: null, lastAsOf: null, bytes, records: 1, announced: 1, pages: 1, sha256: '00' },
 })
 
 /** Lets everything happen that waits for nothing but the event loop and the disk. */

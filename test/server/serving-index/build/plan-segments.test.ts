@@ -17,7 +17,7 @@ const partition = (id: string, records: number, sha256 = id): CommittedPartition
   counts: { lines: records, records, quarantined: 0, rows: {} },
   files: [{ table: 'companies', path: `companies/load=${id}/0.parquet`, rows: records, bytes: 1, sha256 }],
   drift: [],
-  ...{ committed: { snapshot: 1, time: '' }, version: 1 },
+  ...{ committed: { snapshot: 1, time: '' }, version: 1, asOf: '' },
 })
 const snapshotOf = (partitions: readonly CommittedPartition[]): Snapshot => ({
   snapshot: partitions.length,

@@ -34,7 +34,7 @@ export interface WholeListing {
   readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
   /**
    * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
-   * their ids. And when the last answer came, by its clock.
+   * their ids. And as of when its last answer is.
    */
   readonly stillListed: (
     ids: readonly bigint[],
@@ -63,7 +63,7 @@ export interface GoneCompanies {
 export interface FoundGone {
   readonly listing: WholeListing
   readonly ids: readonly bigint[]
-  /** When the service said so, by its clock. */
+  /** As of when the service said so. */
   readonly asOf: string
   /** The partitions in which they stand: of a company that stands in a later one, another run has heard since. */
   readonly known: ReadonlySet<string>

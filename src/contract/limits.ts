@@ -31,6 +31,12 @@ export const FIRST_CURSOR = '*'
 /** Header of every 200 answer of both searches; its value is JSON. */
 export const PAGINATION_HEADER = 'X-Pagination'
 
+/**
+ * Header by which a served lake says as of when its data is, ISO 8601 in UTC. The service of the interface has none: its answers
+ * are as of their `Date`.
+ */
+export const AS_OF_HEADER = 'Firmlake-As-Of'
+
 /** When a field is there; relations are always in cursor mode. */
 export type PaginationPresence = 'always' | 'page mode' | 'cursor mode'
 

@@ -5,6 +5,9 @@ import type { Block } from './lines.ts'
 import type { DateRange } from './partition.ts'
 import type { RecordsKindName, SourceFacts } from './source-kinds.ts'
 
+/** Stands for the begin of the load among the instants of sources. */
+export const AS_OF_BEGIN = 'begin'
+
 /** Raw bytes of records, read once or more: a name and `open` are enough. */
 export interface Source {
   readonly kind: RecordsKindName
@@ -41,7 +44,10 @@ export interface Source {
   readonly blocks?: () => AsyncIterable<Block>
   /** The small sources that it consists of: their lines stand in one block, in this order. */
   readonly shared?: readonly SharedPart[]
-  /** The instant at which the service said what it holds, where that is known before it is read; ISO 8601 in UTC. */
+  /**
+   * The instant at which the service said what it holds, where that is known before it is read: ISO 8601 in UTC; `begin`: that
+   * of the load. @default the latest stamp in it
+   */
   readonly asOf?: string
   /** Further facts for the manifest, known once the fingerprint is. */
   readonly details?: () => SourceDetails

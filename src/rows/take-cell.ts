@@ -2,6 +2,7 @@
 
 import type { DateTimeField, Field, TextField } from '../contract/fields.ts'
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
+import { instantUntil } from '../support/instants.ts'
 import { isOddJson, maskedJson, numberOf, wholeOf } from './cell-values.ts'
 import { InstantReader } from './read-instant.ts'
 import type { RecordRows } from './record-rows.ts'
@@ -81,7 +82,7 @@ export class CellTaker {
     const form = this.#instant.read(block, from + 1, to - 1, isDay)
     if (form === 'absent') return
     if (form === 'other') {
-      if (isStamp) this.#note(Date.parse(block.toString('latin1', from + 1, to - 1)))
+      if (isStamp) this.#noteText(block.toString('latin1', from + 1, to - 1))
       rows.oddCell(place | ODD, from, to)
       return
     }
@@ -93,6 +94,12 @@ export class CellTaker {
     }
     rows.cell(place | VALUE, this.#instant.low, this.#instant.high)
     if (form === 'unlike') rows.cell(place | REPORTED, from, to)
+  }
+
+  /** A stamp in a form that is left to DuckDB. */
+  #noteText(text: string): void {
+    const instant = instantUntil(text, this.#stampsUntil)
+    if (instant !== undefined) this.#note(Date.parse(instant))
   }
 
   #note(stamp: number): void {

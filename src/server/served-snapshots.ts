@@ -108,8 +108,9 @@ export class ServedSnapshots {
     held.requests += 1
     try {
       const answer = await held.snapshot[content](...asked)
-      if (answer.kind === 'page' && typeof answer.pagination.Cursor === 'string') held.chainMs = this.#now()
-      return answer
+      if (answer.kind === 'refused') return answer
+      if (typeof answer.pagination.Cursor === 'string') held.chainMs = this.#now()
+      return { ...answer, asOf: held.snapshot.asOf }
     } finally {
       held.requests -= 1
       this.#closeUnused(held)
@@ -140,6 +141,8 @@ export interface OpenSnapshot {
   readonly number: number
   /** SHA-256 of the snapshot's file: another snapshot of the number has another one. */
   readonly sha256: string
+  /** As of when its data is; empty where it has none. */
+  readonly asOf: string
   /** Segments of its serving index. */
   readonly segments: readonly SegmentDescription[]
   /** Country codes of its companies. */
@@ -201,6 +204,7 @@ export const openSnapshot = async (
       protectedDigest: index.persons.digest,
       number: index.description.snapshot,
       sha256: index.description.snapshotSha256,
+      asOf: index.description.snapshotAsOf,
       segments: index.description.segments,
       countries,
       companies: overText(parts, searchCompanies),

@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { ToolkitError } from '../core/errors.ts'
-import type { Fingerprint, Source } from '../core/source.ts'
+import { AS_OF_BEGIN, type Fingerprint, type Source } from '../core/source.ts'
+import { instantUntil } from '../support/instants.ts'
 
 /** Objects as the interface spells them, one a record. */
 export type Records = AsyncIterable<unknown> | Iterable<unknown>
@@ -84,6 +85,21 @@ const changed = (name: string): ToolkitError =>
     { source: name },
   )
 
+export interface RecordsOptions {
+  /** The instant at which the service said them: of one company the latest is current. @default the begin of the load */
+  readonly asOf?: Date | string | undefined
+}
+
+/** @throws {RangeError} for what is no instant, or one of the future */
+const instantGiven = (name: string, asOf: Date | string | undefined): string => {
+  if (asOf === undefined) return AS_OF_BEGIN
+  const instant = instantUntil(typeof asOf === 'string' ? asOf : asOf.toISOString(), Date.now())
+  if (instant !== undefined) return instant
+  throw new RangeError(
+    `Cannot take the records of "${name}" as of ${String(asOf)}: expected a date or date-time until now, such as "2026-01-31T12:00:00Z"`,
+  )
+}
+
 /**
  * A source of records that a program has: from a queue, another database, an interface of its own. They are checked,
  * quarantined and counted as lines of a file are; the manifest has their length and SHA-256 as JSON Lines, so that equal
@@ -98,6 +114,7 @@ const changed = (name: string): ToolkitError =>
  *
  * @param name how the manifest and the quarantine call it
  * @param records what is iterated, or a function that returns a new iterable each time
+ * @param options `asOf`: when the service said them. @default the begin of the load
  * @throws {ToolkitError} `SOURCE_FORM` while it is read, where a record is no JSON value; `SOURCE_CHANGED` where a
  *   function gives other records the second time; and whatever the iterable throws
  * @example
@@ -109,9 +126,13 @@ const changed = (name: string): ToolkitError =>
  * const { records, quarantined } = await convert({ from: fromRecords('crm', newCompanies()), lake: './lake' })
  * console.log(records, quarantined) // 1 0
  */
-export const fromRecords = (name: string, records: Records | (() => Records)): Source => {
+export const fromRecords = (
+  name: string,
+  records: Records | (() => Records),
+  { asOf }: RecordsOptions = {},
+): Source => {
   // Whatever its name ends with, nothing of it is compressed.
-  const common = { name, decodeName: 'records.jsonl' } as const
+  const common = { name, decodeName: 'records.jsonl', asOf: instantGiven(name, asOf) } as const
   if (typeof records !== 'function')
     return { ...common, kind: 'stdin', open: (signal) => linesOf(name, records, signal) }
   let first: Fingerprint | undefined

@@ -123,7 +123,7 @@ export const queryLake = (lake: string, sql: string): Promise<Rows> => {
 }
 
 /** All columns but those that say which run, snapshot and partition it was, and when. */
-export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'version'))`
+export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'as_of', 'version'))`
 
 /**
  * Rows and a sum of their hashes of all that queries on the newest snapshot give, table by table: their order does not

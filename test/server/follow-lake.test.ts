@@ -16,7 +16,7 @@ const load = async (one: Bench, id: number): Promise<void> => {
 const opened = async (lake: string, number: number): Promise<OpenSnapshot> => {
   const search = async () => ({ kind: 'refused', messages: [] }) as const
   return {
-    ...{ number, sha256: await readSnapshotHash(lake, number), segments: [], countries: [] },
+    ...{ number, sha256: await readSnapshotHash(lake, number), asOf: '', segments: [], countries: [] },
     ...{
       companies: search,
       relations: search,

@@ -23,7 +23,7 @@ const snapshotOf = (number: number, gate: Promise<void> = Promise.resolve()) => 
     return { kind: 'page', pagination, body: [Buffer.from(String(number))] }
   }
   const snapshot: OpenSnapshot = {
-    ...{ number, sha256: '', segments: [], countries: [], companies: search, relations: search },
+    ...{ number, sha256: '', asOf: '', segments: [], countries: [], companies: search, relations: search },
     protectedDigest: '',
     close: async () => {
       state.closed += 1

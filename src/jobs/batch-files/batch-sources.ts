@@ -7,7 +7,9 @@ import { badFile } from '../../run/work/known-sources.ts'
 import { type FetchState, Prefetch } from '../../run/work/prefetch.ts'
 import { openSourceFile } from '../../source/local-sources.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { instantUntil } from '../../support/instants.ts'
 import { anyText, fits, list, memberOf, objectOf } from '../../support/json-form.ts'
+import { runBegan } from '../../support/run-ids.ts'
 import {
   type BatchService,
   batchPath,
@@ -66,7 +68,7 @@ export const openBatchSources = async (
   await makeRunFolder(job, folder)
   const downloads = openDownloads(service, files, folder, options)
   return {
-    sources: files.map((file, index) => batchSource(service.origin, file, index, folder, downloads)),
+    sources: files.map((file, index) => batchSource(service.origin, file, index, job, downloads)),
     stop: () => downloads.stop(),
   }
 }
@@ -77,11 +79,13 @@ const batchSource = (
   service: string,
   file: ListedBatchFile,
   index: number,
-  folder: string,
+  job: JobOfRun,
   downloads: Downloads,
 ): Source => {
-  const { id, name, content, sizeBytes } = file
-  const path = batchPath(folder, file)
+  const { id, name, content, sizeBytes, createdAt = '' } = file
+  const path = batchPath(jobFolder(job, 'spool'), file)
+  // A date of the future is none: the file tells by itself of when it is.
+  const asOf = instantUntil(createdAt, Date.parse(runBegan(job.run)))
   let checked: CheckedDownload | undefined
   return {
     kind: 'batch',
@@ -89,6 +93,7 @@ const batchSource = (
     decodeName: nameForDecoding(name),
     key: `${service} ${id}`,
     ...(content !== undefined && { content }),
+    ...(asOf !== undefined && { asOf }),
     ...(sizeBytes !== undefined && { sizeBytes }),
     fingerprint: async (signal) => {
       checked = await downloads.get(index, signal)

@@ -9,18 +9,13 @@ import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, type Table } from '../../lake/tables/tables.ts'
 import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
+import { latestInstant } from '../../manifest/form/sources.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard } from '../../support/durable-files.ts'
 import { sizesOf, type Work, watchSort } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
-import {
-  type CompactContent,
-  compactedId,
-  filesAtOnce,
-  latestInstant,
-  sortedAtOnce,
-} from './plan-compaction.ts'
+import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
 import { type GroupRows, type InputFile, inputsOf, readGroup } from './read-group.ts'
 import { sortRanges } from './sort-ranges.ts'
 import { CompactedWriter } from './write-compacted.ts'

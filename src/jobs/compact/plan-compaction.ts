@@ -6,6 +6,7 @@ import { isCompaction } from '../../core/source-kinds.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import { observedIn } from '../../manifest/form/part-summary.ts'
+import { latestInstant } from '../../manifest/form/sources.ts'
 import { sha256Of } from '../../support/hash.ts'
 
 /** Size of a file by default, in bytes. */
@@ -75,10 +76,6 @@ const hashOf = ({ content, partitions }: CompactContent): string =>
 
 /** The same for the same partitions. */
 export const compactedId = (content: CompactContent): string => hashOf(content).slice(0, 16)
-
-/** The latest instant of some partitions. */
-export const latestInstant = (partitions: readonly Pick<CommittedPartition, 'asOf'>[]): string =>
-  partitions.reduce((latest, { asOf }) => (asOf > latest ? asOf : latest), '')
 
 /** The manifest's entry of what a content has become. @param records companies that are left */
 export const compactedEntry = (

@@ -20,7 +20,7 @@ interface Asked {
   readonly currency?: string | undefined
 }
 
-/** Companies that are listed, and when the service said so at last, by its clock. */
+/** Companies that are listed, and as of when the service said so at last. */
 type StillListed = Awaited<ReturnType<WholeListing['stillListed']>>
 
 /** Those of some companies that a search has. @param asOf of the last answer before */
@@ -53,11 +53,11 @@ const stillListed = async (
   service: ListingService,
   searches: readonly Asked[],
   ids: readonly bigint[],
-  { asOf, signal }: { readonly asOf: string; readonly signal?: AbortSignal | undefined },
+  signal: AbortSignal | undefined,
 ): Promise<StillListed> => {
   const listed = new Set<bigint>()
   // A company that the service does not have at all is in no search.
-  let found = await listedOf(service, { search: {} }, ids, { asOf, signal })
+  let found = await listedOf(service, { search: {} }, ids, { asOf: '', signal })
   let open = [...found.listed]
   for (const search of searches) {
     if (open.length === 0) break
@@ -100,7 +100,7 @@ export const listingOf = (
       const distinct = others.filter(
         (pull, at) => !others.slice(0, at).some((other) => sameSearch(other.search, pull.search)),
       )
-      return stillListed(service, [{ search, currency }, ...distinct], ids, { asOf: entry.asOf, signal })
+      return stillListed(service, [{ search, currency }, ...distinct], ids, signal)
     },
   }
 }

@@ -134,7 +134,11 @@ const minifiedPage = async (
   const { search } = listed
   const { sortBy, ordered } = await orderOf(service, listed, signal)
   const pageSize = LIMITS.pageSize.most
-  const { value, pagination, asOf } = await service.page(
+  const {
+    value,
+    pagination,
+    dataAsOf: asOf,
+  } = await service.page(
     {
       ...{ content: 'companies', search, pageSize, pageNumber, minified: true },
       ...(currency !== undefined && { currency }),

@@ -217,7 +217,7 @@ class Chain {
 
   /** The checkpoint behind a page. @throws {ToolkitError} ANSWER_DISORDERED, ANSWER_INVALID */
   #after(
-    { value, pagination, asOf }: Page<PageLines>,
+    { value, pagination, asOf, dataAsOf }: Page<PageLines>,
     counted: number,
   ): {
     readonly checkpoint: Checkpoint
@@ -246,7 +246,7 @@ class Chain {
       ...was,
       announced: this.#isClosing ? was.announced : was.before.announced + counted,
       asOf: was.asOf ?? asOf,
-      lastAsOf: asOf,
+      lastAsOf: dataAsOf,
       ...(!repeated && {
         bytes: was.bytes + value.lines.length,
         records: was.records + value.records,

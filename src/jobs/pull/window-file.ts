@@ -50,7 +50,7 @@ export interface Checkpoint extends Extent {
   readonly restarts: number
   /** When the window's first page came, by the service's clock. */
   readonly asOf: string | null
-  /** When its last page came, by the same clock. */
+  /** As of when the data of its last page is. */
   readonly lastAsOf: string | null
   /** CRC-32 of what the file has so far: unlike a hash it can be continued by another process. */
   readonly crc32?: number

@@ -5,7 +5,7 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
-import type { PartitionEntry, SharedSource, SourceEntry } from '../../core/partition.ts'
+import type { CommittedPartition, PartitionEntry, SharedSource, SourceEntry } from '../../core/partition.ts'
 import { kindOf } from '../../core/source-kinds.ts'
 import { sha256Of } from '../../support/hash.ts'
 
@@ -103,6 +103,10 @@ export const splitLoaded = (
   }
   return { kept, dropped }
 }
+
+/** The latest instant as of which any of some partitions is; empty for none. */
+export const latestInstant = (partitions: readonly Pick<CommittedPartition, 'asOf'>[]): string =>
+  partitions.reduce((latest, { asOf }) => (asOf > latest ? asOf : latest), '')
 
 /** A partition's name among those of all runs. */
 export const nameOfPartition = ({ run, id }: Pick<PartitionEntry, 'run' | 'id'>): string => `${run} ${id}`

@@ -4,12 +4,13 @@ import { type CheckedBlock, type CheckedPart, lineOf } from '../../check/check-b
 import type { Content } from '../../contract/objects.ts'
 import { type Block, type LinePlace, placeOf } from '../../core/lines.ts'
 import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
-import type { Fingerprint, Source } from '../../core/source.ts'
+import { AS_OF_BEGIN, type Fingerprint, type Source } from '../../core/source.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import { DATE_COLUMN, type LoadedPart } from '../../load/loader.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
 import { sha256Of } from '../../support/hash.ts'
+import { runBegan } from '../../support/run-ids.ts'
 
 /** Where a part stands: which source, which block of it, which layer of records of that block. */
 export type Place = readonly [source: number, block: number, layer: number]
@@ -65,7 +66,7 @@ export interface PartOrigin {
 
 /** The counts of each small source that shares a part; sources of which a later layer has nothing are left out. */
 const sharedSources = (
-  { source: { shared = [] }, block, checked }: PartOrigin,
+  { run, source: { shared = [] }, block, checked }: PartOrigin,
   layer: number,
   part: CheckedPart,
   kept: CheckedPart,
@@ -95,12 +96,13 @@ const sharedSources = (
     const { line, offset } = own.first
     const counts = lineCounts(own.passed, own.kept, own.rejected)
     const place = { block: 0, firstLine: line, offset, last: true }
-    return [{ kind, name, ...fingerprint, ...place, counts, ...instantOf(asOf, own.stamp) }]
+    return [{ kind, name, ...fingerprint, ...place, counts, ...instantOf(run, asOf, own.stamp) }]
   })
 }
 
 /** @param stamp the latest one in its records, in milliseconds since 1970; 0: none */
-const instantOf = (known: string | undefined, stamp: number): Pick<PartitionEntry, 'asOf'> => {
+const instantOf = (run: string, known: string | undefined, stamp: number): Pick<PartitionEntry, 'asOf'> => {
+  if (known === AS_OF_BEGIN) return { asOf: runBegan(run) }
   const asOf = known ?? (stamp > 0 ? new Date(stamp).toISOString() : undefined)
   return asOf === undefined ? {} : { asOf }
 }
@@ -148,7 +150,7 @@ const originIn = (
       last,
       ...facts,
     },
-    ...instantOf(asOf, latestStamp(part)),
+    ...instantOf(origin.run, asOf, latestStamp(part)),
   }
 }
 

@@ -1,7 +1,7 @@
 /** POST /v2/companies and /v2/relations: a search's answer as HTTP. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { PAGINATION_HEADER } from '../../contract/limits.ts'
+import { AS_OF_HEADER, PAGINATION_HEADER } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import type { Metrics } from './metrics.ts'
@@ -48,6 +48,7 @@ export const addSearchRoutes = (
       const found = await search(typeof body === 'string' ? body : '', entry.caller, goneSignal(reply))
       if (found.kind === 'refused') return sendRefusal(reply, found.messages)
       metrics.records(content, found.pagination.Count)
+      if (found.asOf) reply.header(AS_OF_HEADER, found.asOf)
       // Joined: a thousand small writes cost as much as the copy (4 ms for 5 MB), and one has a Content-Length.
       return sendJson(
         reply.header(PAGINATION_HEADER, JSON.stringify(found.pagination)),

@@ -1,6 +1,6 @@
 /** The interface as an OpenAPI 3.1 document, made from the contract's declarations. */
 
-import { PAGINATION_HEADER } from '../../contract/limits.ts'
+import { AS_OF_HEADER, PAGINATION_HEADER } from '../../contract/limits.ts'
 import {
   COMPANY_MESSAGES,
   type Message,
@@ -51,6 +51,10 @@ const search = (name: string, about: string, messages: Readonly<Record<string, M
         description: 'JSON text.',
         required: true,
         content: { 'application/json': { schema: PAGINATION_SCHEMA } },
+      },
+      [AS_OF_HEADER]: {
+        description: 'As of when the data is, of a lake that is served.',
+        schema: { type: 'string', format: 'date-time' },
       },
     }),
     400: answer(messagesText(messages), json('ValidationError')),

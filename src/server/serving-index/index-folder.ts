@@ -33,6 +33,7 @@ const DESCRIPTION = objectOf({
     contract: anyText,
     snapshot: finiteNumber,
     snapshotTime: anyText,
+    snapshotAsOf: anyText,
     snapshotSha256: anyText,
   },
   records: valuesOf(finiteNumber),

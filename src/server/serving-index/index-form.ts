@@ -48,6 +48,8 @@ export interface IndexDescription {
   readonly snapshot: number
   /** `Snapshot.time` of the snapshot: `CreatedAt` of batch files made from it. */
   readonly snapshotTime: string
+  /** The latest instant as of which any of its partitions is; empty where it has none. */
+  readonly snapshotAsOf: string
   /** SHA-256 of the snapshot's file. */
   readonly snapshotSha256: string
   readonly records: Readonly<Record<Content, number>>

@@ -1,6 +1,6 @@
 /** A page of a search: header and body of the same sound answer, or neither. */
 
-import { PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/limits.ts'
+import { AS_OF_HEADER, PAGINATION_FIELDS, PAGINATION_HEADER, type Pagination } from '../../contract/limits.ts'
 import { OPERATIONS } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isObject } from '../../support/json-form.ts'
@@ -76,6 +76,17 @@ export interface Page<T> {
   readonly value: T
   /** The service's own clock (`Date`), else ours; ISO 8601 in UTC. */
   readonly asOf: string
+  /** As of when its data is: of the service as of the answer, of a served lake as it says. */
+  readonly dataAsOf: string
+}
+
+/** As of when a served lake says that its data is; `undefined` where it does not, or says something of the future. */
+const saidAsOf = (
+  { [AS_OF_HEADER.toLowerCase()]: said }: AnswerHeaders,
+  asOf: string,
+): string | undefined => {
+  const ms = typeof said === 'string' ? Date.parse(said) : Number.NaN
+  return ms <= Date.parse(asOf) ? new Date(ms).toISOString() : undefined
 }
 
 export const fetchPage = async <T>(
@@ -105,7 +116,8 @@ export const fetchPage = async <T>(
         const pagination = { ...given, Cursor: given.Cursor && withoutToken(given.Cursor, token) }
         const asOf = new Date(answeredAt(action, head.headers, connection.clock)).toISOString()
         return wholeBody(head, { action, maxBytes: connection.maxBodyBytes, token, check }, (body) => {
-          page = { pagination, value: read(body, pagination), asOf }
+          const dataAsOf = saidAsOf(head.headers, asOf) ?? asOf
+          page = { pagination, value: read(body, pagination), asOf, dataAsOf }
         })
       },
       refusal: (body) => refusal(action, request.content, body, hiderOf(token, request.search)),

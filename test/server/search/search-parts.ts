@@ -50,6 +50,7 @@ const emptyCopy = (snapshot: number): ServingIndex => ({
     contract: 'c'.repeat(64),
     snapshot,
     snapshotTime: '2025-01-01T00:00:00Z',
+    snapshotAsOf: '2025-01-01T00:00:00Z',
     snapshotSha256: 'f'.repeat(64),
     records: { companies: 0, relations: 0 },
     segments: [],

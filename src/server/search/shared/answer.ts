@@ -7,7 +7,13 @@ import type { ServingIndex } from '../../serving-index/session-pool.ts'
 
 export type Answer =
   /** `body` is the whole JSON body in pieces, in order. */
-  | { readonly kind: 'page'; readonly pagination: Pagination; readonly body: readonly Buffer[] }
+  | {
+      readonly kind: 'page'
+      readonly pagination: Pagination
+      readonly body: readonly Buffer[]
+      /** As of when the data is, of the snapshot that answers. */
+      readonly asOf?: string
+    }
   /** HTTP 400 with these messages, in the order of the contract's tables. */
   | Refused
 

@@ -9,6 +9,7 @@ import { systemCode, ToolkitError, writeError } from '../../../core/errors.ts'
 import { Engine, engineError } from '../../../lake/duckdb/engine.ts'
 import { inLake, servePath } from '../../../lake/files/layout.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
+import { latestInstant } from '../../../manifest/form/sources.ts'
 import { discard, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { removeLeftovers } from '../../../support/list-files.ts'
@@ -87,6 +88,7 @@ const build = async (
       contract: INDEX_CONTRACT,
       ...expected,
       snapshotTime: snapshot.time,
+      snapshotAsOf: latestInstant(snapshot.partitions),
       records: await countRecords(request, building, segments),
       segments,
     },

@@ -5,7 +5,7 @@ import type { ColumnTable } from '../../../lake/duckdb/column-tables.ts'
 import { attachDatabase } from '../../../lake/duckdb/database-files.ts'
 import type { Engine, Session } from '../../../lake/duckdb/engine.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
-import { goneFiles, readTable } from '../../../lake/views/current-versions.ts'
+import { currentRows, goneFiles, readTable } from '../../../lake/views/current-versions.ts'
 import type { SessionRequest } from '../../../restore/slices.ts'
 import { insertMarksBeyond } from '../../persons/find-marks.ts'
 import type { Embedder } from '../../ranking/embedder.ts'
@@ -73,7 +73,8 @@ const fillSegment = async (request: SearchFileRequest): Promise<void> => {
   await insertMarksBeyond(session, 'companies', CURRENT.companies, 'segment.protected_beside')
   await writeEmbeddings(request)
   const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
-  if (listings.length > 0) await runAll([makeUnlisted(readTable(LISTINGS, listings))])
+  if (listings.length > 0)
+    await runAll([makeUnlisted(currentRows(LISTINGS, readTable(LISTINGS, listings, 'with-version')))])
   await runAll(['CHECKPOINT segment'])
 }
 

@@ -38,6 +38,7 @@ test('buildIndex writes the copy into the folder of its snapshot, and nothing be
   expect(description).toMatchObject({
     snapshot: 1,
     snapshotTime: '2025-01-01T00:00:00Z',
+    snapshotAsOf: '2025-01-01T00:00:00Z',
     records: { companies: 40, relations: 40 },
     embedder: { name: 'length', dimensions: 2 },
   })

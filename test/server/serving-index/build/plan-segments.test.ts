@@ -52,6 +52,7 @@ const indexOf = (snapshot: Snapshot, lengths: readonly number[], current?: numbe
       contract: 'c',
       snapshot: snapshot.snapshot,
       snapshotTime: '',
+      snapshotAsOf: '',
       snapshotSha256: '',
       records: { companies, relations: 0 },
       segments,

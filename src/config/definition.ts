@@ -223,6 +223,9 @@ export const DEFINITION = {
     name: required(nameOfPart, 'how results name it'),
     from: required(manyOf(path), 'files, folders, or patterns such as `batches/*.br`'),
     content: setting(content, 'what all of them hold', { default: 'detected for each' }),
+    as_of: setting(plainText, "as of when they are: a date, `now`, or `name`, the date in each file's name", {
+      default: 'the latest stamp in each',
+    }),
     needed,
   }),
   compact: table(

@@ -24,7 +24,7 @@ const historyColumn = (name: string): Column => {
 /** Behind a table's own columns. */
 export const PARTITION_COLUMNS: readonly Column[] = [
   { name: 'load', type: 'VARCHAR', about: "The same as `run`: it names the folder of the row's file." },
-  ...['version', 'snapshot', 'run', 'loaded_at'].map(historyColumn),
+  ...['version', 'snapshot', 'run', 'loaded_at', 'as_of'].map(historyColumn),
 ]
 
 /** A file by its partition columns. */
@@ -34,6 +34,8 @@ export interface FilePlace {
   readonly version: number
   /** Absent of a file of current rows. */
   readonly committed?: Commit | undefined
+  /** As of which its partition is; absent of a dictionary and of a file of current rows. */
+  readonly asOf?: string | undefined
 }
 
 /** A Parquet file of a table as others see it. */
@@ -52,9 +54,9 @@ export interface FileChanges {
 
 const tableFile = (
   { table, path, rows, bytes, sha256 }: FileEntry,
-  { run, version, committed }: CommitFacts & { readonly run: string },
+  { run, version, committed, asOf }: CommitFacts & { readonly run: string; readonly asOf?: string },
 ): TableFile => ({
-  ...{ table, path, rows, bytes, sha256, run, version, committed },
+  ...{ table, path, rows, bytes, sha256, run, version, committed, asOf },
   name: path.slice(table.length + 1),
 })
 

@@ -37,6 +37,8 @@ export interface ConvertJob {
   readonly cwd: string
   /** The content of all of them. @default detected for each */
   readonly content?: Content | undefined
+  /** As of when they are: `now`, `name`, or an instant. @default as each says itself */
+  readonly asOf?: string | undefined
 }
 
 /** Quarantined lines, to be loaded again. */
@@ -200,13 +202,17 @@ const selection: Form<BatchFilesJob['selection']> = (value, place) =>
         countries: optional(list(anyText)),
       })(value, place)
 const BATCH_FILES = objectOf({ url: anyText, selection })
+const FILES = objectOf({ asOf: anyText })
 const COMPACTION = objectOf({ targetBytes: count, snapshot: count })
 
 const encodeJob = (job: Job): StoredJob => {
   const nothing = { inputs: [], cwd: '' }
   switch (job.kind) {
     case 'convert':
-      return { pipeline: 'convert', inputs: job.inputs, cwd: job.cwd, content: job.content }
+      return {
+        ...{ pipeline: 'convert', inputs: job.inputs, cwd: job.cwd, content: job.content },
+        ...(job.asOf !== undefined && { settings: { asOf: job.asOf } }),
+      }
     case 'replay':
       return { ...nothing, pipeline: 'replay', inputs: job.files }
     case 'pull':
@@ -254,6 +260,7 @@ const decodeJob = (stored: StoredJob): Job => {
       return {
         ...{ kind: 'convert', inputs, cwd },
         ...(stored.content !== undefined && { content: content(stored.content, 'content') }),
+        ...(settings !== undefined && FILES(settings, 'settings')),
       }
     case 'replay':
       return { kind: 'replay', files: inputs }

@@ -81,9 +81,9 @@ export const runIn = async (
   { onEvent, ...options }: RunOptions = {},
 ): Promise<Ran> => {
   const events: RunEvent[] = []
-  const { content, again = false, limits = {}, cwd = folder, ...rest } = options
+  const { content, asOf, again = false, limits = {}, cwd = folder, ...rest } = options
   const summary = await convertFiles(
-    { inputs, cwd, again, limits, ...(content !== undefined && { content }) },
+    { inputs, cwd, again, limits, asOf, ...(content !== undefined && { content }) },
     {
       lake,
       limit: { kind: 'count', lines: 0 },

@@ -13,6 +13,7 @@ import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
 import { type FileEngineFlags, fileEngineOptions } from '../options/engine-options.ts'
 import {
+  asOfOption,
   type CsvFlags,
   contentOption,
   csvOptions,
@@ -51,6 +52,7 @@ interface ConvertCommandOptions
   readonly names?: true
   readonly content?: Content
   readonly again?: true
+  readonly asOf?: string
   readonly maxLineBytes: number
   readonly maxRatio: number
   readonly maxDepth: number
@@ -75,6 +77,7 @@ export const addConvert = (program: Command): void => {
     .addOption(modeOption())
     .addOption(contentOption('what the files hold (default: detected for each)'))
     .option('--again', 'load files that the lake already holds again')
+    .addOption(asOfOption())
   for (const option of [...csvOptions(), ...workOptions(), skipBadFilesOption()]) command.addOption(option)
   command
     .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
@@ -110,7 +113,7 @@ const runConvert = async (
   if (table ?? names ?? bom ?? delimiter)
     throw new ToolkitError('USAGE', 'Cannot use --table, --names, --bom or --delimiter without --to')
   const flags = neededLake(options)
-  const own = { from, ...limitsOf(flags), again: flags.again }
+  const own = { from, ...limitsOf(flags), again: flags.again, asOf: flags.asOf }
   const { convert } = await import('../../jobs/convert/convert.ts')
   await runLoadJob<RunReport>(
     flags,
@@ -150,9 +153,17 @@ const withoutLake = async (
 
 /** Options that mean a lake that stays. @throws {ToolkitError} USAGE */
 const refuseLakeOptions = (flags: Readonly<Record<string, unknown>>): void => {
-  const given = ['lake', 'mode', 'again', 'sink', 'publish', 'engine', 'changeCurrency', 'changeTaken'].find(
-    (name) => flags[name] !== undefined,
-  )
+  const given = [
+    'lake',
+    'mode',
+    'again',
+    'asOf',
+    'sink',
+    'publish',
+    'engine',
+    'changeCurrency',
+    'changeTaken',
+  ].find((name) => flags[name] !== undefined)
   if (given === undefined) return
   throw new ToolkitError(
     'USAGE',

@@ -9,6 +9,7 @@ import { formatCount, formatCounted } from '../../support/format.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
 import {
+  asOfOption,
   contentOption,
   type JsonOption,
   jsonOption,
@@ -62,6 +63,7 @@ interface PlanFlags extends LakeOption, JsonOption, UnknownOptions, LakeProjecti
 
 interface ConvertFlags extends PlanFlags {
   readonly content?: Content
+  readonly asOf?: string
   readonly maxLineBytes: number
   readonly maxRatio: number
   readonly maxDepth: number
@@ -96,6 +98,7 @@ const addConvert = (group: Command): void => {
   addCommon(command, [
     contentOption('what the files hold (default: detected for each)'),
     againOption(),
+    asOfOption(),
     skipBadFilesOption(),
     bytesOption('--unit-bytes <bytes>', 'stored bytes of the files of a unit', 64 * 1024 ** 2, '64MiB'),
     bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'),
@@ -107,8 +110,8 @@ const addConvert = (group: Command): void => {
       .default(DEFAULT_MAX_DEPTH),
   ])
   command.action((from: string[], flags: ConvertFlags) => {
-    const { content, maxLineBytes, maxRatio, maxDepth } = flags
-    return plan(flags, { load: 'convert', from, content, maxLineBytes, maxRatio, maxDepth })
+    const { content, asOf, maxLineBytes, maxRatio, maxDepth } = flags
+    return plan(flags, { load: 'convert', from, content, asOf, maxLineBytes, maxRatio, maxDepth })
   })
   withExamples(command, [['run plan convert batches/ --lake s3://bucket/lake --json', 'a folder']])
 }

@@ -106,6 +106,12 @@ export const uncheckedOption = (): Option =>
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
+export const asOfOption = (): Option =>
+  new Option(
+    '--as-of <instant>',
+    "as of when the files are: a date or date-time, now, or name (the date in each file's name) (default: the latest stamp in each)",
+  )
+
 export const tableOption = (): Option =>
   new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(repeated)
 

@@ -14,6 +14,7 @@ import { toBeLoaded } from '../../run/same-work.ts'
 import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { asOfGiven, sourceAsOf } from '../common/files-as-of.ts'
 import type { Input } from '../common/inputs.ts'
 import {
   LOAD_OPTIONS,
@@ -31,6 +32,11 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
   readonly from: Input | readonly Input[]
   /** The content of all of them. @default detected for each */
   readonly content?: Content | undefined
+  /**
+   * As of when all of them are: an instant, `'now'`, or `'name'`, the date in each file's name. Of one company the latest data is
+   * current. @default the latest stamp in each of them
+   */
+  readonly asOf?: string | Date | undefined
   /** Loads sources that the lake holds already once more. @default false */
   readonly again?: boolean | undefined
   /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
@@ -65,11 +71,12 @@ export const sourcesOfInputs = async (
   inputs: readonly Input[],
   content: Content | undefined,
   targets?: ReadonlySet<string>,
+  asOf?: string | undefined,
 ): Promise<readonly Source[]> => {
   const sources = inputs.map(async (input) =>
     isSource(input) ? [input] : localSources(pathsIn(input), process.cwd(), targets),
   )
-  const all = (await Promise.all(sources)).flat()
+  const all = (await Promise.all(sources)).flat().map((source) => sourceAsOf(source, asOf))
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
 
@@ -80,6 +87,7 @@ export const CONVERT_OPTIONS: OptionTypes<ConvertOptions> = {
     'paths and sources',
   ),
   content: is.oneOf('companies', 'relations'),
+  asOf: is.either(is.text, is.object),
   ...each(is.flag, 'again', 'skipBadFiles'),
   ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
   keeps: is.callback,
@@ -110,6 +118,7 @@ export const CONVERT_OPTIONS: OptionTypes<ConvertOptions> = {
 export const convert = async (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
   checkOptions('convert', CONVERT_OPTIONS, options)
   const inputs = [options.from].flat()
+  const asOf = asOfGiven(options.asOf)
   return withTargets(options, async () => {
     if (inputs.length === 0)
       throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
@@ -118,16 +127,16 @@ export const convert = async (options: ConvertOptions): Promise<RunReport & Targ
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
       return paths === undefined
-        ? convertSources(await sourcesOfInputs(inputs, content), planned, run)
-        : convertFiles({ inputs: paths, cwd: process.cwd(), content, ...planned }, run)
+        ? convertSources(await sourcesOfInputs(inputs, content, undefined, asOf), planned, run)
+        : convertFiles({ inputs: paths, cwd: process.cwd(), content, asOf, ...planned }, run)
     })
     return report(loaded)
   })
 }
 
 /** The files of a job, as they stand now. @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
-export const localFilesOf = async ({ inputs, cwd, content }: ConvertJob): Promise<OpenedJob> => {
-  const sources = await localSources(inputs, cwd)
+export const localFilesOf = async ({ inputs, cwd, content, asOf }: ConvertJob): Promise<OpenedJob> => {
+  const sources = (await localSources(inputs, cwd)).map((source) => sourceAsOf(source, asOf))
   return { sources: content === undefined ? sources : sources.map((source) => ({ ...source, content })) }
 }
 

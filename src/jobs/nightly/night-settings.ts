@@ -22,6 +22,7 @@ import {
   updateTargets,
 } from '../../targets/update-targets.ts'
 import type { Expectations } from '../check/check-loads.ts'
+import { asOfGiven } from '../common/files-as-of.ts'
 import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
@@ -84,8 +85,9 @@ const loadsOfFile = ({ pull = [], sync = [], batch_files = [], files = [] }: Fil
     const selection = { kind: 'all', ...(content && { content }), ...(countries && { countries }) } as const
     return { name, needed, job: { kind: 'batchFiles', url, selection } }
   }),
-  ...files.map(({ name, from, content, needed = false }): LoadPart => {
-    const job = { kind: 'convert', inputs: from, cwd: process.cwd(), content } as const
+  ...files.map(({ name, from, content, as_of, needed = false }): LoadPart => {
+    const asOf = asOfGiven(as_of)
+    const job = { kind: 'convert', inputs: from, cwd: process.cwd(), content, asOf } as const
     return { name, needed, job }
   }),
 ]

@@ -7,6 +7,7 @@ import type { UnitSource } from '../../manifest/runs/units.ts'
 import { notResumable } from '../../run/opened-job.ts'
 import type { ConvertJob } from '../../run/run-plan.ts'
 import { localSources } from '../../source/local-sources.ts'
+import { sourceAsOf } from '../common/files-as-of.ts'
 import type { OpenedUnits, OpenUnitOptions } from './open-service-units.ts'
 import type { NumberedUnit, SharedRun } from './shared-run.ts'
 
@@ -33,11 +34,11 @@ const asPlanned = (source: Source, { fingerprint, content, found, blocks, name }
 })
 
 /** A file by its name. What is wrong with it shows when it is worked on. */
-const openFile = async (stored: UnitSource, { cwd }: ConvertJob): Promise<Source> => {
+const openFile = async (stored: UnitSource, { cwd, asOf }: ConvertJob): Promise<Source> => {
   const { name } = stored
   try {
     const [source] = await localSources([resolve(cwd, name)], cwd)
-    if (source?.fingerprint) return asPlanned(source, stored)
+    if (source?.fingerprint) return asPlanned(sourceAsOf(source, asOf), stored)
     throw new ToolkitError('SOURCE_CHANGED', `Cannot load "${name}": it is no file any more`, {
       source: name,
     })

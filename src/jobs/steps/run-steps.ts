@@ -9,6 +9,7 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { asOfGiven } from '../common/files-as-of.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import {
   allDelivered,
@@ -37,7 +38,7 @@ export type RunLoad =
       /** Files, folders, patterns; every machine finds them under the same paths. */
       readonly from: string | readonly string[]
       readonly content?: Content | undefined
-    } & Pick<ConvertOptions, 'maxLineBytes' | 'maxRatio' | 'maxDepth'>)
+    } & Pick<ConvertOptions, 'asOf' | 'maxLineBytes' | 'maxRatio' | 'maxDepth'>)
   | ({ readonly load: 'pull' } & Pick<
       PullOptions,
       'from' | 'content' | 'search' | 'currency' | 'since' | 'until' | 'by' | 'closeGap' | 'cap' | 'pageSize'
@@ -70,7 +71,9 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
   switch (options.load) {
     case 'convert': {
       const { from, content } = options
-      return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...(content && { content }) }
+      const asOf = asOfGiven(options.asOf)
+      const more = { ...(content && { content }), ...(asOf !== undefined && { asOf }) }
+      return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...more }
     }
     case 'pull': {
       const { askedByPull } = await import('../pull/pull.ts')
@@ -99,6 +102,7 @@ const STEP_OPTIONS: OptionTypes<RunStep> = {
 }
 
 const FILE_OPTIONS = {
+  asOf: is.either(is.text, is.object),
   content: is.oneOf('companies', 'relations'),
   ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
 }

@@ -5,12 +5,12 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type { CommittedPartition, FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { type FetchTablesOptions, fetchFiles } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
 import { LISTINGS, mainTables, type RecordTable, type Table, tablesOf } from '../tables/tables.ts'
-import type { VersionedFile } from '../views/current-versions.ts'
+import { oldVersions, type VersionedFile, versionFacts, versionFilesOf } from '../views/current-versions.ts'
 import {
   type ComparedFiles,
   type ComparedPartition,
@@ -58,21 +58,17 @@ export interface DiffProgress {
 
 /** A partition with its number and its places. */
 interface Compared extends ComparedPartition {
-  readonly entry: PartitionEntry
+  readonly entry: CommittedPartition
 }
 
 /** Partitions of both snapshots, each once. */
 const comparePartitions = (from: Snapshot, to: Snapshot): readonly Compared[] => {
-  const keyOf = ({ run, id }: PartitionEntry): string => `${run}/${id}`
-  const placesIn = ({ partitions }: Snapshot): ReadonlyMap<string, number> =>
-    new Map(partitions.map((entry, place) => [keyOf(entry), place]))
-  const [old, current] = [placesIn(from), placesIn(to)]
-  const entries = new Map([...from.partitions, ...to.partitions].map((entry) => [keyOf(entry), entry]))
-  return [...entries].map(([key, entry], number) => ({
-    number,
-    old: old.get(key),
-    new: current.get(key),
-    entry,
+  const entriesIn = ({ partitions }: Snapshot): ReadonlyMap<number, CommittedPartition> =>
+    new Map(partitions.map((entry) => [entry.version, entry]))
+  const [old, current] = [entriesIn(from), entriesIn(to)]
+  return [...new Map([...old, ...current])].map(([version, entry], number) => ({
+    ...{ number, version, entry },
+    ...{ old: old.has(version), new: current.has(version) },
   }))
 }
 
@@ -103,8 +99,6 @@ const joinBytes = (table: Table, files: readonly ComparedFile[]): number =>
   )
 
 const TABLES_TO_COMPARE = mainTables().flatMap(({ content }) => tablesOf(content)).length
-
-const NO_FILES: ComparedFiles = { all: [], differing: [] }
 
 class Comparison {
   readonly #session: Session
@@ -143,8 +137,17 @@ class Comparison {
   async #both(table: Table): Promise<ComparedFiles> {
     return {
       all: await this.#files(table, () => true),
-      differing: await this.#files(table, (one) => one.old === undefined || one.new === undefined),
+      differing: await this.#files(table, (one) => !one.old || !one.new),
     }
+  }
+
+  /** The versions that a snapshot does not show, as SQL over its lists, which are on this machine then. */
+  async #hidden(main: RecordTable, which: 'from' | 'to'): Promise<string> {
+    const { signal, onFetch: onProgress, check = 'first-read' } = this.#options
+    const snapshot = this.#options[which]
+    const lists = versionFacts(versionFilesOf(snapshot, 'superseded', main))
+    await fetchFiles(this.#lake, lists, { signal, onProgress, check })
+    return oldVersions(snapshot, this.#lake, main)
   }
 
   /** Makes the tables of changes of a content. */
@@ -152,8 +155,9 @@ class Comparison {
     const { content } = main
     this.#report(main)
     const files = await this.#both(main)
-    const listings = content === LISTINGS.content ? await this.#both(LISTINGS) : NO_FILES
-    await this.#session.run(makeCandidates(main, this.#partitions, files, listings))
+    const listings = content === LISTINGS.content ? (await this.#both(LISTINGS)).differing : []
+    const hidden = { old: await this.#hidden(main, 'from'), new: await this.#hidden(main, 'to') }
+    await this.#session.run(makeCandidates(main, this.#partitions, files, listings, hidden))
     const tables = tablesOf(content)
     const sides = { old: await this.#side(main, 'old'), new: await this.#side(main, 'new') }
     for (const table of tables) await this.#compareTable({ ...table, content }, sides, main)

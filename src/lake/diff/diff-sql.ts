@@ -9,11 +9,12 @@ import { ALWAYS_PRESENT } from '../tables/columns.ts'
 import { LISTINGS, type RecordTable, type Table } from '../tables/tables.ts'
 import { readTable, type VersionedFile } from '../views/current-versions.ts'
 
-/** A partition of one or both snapshots; `old` and `new` are its places in them. */
+/** A partition, and whether each of the snapshots has it. */
 export interface ComparedPartition {
   readonly number: number
-  readonly old: number | undefined
-  readonly new: number | undefined
+  readonly version: number
+  readonly old: boolean
+  readonly new: boolean
 }
 
 export type Side = 'old' | 'new'
@@ -23,10 +24,6 @@ export const differencesTable = (table: Table): string => `differences_${table.n
 
 const ownerOf = (table: Table): string => ident(table.owner ?? '')
 
-/** A list of DuckDB by the number of a partition: its place in a snapshot. */
-const places = (partitions: readonly ComparedPartition[], side: Side): string =>
-  `([${partitions.map((one) => one[side] ?? 'NULL').join(',')}]::INTEGER[])`
-
 /** Files that say which records a snapshot has: `all` of both snapshots, and those that only one of them has. */
 export interface ComparedFiles {
   readonly all: readonly VersionedFile[]
@@ -35,33 +32,36 @@ export interface ComparedFiles {
 
 /**
  * Finds the records whose current version differs. Only who has rows in a partition that one of the snapshots lacks
- * can be one of them. Where a listing stands behind all rows of a record, the snapshot does not show it: it has no version.
+ * can be one of them, or a listing there.
  *
  * @param files of the main table @param listings files of companies that are not listed any more
+ * @param hidden the versions that each snapshot does not show, as SQL
  */
 export const makeCandidates = (
   table: RecordTable,
   partitions: readonly ComparedPartition[],
   files: ComparedFiles,
-  listings: ComparedFiles,
+  listings: readonly VersionedFile[],
+  hidden: Readonly<Record<Side, string>>,
 ): string => {
   const owned = (one: Table, some: readonly VersionedFile[]): string =>
     `SELECT ${ownerOf(one)} AS owner, version::INTEGER AS p FROM (${readTable(one, some, 'with-version')})`
-  const both = (which: keyof ComparedFiles): string =>
-    listings.all.length === 0
-      ? owned(table, files[which])
-      : `${owned(table, files[which])} UNION ALL ${owned(LISTINGS, listings[which])}`
-  const listing = `[${[...new Set(listings.all.map(({ version }) => version))].join(',')}]::INTEGER[]`
-  const shown = (p: string): string => `CASE WHEN NOT list_contains(${listing}, ${p}) THEN ${p} END`
+  const differing = [
+    owned(table, files.differing),
+    ...(listings.length > 0 ? [owned(LISTINGS, listings)] : []),
+  ]
+  const ofPartition = (values: readonly (number | boolean)[]): string => `[${values.join(',')}][p + 1]`
+  const shown = (
+    side: Side,
+  ): string => `SELECT owner, p FROM compared ANTI JOIN (${hidden[side]}) USING (owner, version)
+WHERE ${ofPartition(partitions.map((one) => one[side]))}`
   return `CREATE TABLE ${candidatesTable(table.content)} AS
-SELECT owner, ${shown('old_last')} AS old_p, ${shown('new_last')} AS new_p,
-  coalesce(list_contains(${listing}, new_last), false) AS unlisted
-FROM (SELECT owner,
-    arg_max(p, ${places(partitions, 'old')}[p + 1]) AS old_last,
-    arg_max(p, ${places(partitions, 'new')}[p + 1]) AS new_last
-  FROM (${both('all')})
-  WHERE owner IN (SELECT owner FROM (${both('differing')}))
-  GROUP BY owner)
+WITH compared AS MATERIALIZED (
+  SELECT owner, p, ${ofPartition(partitions.map(({ version }) => version))}::BIGINT AS version FROM (${owned(table, files.all)})
+  WHERE owner IN (SELECT owner FROM (${differing.join(' UNION ALL ')}))
+)
+SELECT owner, o.p AS old_p, n.p AS new_p, owner IN (SELECT owner FROM (${hidden.new}) WHERE is_gone) AS unlisted
+FROM (${shown('old')}) AS o FULL JOIN (${shown('new')}) AS n USING (owner)
 WHERE old_p IS DISTINCT FROM new_p`
 }
 

@@ -67,13 +67,13 @@ export const loggedPlace = (
   const [snapshot, time] = [Number(textAt(values, 'snapshot') ?? Number.NaN), textAt(values, 'loaded_at')]
   if (run === undefined || time === undefined) return undefined
   if (!Number.isSafeInteger(version) || !Number.isSafeInteger(snapshot)) return undefined
-  return { run, version, committed: { snapshot, time } }
+  return { run, version, committed: { snapshot, time }, asOf: textAt(values, 'as_of') }
 }
 
 /** The values of a file's partition, as the log has them. */
 export const partitionValues = (
   { partitionColumns }: LogForm,
-  { run, version, committed }: FilePlace,
+  { run, version, committed, asOf }: FilePlace,
 ): JsonObject => {
   const values: JsonObject = {
     load: run,
@@ -82,6 +82,7 @@ export const partitionValues = (
     run,
     // With the zone: an instant without one is of the reader's own zone in some engines.
     loaded_at: committed ? new Date(committed.time).toISOString() : null,
+    as_of: asOf ?? null,
   }
   return Object.fromEntries(partitionColumns.map((name) => [name, values[name]]))
 }

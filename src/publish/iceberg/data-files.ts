@@ -59,10 +59,11 @@ const metricsOf = (layout: TableLayout, rows: number, statistics: FileStatistics
   return { value_counts: values, null_value_counts: nulls, lower_bounds: lower, upper_bounds: upper }
 }
 
-const partitionOf = ({ run, version, committed }: TableFile): PartitionRecord => ({
+const partitionOf = ({ run, version, committed, asOf }: TableFile): PartitionRecord => ({
   ...{ load: run, run, version },
   snapshot: committed.snapshot,
   loaded_at: Date.parse(committed.time) * 1000,
+  as_of: asOf === undefined ? null : Date.parse(asOf) * 1000,
 })
 
 /** How a manifest describes added files. */

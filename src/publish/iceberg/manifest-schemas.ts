@@ -53,6 +53,7 @@ const PARTITION_FIELDS: readonly AvroField[] = [
   optional(1002, 'snapshot', 'int'),
   optional(1003, 'run', 'string'),
   optional(1004, 'loaded_at', INSTANT),
+  optional(1005, 'as_of', INSTANT),
 ]
 
 export const partitionFieldId = (column: string): number => {
@@ -150,8 +151,9 @@ export interface PartitionRecord {
   readonly version: number | null
   readonly snapshot: number | null
   readonly run: string | null
-  /** Microseconds since 1970. */
+  /** Microseconds since 1970, both. */
   readonly loaded_at: number | null
+  readonly as_of: number | null
 }
 
 export const NO_PARTITION: PartitionRecord = {
@@ -160,6 +162,7 @@ export const NO_PARTITION: PartitionRecord = {
   snapshot: null,
   run: null,
   loaded_at: null,
+  as_of: null,
 }
 
 /** A file as a manifest describes it. Maps go by field id. */

@@ -133,9 +133,12 @@ export const decodeManifest = async (
 
 type PartitionField = keyof PartitionRecord
 /** As the bounds of columns of these types. */
-const BOUND_TYPES = { version: 'long', snapshot: 'int', loaded_at: 'long' } as const satisfies Partial<
-  Record<PartitionField, string>
->
+const BOUND_TYPES = {
+  version: 'long',
+  snapshot: 'int',
+  loaded_at: 'long',
+  as_of: 'long',
+} as const satisfies Partial<Record<PartitionField, string>>
 
 const isPartitionField = (name: string): name is PartitionField => name in NO_PARTITION
 

@@ -37,7 +37,8 @@ const compare = async (
   to: Snapshot,
   memoryBytes = 256 * 1024 ** 2,
 ): Promise<LakeDiff> => {
-  const diff = await openComparison({ lake, from, to, memoryBytes })
+  const [old, other] = [await bench.listed(lake, from), await bench.listed(lake, to)]
+  const diff = await openComparison({ lake, from: old, to: other, memoryBytes })
   onTestFinished(() => diff.close())
   return diff
 }
@@ -327,4 +328,31 @@ test('diff gives no percent of a figure in another currency, of zero, and of one
   )
   for (const row of await rowsOf(diff, 'restatements')) expect(row.at(-1)).toBeNull()
   expect(diff.summary.restatements).toMatchObject({ changed: 1, withdrawn: 1 })
+})
+
+test('diff goes by what was said last: older data that came later changes nothing', async () => {
+  const lake = await bench.load(
+    companies(company(1, { NetSales: { 2022: 10 } }), company(2, {}, 'SEK', 'Two')),
+    companies(company(1, { NetSales: { 2022: 9 } }), company(3)),
+    companies(company(2, {}, 'SEK', 'Second')),
+  )
+  const dated = (snapshot: Snapshot): Snapshot => ({
+    ...snapshot,
+    partitions: snapshot.partitions.map((one, at) => ({
+      ...one,
+      asOf: `2026-01-${[10, 11, 12][at]}T00:00:00Z`,
+    })),
+  })
+  // The second came last of all and is the oldest.
+  const late = (snapshot: Snapshot): Snapshot => ({
+    ...snapshot,
+    partitions: snapshot.partitions.map((one) =>
+      one.id.startsWith('1-') ? { ...one, asOf: '2026-01-09T00:00:00Z' } : one,
+    ),
+  })
+  const [from, to] = [dated(asOf(lake, 1, 0)), late(dated(asOf(lake, 2, 0, 1, 2)))]
+  expect((await records(await compare(lake, from, to))).map((row) => row.slice(0, 3))).toEqual([
+    ['company', 'changed', 2],
+    ['company', 'new', 3],
+  ])
 })

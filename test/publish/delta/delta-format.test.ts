@@ -109,7 +109,7 @@ test('publish writes one version for each snapshot that changes a table', async 
   expect(only(actions, 'protocol')).toEqual([{ minReaderVersion: 1, minWriterVersion: 2 }])
   expect(only(actions, 'txn')).toMatchObject([{ appId: first.run, version: 1 }])
   expect(only(actions, 'metaData')).toMatchObject([
-    { partitionColumns: ['load', 'version', 'snapshot', 'run', 'loaded_at'] },
+    { partitionColumns: ['load', 'version', 'snapshot', 'run', 'loaded_at', 'as_of'] },
   ])
   const [add] = only(actions, 'add')
   expect(add).toMatchObject({
@@ -358,6 +358,7 @@ test('publish writes a new schema where its columns are more than those of the l
     'snapshot',
     'run',
     'loaded_at',
+    'as_of',
     'of_a_newer_tool',
     'employees',
   ])

@@ -235,6 +235,7 @@ test('publish gives a table the columns that its schema lacks, and leaves those 
     [8, 'snapshot'],
     [9, 'run'],
     [10, 'loaded_at'],
+    [11, 'as_of'],
     [99, 'of_a_later_release'],
   ])
 })

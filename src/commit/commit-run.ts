@@ -63,13 +63,13 @@ export interface CommitRequest extends CommitAttempts {
 
 /** `dropped`: partitions left out because the lake holds their source, or an earlier one of the run is equal. */
 export type CommitOutcome =
+  /** `shown`: the partitions of the run in the snapshot; `already`: an earlier attempt had committed the run and then stopped. */
   | {
-      readonly kind: 'committed'
+      readonly kind: 'committed' | 'already'
       readonly snapshot: SnapshotHead
+      readonly shown: readonly CommittedPartition[]
       readonly dropped: readonly PartitionEntry[]
     }
-  /** An earlier attempt had committed the run and then stopped. */
-  | { readonly kind: 'already'; readonly snapshot: SnapshotHead; readonly dropped: readonly PartitionEntry[] }
   /** Every partition was dropped and there was no pull: no snapshot is made. */
   | { readonly kind: 'nothing'; readonly dropped: readonly PartitionEntry[] }
 
@@ -116,6 +116,9 @@ interface Addition {
   readonly held: readonly PartitionEntry[]
 }
 
+const olderOf = (older: number | undefined): Pick<PartitionEntry, 'older'> =>
+  older === undefined ? {} : { older }
+
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
   { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions }: CommitRequest,
@@ -131,6 +134,12 @@ const writeNext = async (
     partitions: withInstants(bound).map((partition) => ({ ...partition, committed })),
     files: runFiles.map((file) => ({ ...file, run, committed })),
   })
+  const older = new Map<number, number>()
+  const listed = await versions({
+    ...{ before: newest, partitions, files, writer },
+    onOlder: (version, records) => older.set(version, records),
+  })
+  const known = partitions.map((one) => ({ ...one, ...olderOf(older.get(one.version)) }))
   return {
     ...newest,
     ...committed,
@@ -141,18 +150,23 @@ const writeNext = async (
     tool,
     nextVersion,
     totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
-    lists: await extendLists(writer, lists, { partitions, files, pulls }),
-    versions: await versions({ before: newest, partitions, files, writer }),
+    lists: await extendLists(writer, lists, { partitions: known, files, pulls }),
+    versions: listed,
   }
 }
 
-const droppedOf = async (
+/** The partitions of a run that a snapshot shows, and those that it does not. */
+const splitShown = async (
   root: SnapshotRoot,
   { lease: { lake, run }, partitions }: CommitRequest,
-): Promise<readonly PartitionEntry[]> => {
+): Promise<{
+  readonly shown: readonly CommittedPartition[]
+  readonly dropped: readonly PartitionEntry[]
+}> => {
   const listed = await listOf(lake, root, 'partitions', mayHoldRun(run))
-  const shown = new Set(listed.filter((one) => one.run === run).map(({ id }) => id))
-  return partitions.filter(({ id }) => !shown.has(id))
+  const shown = listed.filter((one) => one.run === run)
+  const ids = new Set(shown.map(({ id }) => id))
+  return { shown, dropped: partitions.filter(({ id }) => !ids.has(id)) }
 }
 
 /** Removes the files that this commit has made for the run where another commit of it was first, with its own. */
@@ -220,7 +234,7 @@ const commitOnto = async (
   if (earlier) {
     await ensureRecord(lake, earlier.snapshot)
     await discardUnlisted(earlier, request)
-    return { kind: 'already', snapshot: headOf(earlier), dropped: await droppedOf(earlier, request) }
+    return { kind: 'already', snapshot: headOf(earlier), ...(await splitShown(earlier, request)) }
   }
   await assertOwner(lease)
   await refuseForgotten(lease, newest)
@@ -247,7 +261,12 @@ const commitOnto = async (
     return null
   }
   await discardFiles(lake, [...filesOf(dropped), ...unused])
-  return { kind: 'committed', snapshot: headOf(root), dropped }
+  return {
+    kind: 'committed',
+    snapshot: headOf(root),
+    shown: (await splitShown(root, request)).shown,
+    dropped,
+  }
 }
 
 /**

@@ -32,6 +32,8 @@ interface ListRequest extends Added {
   /** Partitions of a compaction, in which all versions with lower numbers than theirs are put together. @default none */
   readonly compacted?: readonly CommittedPartition[] | undefined
   readonly writer: PartWriter
+  /** Called with the versions that came and how many of their records the lake had newer data of. */
+  readonly onOlder?: ((version: number, records: number) => void) | undefined
 }
 
 /**
@@ -267,8 +269,22 @@ ${this.#behindOthers(`FROM came${before}`)}`
     return Number(counted?.n)
   }
 
+  /** Counts the records that came after newer ones, of those that are newly superseded. */
+  async #countOlder({ onOlder, partitions }: Pick<ListRequest, 'onOlder' | 'partitions'>): Promise<void> {
+    const first = partitions[0]?.version
+    if (onOlder === undefined || first === undefined || this.#table.content === undefined) return
+    const rows = await this.#context.session.rows(
+      `SELECT version::INTEGER AS version, count(*)::INTEGER AS records FROM newly_superseded
+WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY version`,
+    )
+    for (const { version, records } of rows) onOlder(Number(version), Number(records))
+  }
+
   /** @param before the lists of all tables */
-  async extend(before: readonly VersionFile[], added: Added): Promise<readonly VersionFile[]> {
+  async extend(
+    before: readonly VersionFile[],
+    added: Added & Pick<ListRequest, 'onOlder'>,
+  ): Promise<readonly VersionFile[]> {
     const { lake } = this.#context
     const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
       versionFilesOf({ versions: before }, kind, this.#table),
@@ -279,7 +295,7 @@ ${this.#behindOthers(`FROM came${before}`)}`
     const lists = versionFacts([...last, ...superseded])
     try {
       return await withFiles(lake, lists, join(this.#scratch, 'lists'), {}, (placeOf) =>
-        this.#extendBoth({ last, superseded, records, listings }, placeOf),
+        this.#extendBoth({ last, superseded, records, listings }, placeOf, added),
       )
     } finally {
       await rm(this.#scratch, { recursive: true, force: true })
@@ -289,6 +305,7 @@ ${this.#behindOthers(`FROM came${before}`)}`
   async #extendBoth(
     { last, superseded, records, listings }: ToExtend,
     placeOf: PlaceOf,
+    added: Pick<ListRequest, 'onOlder' | 'partitions'>,
   ): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
     const keysIn = (files: readonly KeyFile[], isListing = false): Promise<string> | string =>
@@ -308,6 +325,7 @@ ${this.#behindOthers(`FROM came${before}`)}`
     const known = based ?? (last.length > 0 ? this.#listed(last, placeOf) : undefined)
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
+    if (count > 0) await this.#countOlder(added)
     const all = [...(based === undefined ? [] : [based]), ...(rows > 0 ? [came] : [])]
     const newest = { sql: all.join('\nUNION ALL '), rows: rowsOf([...records, ...listings]) }
     const extended = [

@@ -116,6 +116,8 @@ export interface PartitionEntry {
    * latest stamp in its own records; absent where there is none. The commit finds that of the whole source.
    */
   readonly asOf?: string
+  /** Records of which the lake had newer data when they were committed: they are history; absent where there are none. */
+  readonly older?: number
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
   readonly range: DateRange

@@ -196,11 +196,12 @@ const commitPlanned = async (
     behind: async (newest) => (await gone?.write(newest)) ?? [],
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
+  const shown = new Map(outcome.kind === 'nothing' ? [] : outcome.shown.map((one) => [one.id, one]))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {
     ...summary,
     snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
-    partitions: partitions.filter(({ id }) => !dropped.has(id)),
+    partitions: partitions.filter(({ id }) => !dropped.has(id)).map((one) => shown.get(one.id) ?? one),
     skipped: [
       ...summary.skipped,
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),

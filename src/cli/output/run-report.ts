@@ -45,6 +45,20 @@ export const differenceLines = (differences: readonly Difference[]): string[] =>
         ),
       ]
 
+/** `firms-2026-1-9.jsonl is of 9 Jan 2026: 912 of its 1,000 companies have newer data …` */
+const olderLines = (older: RunReport['older']): string[] =>
+  older.length === 0
+    ? []
+    : [
+        '',
+        'Older than the data of the lake, kept as history:',
+        ...shown(
+          older,
+          ({ source, asOf, content, records, older: count }) =>
+            `  ${source} is of ${asOf.slice(0, 10)}: ${formatCount(count)} of its ${formatCount(records)} ${content} have newer data`,
+        ),
+      ]
+
 const skippedLines = (skipped: LoadSummary['skipped']): string[] =>
   skipped.length === 0
     ? []
@@ -85,6 +99,7 @@ export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string
     ? ['', `Replaced by figures in another currency: ${currencyChangeText(report.currencyChange)}`]
     : []),
   ...goneLines(report),
+  ...olderLines(report.older),
   ...differenceLines(report.differences),
   ...driftLines(report.drift),
   ...skippedLines(report.skipped),

@@ -10,6 +10,31 @@ import { type Difference, differencesOf } from '../../manifest/snapshots/summari
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
 
+/** A source that brought older data than the lake had. */
+export interface OlderSource {
+  readonly source: string
+  /** As of when it is. */
+  readonly asOf: string
+  readonly content: PartitionEntry['content']
+  readonly records: number
+  /** Those of them of which the lake had newer data. */
+  readonly older: number
+}
+
+/** Sources that brought older data, the blocks of each together. */
+export const olderSources = (partitions: readonly PartitionEntry[]): readonly OlderSource[] =>
+  [...Map.groupBy(partitions, ({ content, source }) => `${content} ${source.name}`).values()].flatMap(
+    (own) => {
+      const older = sumOf(own, (one) => one.older ?? 0)
+      const [first] = own
+      if (older === 0 || first === undefined) return []
+      const { content, source, asOf = '' } = first
+      return [
+        { source: source.name, asOf, content, records: sumOf(own, ({ counts }) => counts.records), older },
+      ]
+    },
+  )
+
 /** The report of a run. */
 export interface RunReport {
   readonly run: string
@@ -30,6 +55,8 @@ export interface RunReport {
   readonly drift: readonly Drift[]
   /** Windows and batch files that gave another number of records than was announced. */
   readonly differences: readonly Difference[]
+  /** Sources of which the lake had newer data of some records: these are history. */
+  readonly older: readonly OlderSource[]
   /** Sources that were not loaded, with the reason of each. */
   readonly skipped: LoadSummary['skipped']
   /** Bad files, where they are skipped. */
@@ -113,6 +140,7 @@ export const reportOf = (
     rows: rowsByTable(partitions),
     drift: mergeDrift(partitions),
     differences: differencesOf(partitions),
+    older: olderSources(partitions),
     skipped,
     excluded,
     ...(currencyChange && { currencyChange }),

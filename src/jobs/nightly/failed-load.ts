@@ -7,7 +7,8 @@ import { type QuarantineLimit, withinLimit } from '../../commit/quarantine-limit
 import { ToolkitError } from '../../core/errors.ts'
 import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
-import { filteredOf } from '../../manifest/form/totals.ts'
+import { sourcesOf } from '../../manifest/form/sources.ts'
+import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
 import { readFinishedWork } from '../../manifest/runs/journal.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import type { RunScope } from '../../run/with-run.ts'
@@ -113,4 +114,14 @@ export const linesOfPart = (
     quarantined: sum(({ quarantined }) => quarantined),
     ...filteredOf(own),
   }
+}
+
+/** Records of a load of which the lake had newer data; small sources of two loads that share a partition are of the first. */
+export const olderOfPart = (
+  partitions: readonly PartitionEntry[],
+  sources: readonly Pick<Source, 'name'>[],
+): number => {
+  const names = new Set(sources.map(({ name }) => name))
+  const own = partitions.filter((one) => names.has(sourcesOf(one)[0]?.name ?? ''))
+  return sumOf(own, ({ older = 0 }) => older)
 }

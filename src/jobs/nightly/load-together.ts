@@ -12,7 +12,7 @@ import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-l
 import { isSameJob, type Job, planOf, type RunPlan } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import { rememberParameters } from '../pull/pull-settings.ts'
-import { Blame, linesOfPart } from './failed-load.ts'
+import { Blame, linesOfPart, olderOfPart } from './failed-load.ts'
 import {
   isOfService,
   type LoadPart,
@@ -31,6 +31,8 @@ export type PartOutcome = { readonly part: LoadPart } & (
       /** The run of all loads. */
       readonly summary: LoadSummary
       readonly counts: LineCounts
+      /** Records of which the lake had newer data. */
+      readonly older: number
       readonly pulled: PulledPart | undefined
       readonly unnameable?: Prepared['unnameable']
     }
@@ -119,8 +121,9 @@ const inOneRun = async (
       const summary = await loadIntoLake(run, watched, { ...options, onlyRows })
       return opened.map(({ part, pulled, sources }): PartOutcome => {
         const counts = linesOfPart(summary.partitions, sources)
+        const older = olderOfPart(summary.partitions, sources)
         const { unnameable } = prepared.find((one) => one.part === part) ?? {}
-        return { kind: 'loaded', part, summary, counts, pulled: pulled(summary), unnameable }
+        return { kind: 'loaded', part, summary, counts, older, pulled: pulled(summary), unnameable }
       })
     } catch (error) {
       await blame.learn(error, run, limit)

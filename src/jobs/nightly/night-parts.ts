@@ -21,6 +21,8 @@ export interface NightPart {
   readonly snapshot?: number | null
   readonly records?: number
   readonly quarantined?: number
+  /** Records of which the lake had newer data: they are history; absent where there are none. */
+  readonly older?: number
   /** Batch files of the listing that cannot be asked for, by name. */
   readonly skipped?: readonly { readonly source: string; readonly reason: string }[]
   /** Path of the report. */
@@ -73,7 +75,8 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
     case 'nothing':
       return withSkipped({ name, kind, state: 'nothing', reason: outcome.reason }, outcome.unnameable)
     case 'loaded': {
-      const { records, quarantined, lines } = outcome.counts
+      const { older, counts } = outcome
+      const { records, quarantined, lines } = counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
       const state = lines === 0 ? 'nothing' : 'done'
       const reason = lines === 0 ? { reason: 'no new record came' } : {}
@@ -84,6 +87,7 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
         snapshot,
         records,
         quarantined,
+        ...(older > 0 && { older }),
         ...reason,
         ...withPull(outcome.pulled),
       } as const

@@ -92,6 +92,7 @@ export const PARTITION_CHECKS = {
     observed: orNull(LEAST_AND_GREATEST),
   }),
   counts: shapeOf<Counts>({ ...LINE_COUNTS, rows: valuesOf(count) }),
+  older: optional(count),
   files: list(FILE),
   drift: list(
     shapeOf<Drift>({

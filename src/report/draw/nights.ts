@@ -16,6 +16,7 @@ const PARTS = [
   ['changed', 'changed', 'f1'],
   ['restated', 'restated', 'f3'],
   ['unchanged', 'unchanged', 'fu'],
+  ['older', 'older', 'fr'],
 ] as const satisfies readonly (readonly [string, string, BarPart['tone']])[]
 
 const partsOf = (row: ReportRow): readonly Required<BarPart>[] =>

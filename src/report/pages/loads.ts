@@ -32,7 +32,7 @@ const nightsSql = (choice: NightChoice | undefined): string => {
   SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(*) AS loads FROM ${choice === undefined ? 'load_changes' : 'runs'} GROUP BY ALL
 ), brought AS (
   SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies) AS companies, sum(added) AS added,
-    sum(restated) AS restated, sum(changed) AS changed, sum(unchanged) AS unchanged
+    sum(restated) AS restated, sum(changed) AS changed, sum(unchanged) AS unchanged, sum(older) AS older
   FROM load_changes GROUP BY ALL
 ), failed AS (
   SELECT unnest([${failed.map(sqlText).join(', ')}]::DATE[]) AS night
@@ -41,7 +41,8 @@ const nightsSql = (choice: NightChoice | undefined): string => {
   FROM (SELECT night FROM loaded UNION SELECT night FROM failed)
 )
 SELECT night, coalesce(companies, 0)::BIGINT AS companies, coalesce(added, 0)::BIGINT AS added, coalesce(restated, 0)::BIGINT AS restated,
-  coalesce(changed, 0)::BIGINT AS changed, coalesce(unchanged, 0)::BIGINT AS unchanged, coalesce(loads, 0) AS loads,
+  coalesce(changed, 0)::BIGINT AS changed, coalesce(unchanged, 0)::BIGINT AS unchanged, coalesce(older, 0)::BIGINT AS older,
+  coalesce(loads, 0) AS loads,
   CASE WHEN loads > 0 THEN 'loaded' WHEN night IN (FROM failed) THEN 'failed' ELSE 'no load' END AS state
 FROM nights LEFT JOIN loaded USING (night) LEFT JOIN brought USING (night)
 ORDER BY night DESC LIMIT ${NIGHTS}`
@@ -74,7 +75,7 @@ export const loads = (choice?: NightChoice): ReportPage => ({
       id: 'nights',
       title: 'Companies a night',
       about:
-        'By day of the commit (UTC): new, again with another figure (restated), with other data (changed), or as they were.',
+        'By day of the commit (UTC): new, again with another figure (restated), with other data (changed), as they were, or older than the data of the lake.',
       sql: nightsSql(choice),
       most: NIGHTS,
       draw: (rows, { numbers }) => drawNights(rows, choice?.isBelow === true, numbers),

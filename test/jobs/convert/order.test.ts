@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { convert } from '../../../src/jobs/convert/convert.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -184,4 +185,56 @@ test('compact keeps of which instant each record is: what comes later goes by th
     [2, 'of 20'],
     [3, 'of 21'],
   ])
+})
+
+test('a load says by source what was older than the data of the lake, and the manifest keeps the number', async () => {
+  const one = await bench()
+  await load(one, 'b', [company(1, 10), company(2, 10)])
+  await one.write('a', [company(1, 9), company(2, 9), company(3, 9)])
+  await one.write('new', [company(1, 11)])
+  const report = await convert({
+    from: [`${one.folder}/a`, `${one.folder}/new`],
+    lake: one.lake,
+  })
+  expect(report.older).toEqual([
+    {
+      source: expect.stringMatching(/a$/),
+      asOf: '2026-01-09T00:00:00.000Z',
+      content: 'companies',
+      records: 3,
+      older: 2,
+    },
+  ])
+  expect((await one.snapshot()).partitions.map(({ older }) => older)).toEqual([undefined, 2, undefined])
+  expect((await one.verify()).problems).toEqual([])
+})
+
+test('asOf says as of when files are: an instant, now, or the date in their names', async () => {
+  const one = await bench()
+  const convertAs = async (name: string, asOf: string | Date, ...lines: readonly string[]) => {
+    await one.write(name, lines)
+    return convert({ from: `${one.folder}/${name}`, lake: one.lake, asOf })
+  }
+  await convertAs('firms-2026-01-15.jsonl', 'name', company(1, 1))
+  await convertAs('firms_20260114.jsonl', 'name', company(1, 20))
+  await convertAs('x-2026-1-16.jsonl', 'name', company(1, 2))
+  expect(await one.query(HISTORY)).toEqual([
+    ['of 20', '2026-01-14 23:59:59.999+00', false],
+    ['of 1', '2026-01-15 23:59:59.999+00', false],
+    ['of 2', '2026-01-16 23:59:59.999+00', true],
+  ])
+  await convertAs('instant', new Date('2026-01-17T12:00:00Z'), company(1, 3))
+  const { run } = await convertAs('now', 'now', company(1, 4))
+  const [last] = await one.query(
+    `SELECT company_name, as_of::VARCHAR FROM companies_history WHERE is_current`,
+  )
+  const [, ...digits] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)/.exec(run) ?? []
+  expect(last?.[0]).toBe('of 4')
+  expect(String(last?.[1]).match(/\d+/g)?.slice(0, 6)).toEqual(digits)
+  await expect(convertAs('c', '2999-01-01')).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(convertAs('c', 'yesterday')).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(convertAs('without-a-date', 'name', company(1, 1))).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('without-a-date'),
+  })
 })

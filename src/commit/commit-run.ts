@@ -31,6 +31,7 @@ import {
 } from './commit-attempts.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
+import { movedVersions } from './mistaken-instants.ts'
 import type { ListVersions } from './record-versions.ts'
 import { withInstants } from './source-instants.ts'
 
@@ -121,7 +122,7 @@ const olderOf = (older: number | undefined): Pick<PartitionEntry, 'older'> =>
 
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
-  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions }: CommitRequest,
+  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions, again }: CommitRequest,
   newest: SnapshotRoot | null,
   { kept, runFiles, held }: Addition,
   writer: PartWriter,
@@ -137,6 +138,7 @@ const writeNext = async (
   const older = new Map<number, number>()
   const listed = await versions({
     ...{ before: newest, partitions, files, writer },
+    ...(again && { moved: await movedVersions(lake, newest, kept) }),
     onOlder: (version, records) => older.set(version, records),
   })
   const known = partitions.map((one) => ({ ...one, ...olderOf(older.get(one.version)) }))

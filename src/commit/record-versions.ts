@@ -19,6 +19,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
+import { type MovedVersion, movedAsOf } from './mistaken-instants.ts'
 
 /** Entries that a commit adds, with the versions that it gives. */
 interface Added {
@@ -32,6 +33,8 @@ interface ListRequest extends Added {
   /** Partitions of a compaction, in which all versions with lower numbers than theirs are put together. @default none */
   readonly compacted?: readonly CommittedPartition[] | undefined
   readonly writer: PartWriter
+  /** Versions before that turn out to be as of another instant. @default none */
+  readonly moved?: readonly MovedVersion[] | undefined
   /** Called with the versions that came and how many of their records the lake had newer data of. */
   readonly onOlder?: ((version: number, records: number) => void) | undefined
 }
@@ -182,6 +185,18 @@ FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_na
     return `FROM ${readParquet(pathsSql(versionFacts(files).map(({ path }) => placeOf(path))), 'union_by_name = true')}`
   }
 
+  /** Rows of lists of last versions, where some are as of another instant than they say. */
+  #lastWith(moved: readonly MovedVersion[], files: readonly VersionFile[], placeOf: PlaceOf): string {
+    const rows = this.#listed(files, placeOf)
+    return moved.length === 0
+      ? rows
+      : `SELECT * REPLACE (${movedAsOf(moved)} AS as_of) FROM (${this.#lastOf(rows)})`
+  }
+
+  #movedOf({ moved = [] }: Pick<ListRequest, 'moved'>): readonly MovedVersion[] {
+    return moved.filter(({ content }) => content === this.#table.content)
+  }
+
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
   async #write(kind: VersionFile['kind'], rows: string): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
@@ -283,7 +298,7 @@ WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY versio
   /** @param before the lists of all tables */
   async extend(
     before: readonly VersionFile[],
-    added: Added & Pick<ListRequest, 'onOlder'>,
+    added: Added & Pick<ListRequest, 'onOlder' | 'moved'>,
   ): Promise<readonly VersionFile[]> {
     const { lake } = this.#context
     const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
@@ -305,7 +320,7 @@ WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY versio
   async #extendBoth(
     { last, superseded, records, listings }: ToExtend,
     placeOf: PlaceOf,
-    added: Pick<ListRequest, 'onOlder' | 'partitions'>,
+    added: Pick<ListRequest, 'onOlder' | 'moved' | 'partitions'>,
   ): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
     const keysIn = (files: readonly KeyFile[], isListing = false): Promise<string> | string =>
@@ -322,14 +337,20 @@ WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY versio
       ...(listings.length > 0 ? [await keysIn(listings, true)] : []),
     ].join('\nUNION ALL ')
     const based = base.length > 0 ? await keysIn(base) : undefined
-    const known = based ?? (last.length > 0 ? this.#listed(last, placeOf) : undefined)
+    const known = based ?? (last.length > 0 ? this.#lastWith(this.#movedOf(added), last, placeOf) : undefined)
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
     if (count > 0) await this.#countOlder(added)
     const all = [...(based === undefined ? [] : [based]), ...(rows > 0 ? [came] : [])]
-    const newest = { sql: all.join('\nUNION ALL '), rows: rowsOf([...records, ...listings]) }
+    // Where some are as of another instant than they said, the whole list is written anew.
+    const isAnew = known !== undefined && this.#movedOf(added).length > 0
+    if (isAnew) all.push(known)
+    const newest = {
+      sql: all.join('\nUNION ALL '),
+      rows: rowsOf([...records, ...listings, ...(isAnew ? last : [])]),
+    }
     const extended = [
-      ...(await this.#extend('last', last, newest, placeOf)),
+      ...(await this.#extend('last', isAnew ? [] : last, newest, placeOf)),
       ...(await this.#extend(
         'superseded',
         superseded,

@@ -141,6 +141,8 @@ const SOURCE_KINDS = {
     announcement: ({ batch }) => batch && { ...batch, what: 'batch' },
   },
   compaction: { bringsRecords: false, knownBy: 'bytes', origin: () => ({ at: 'lake' }) },
+  /** Rows that the lake had and that had been superseded by mistake. */
+  again: { bringsRecords: false, knownBy: 'run', origin: () => ({ at: 'lake' }) },
   listing: { bringsRecords: false, knownBy: 'run', origin: process },
 } as const satisfies Readonly<Record<string, SourceKind>>
 

@@ -9,11 +9,18 @@ import { commitPartitions } from '../commit/commit-run.ts'
 import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts'
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find-gone.ts'
 import type { GoneInRun } from '../commit/mark-gone.ts'
+import type { writeBack } from '../commit/mistaken-instants.ts'
 import { excessText, type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
 import { listVersions } from '../commit/record-versions.ts'
 import { byInstant } from '../commit/source-instants.ts'
 import { ToolkitError } from '../core/errors.ts'
-import type { FileEntry, PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
+import type {
+  CommittedPartition,
+  FileEntry,
+  PartitionEntry,
+  PullEntry,
+  SnapshotHead,
+} from '../core/partition.ts'
 import type { SinkRun } from '../core/sink.ts'
 import { isReplay } from '../core/source-kinds.ts'
 import { inStage } from '../core/stages.ts'
@@ -193,15 +200,20 @@ const commitPlanned = async (
       checkProjection(lake, newest, plan)
       await guard.check(newest)
     },
-    behind: async (newest) => (await gone?.write(newest)) ?? [],
+    behind: async (newest) => [
+      ...((await gone?.write(newest)) ?? []),
+      ...(plan.again ? await writeBackIn({ lake, run, loader, sink }, newest, partitions) : []),
+    ],
   })
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
-  const shown = new Map(outcome.kind === 'nothing' ? [] : outcome.shown.map((one) => [one.id, one]))
+  const shown = new Map(outcome.kind === 'nothing' ? [] : outcome.shown.map(placeInOrder))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
   return {
     ...summary,
     snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,
-    partitions: partitions.filter(({ id }) => !dropped.has(id)).map((one) => shown.get(one.id) ?? one),
+    partitions: partitions
+      .filter(({ id }) => !dropped.has(id))
+      .map((one) => ({ ...one, ...shown.get(one.id) })),
     skipped: [
       ...summary.skipped,
       ...first.map((source) => ({ source, reason: 'already loaded by a concurrent run' })),
@@ -211,12 +223,20 @@ const commitPlanned = async (
   }
 }
 
+/** What a commit has found of a partition beside its rows. */
+const placeInOrder = ({ id, asOf, older }: CommittedPartition) =>
+  [id, { asOf, ...(older !== undefined && { older }) }] as const
+
 /** Finds companies that the listings of a run lack; its code is loaded only where there are listings. */
 const goneIn = async (
   run: ConstructorParameters<typeof GoneInRun>[0],
   options: ConstructorParameters<typeof GoneInRun>[1],
 ): Promise<GoneInRun | undefined> =>
   options.listings?.length ? new (await import('../commit/mark-gone.ts')).GoneInRun(run, options) : undefined
+
+/** What was superseded by mistake; its code is loaded only where sources are loaded again. */
+const writeBackIn = async (...again: Parameters<typeof writeBack>): ReturnType<typeof writeBack> =>
+  (await import('../commit/mistaken-instants.ts')).writeBack(...again)
 
 /** Whether the lake shows all that came. */
 const isWithoutNews = async (...came: Parameters<typeof bringsNothing>): Promise<boolean> =>

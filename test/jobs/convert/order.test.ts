@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compactLake } from '../../../src/jobs/compact/compact.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
+import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -17,6 +19,18 @@ const company = (id: number, day: number, { stamp = true, sales = day } = {}): s
     },
     Financials: { ProfitAndLoss: { NetSales: { 2024: sales } } },
   })
+
+/** Rows of a DuckDB file, attached as `db`. */
+const rowsIn = async (file: string, sql: string) => {
+  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+  try {
+    const session = await engine.connect()
+    await session.run(`ATTACH '${file}' AS db (READ_ONLY)`)
+    return await session.rows(sql)
+  } finally {
+    engine.close()
+  }
+}
 
 const CURRENT = 'SELECT internal_id, company_name FROM companies ORDER BY ALL'
 const HISTORY = `SELECT company_name, as_of::VARCHAR, is_current FROM companies_history ORDER BY as_of, version`
@@ -237,4 +251,53 @@ test('asOf says as of when files are: an instant, now, or the date in their name
     code: 'USAGE',
     message: expect.stringContaining('without-a-date'),
   })
+})
+
+test('again with another instant puts a mistaken one right, whatever had been superseded by it', async () => {
+  const one = await bench()
+  const database = join(one.folder, 'out.duckdb')
+  const run = async (name: string, asOf?: string, again = false): Promise<void> => {
+    await convert({ from: `${one.folder}/${name}`, lake: one.lake, asOf, again, sinks: [database] })
+    const { problems } = await one.verify()
+    expect(problems).toEqual([])
+  }
+  const shown = async () => ({
+    lake: await one.query(CURRENT),
+    figures: await one.query('SELECT internal_id, value FROM financials ORDER BY ALL'),
+    database: await rowsIn(database, 'SELECT internal_id, company_name FROM db.companies ORDER BY ALL'),
+  })
+  await one.write('a', [company(1, 10), company(2, 10)])
+  await one.write('b', [company(2, 12)])
+  await one.write('old', [company(1, 9), company(2, 9), company(3, 9)])
+  await run('a')
+  await run('b')
+  await run('old', 'now')
+  const [first, second, third] = [
+    [1, 'of 9'],
+    [2, 'of 9'],
+    [3, 'of 9'],
+  ]
+  expect((await shown()).lake).toEqual([first, second, third])
+  await run('old', '2026-01-09', true)
+  const expected = [[1, 'of 10'], [2, 'of 12'], third]
+  expect(await shown()).toEqual({
+    lake: expected,
+    figures: [
+      [1, 10],
+      [2, 12],
+      [3, 9],
+    ],
+    database: expected.map(([internal_id, company_name]) => ({
+      internal_id: String(internal_id),
+      company_name,
+    })),
+  })
+  expect(await one.query('SELECT internal_id, old_value, new_value FROM restatements ORDER BY ALL')).toEqual([
+    [1, 9, 10],
+    [2, 9, 10],
+    [2, 10, 12],
+  ])
+  // The other way round: what was taken for too old.
+  await run('old', '2026-01-20', true)
+  expect((await shown()).lake).toEqual([first, second, third])
 })

@@ -32,7 +32,7 @@ import {
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
 import { movedVersions } from './mistaken-instants.ts'
-import type { ListVersions } from './record-versions.ts'
+import type { ListVersions, OlderRecords } from './record-versions.ts'
 import { withInstants } from './source-instants.ts'
 
 export interface CommitRequest extends CommitAttempts {
@@ -117,9 +117,6 @@ interface Addition {
   readonly held: readonly PartitionEntry[]
 }
 
-const olderOf = (older: number | undefined): Pick<PartitionEntry, 'older'> =>
-  older === undefined ? {} : { older }
-
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
   { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions, again }: CommitRequest,
@@ -135,13 +132,13 @@ const writeNext = async (
     partitions: withInstants(bound).map((partition) => ({ ...partition, committed })),
     files: runFiles.map((file) => ({ ...file, run, committed })),
   })
-  const older = new Map<number, number>()
+  const older = new Map<number, OlderRecords>()
   const listed = await versions({
     ...{ before: newest, partitions, files, writer },
     ...(again && { moved: await movedVersions(lake, newest, kept) }),
     onOlder: (version, records) => older.set(version, records),
   })
-  const known = partitions.map((one) => ({ ...one, ...olderOf(older.get(one.version)) }))
+  const known = partitions.map((one) => ({ ...one, ...older.get(one.version) }))
   return {
     ...newest,
     ...committed,

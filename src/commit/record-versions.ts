@@ -27,6 +27,12 @@ interface Added {
   readonly files: readonly FileOfRun[]
 }
 
+/** Records that the lake had newer data of: how many, and the latest instant of that data. */
+export interface OlderRecords {
+  readonly older: number
+  readonly olderThan: string
+}
+
 interface ListRequest extends Added {
   /** The lists before; none where the commit lists all that there is. */
   readonly before: Pick<SnapshotRoot, 'versions'> | null
@@ -35,8 +41,8 @@ interface ListRequest extends Added {
   readonly writer: PartWriter
   /** Versions before that turn out to be as of another instant. @default none */
   readonly moved?: readonly MovedVersion[] | undefined
-  /** Called with the versions that came and how many of their records the lake had newer data of. */
-  readonly onOlder?: ((version: number, records: number) => void) | undefined
+  /** Called with the versions that came of which the lake had newer data. */
+  readonly onOlder?: ((version: number, older: OlderRecords) => void) | undefined
 }
 
 /**
@@ -285,14 +291,20 @@ ${this.#behindOthers(`FROM came${before}`)}`
   }
 
   /** Counts the records that came after newer ones, of those that are newly superseded. */
-  async #countOlder({ onOlder, partitions }: Pick<ListRequest, 'onOlder' | 'partitions'>): Promise<void> {
+  async #countOlder(
+    { onOlder, partitions }: Pick<ListRequest, 'onOlder' | 'partitions'>,
+    last: string | undefined,
+  ): Promise<void> {
     const first = partitions[0]?.version
-    if (onOlder === undefined || first === undefined || this.#table.content === undefined) return
+    const isRecords = this.#table.content !== undefined
+    if (onOlder === undefined || first === undefined || last === undefined || !isRecords) return
     const rows = await this.#context.session.rows(
-      `SELECT version::INTEGER AS version, count(*)::INTEGER AS records FROM newly_superseded
-WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY version`,
+      `SELECT n.version::INTEGER AS version, count(*)::INTEGER AS records, epoch_ms(max(l.as_of))::VARCHAR AS ms
+FROM newly_superseded AS n JOIN (${this.#lastOf(last)}) AS l USING (${this.#keys})
+WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY n.version`,
     )
-    for (const { version, records } of rows) onOlder(Number(version), Number(records))
+    for (const { version, records, ms } of rows)
+      onOlder(Number(version), { older: Number(records), olderThan: new Date(Number(ms)).toISOString() })
   }
 
   /** @param before the lists of all tables */
@@ -340,7 +352,7 @@ WHERE version >= ${first} AND next < ${first} AND NOT is_listing GROUP BY versio
     const known = based ?? (last.length > 0 ? this.#lastWith(this.#movedOf(added), last, placeOf) : undefined)
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
-    if (count > 0) await this.#countOlder(added)
+    if (count > 0) await this.#countOlder(added, known)
     const all = [...(based === undefined ? [] : [based]), ...(rows > 0 ? [came] : [])]
     // Where some are as of another instant than they said, the whole list is written anew.
     const isAnew = known !== undefined && this.#movedOf(added).length > 0

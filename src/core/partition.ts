@@ -118,6 +118,8 @@ export interface PartitionEntry {
   readonly asOf?: string
   /** Records of which the lake had newer data when they were committed: they are history; absent where there are none. */
   readonly older?: number
+  /** The latest instant of that data. */
+  readonly olderThan?: string
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
   readonly range: DateRange

@@ -224,8 +224,8 @@ const commitPlanned = async (
 }
 
 /** What a commit has found of a partition beside its rows. */
-const placeInOrder = ({ id, asOf, older }: CommittedPartition) =>
-  [id, { asOf, ...(older !== undefined && { older }) }] as const
+const placeInOrder = ({ id, asOf, older, olderThan }: CommittedPartition) =>
+  [id, { asOf, ...(older !== undefined && { older, olderThan: olderThan ?? asOf }) }] as const
 
 /** Finds companies that the listings of a run lack; its code is loaded only where there are listings. */
 const goneIn = async (

@@ -144,6 +144,11 @@ export const warnOf = (report: RunReport, lake: string): void => {
         `see: firmlake quarantine list --lake ${lake} --run ${run}`,
     )
   warnOfSources(report)
+  for (const { source, asOf, content, older, than } of report.older.filter(({ isLive }) => isLive))
+    note(
+      `warning: the clock of the service said ${asOf} for ${source}, and the lake has data of ${formatCount(older)} of its ${content} ` +
+        `as of ${than}: the clocks by which they came differ by ${formatDuration((Date.parse(than) - Date.parse(asOf)) / 1000)} or more`,
+    )
   for (const { search, reason } of report.gone ?? [])
     if (reason !== undefined)
       note(`warning: companies that left the service are not marked for search ${search}: ${reason}`)

@@ -3,6 +3,7 @@
 import type { CurrencyChange } from '../../commit/currency-change.ts'
 import type { GoneCompanies } from '../../commit/find-gone.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
+import { isAskedAgain } from '../../core/source-kinds.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
 import { sourceSizes } from '../../manifest/form/sources.ts'
 import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
@@ -19,6 +20,10 @@ export interface OlderSource {
   readonly records: number
   /** Those of them of which the lake had newer data. */
   readonly older: number
+  /** The latest instant of that data. */
+  readonly than: string
+  /** Whether the service has just answered so: its clock is behind the one by which that data came. */
+  readonly isLive: boolean
 }
 
 /** Sources that brought older data, the blocks of each together. */
@@ -29,9 +34,9 @@ export const olderSources = (partitions: readonly PartitionEntry[]): readonly Ol
       const [first] = own
       if (older === 0 || first === undefined) return []
       const { content, source, asOf = '' } = first
-      return [
-        { source: source.name, asOf, content, records: sumOf(own, ({ counts }) => counts.records), older },
-      ]
+      const than = own.reduce((latest, { olderThan = '' }) => (olderThan > latest ? olderThan : latest), '')
+      const records = sumOf(own, ({ counts }) => counts.records)
+      return [{ source: source.name, asOf, content, records, older, than, isLive: isAskedAgain(source) }]
     },
   )
 

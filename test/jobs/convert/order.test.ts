@@ -217,6 +217,8 @@ test('a load says by source what was older than the data of the lake, and the ma
       content: 'companies',
       records: 3,
       older: 2,
+      than: '2026-01-10T00:00:00.000Z',
+      isLive: false,
     },
   ])
   expect((await one.snapshot()).partitions.map(({ older }) => older)).toEqual([undefined, 2, undefined])

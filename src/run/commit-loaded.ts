@@ -223,7 +223,7 @@ const commitPlanned = async (
   }
 }
 
-/** What a commit has found of a partition beside its rows. */
+/** The facts that a commit has found of a partition beside its rows. */
 const placeInOrder = ({ id, asOf, older, olderThan }: CommittedPartition) =>
   [id, { asOf, ...(older !== undefined && { older, olderThan: olderThan ?? asOf }) }] as const
 
@@ -234,7 +234,7 @@ const goneIn = async (
 ): Promise<GoneInRun | undefined> =>
   options.listings?.length ? new (await import('../commit/mark-gone.ts')).GoneInRun(run, options) : undefined
 
-/** What was superseded by mistake; its code is loaded only where sources are loaded again. */
+/** Writes rows that were superseded by mistake; its code is loaded only where sources are loaded again. */
 const writeBackIn = async (...again: Parameters<typeof writeBack>): ReturnType<typeof writeBack> =>
   (await import('../commit/mistaken-instants.ts')).writeBack(...again)
 

@@ -85,7 +85,7 @@ const changed = (name: string): ToolkitError =>
     { source: name },
   )
 
-export interface RecordsOptions {
+export interface GivenRecordsOptions {
   /** The instant at which the service said them: of one company the latest is current. @default the begin of the load */
   readonly asOf?: Date | string | undefined
 }
@@ -129,7 +129,7 @@ const instantGiven = (name: string, asOf: Date | string | undefined): string => 
 export const fromRecords = (
   name: string,
   records: Records | (() => Records),
-  { asOf }: RecordsOptions = {},
+  { asOf }: GivenRecordsOptions = {},
 ): Source => {
   // Whatever its name ends with, nothing of it is compressed.
   const common = { name, decodeName: 'records.jsonl', asOf: instantGiven(name, asOf) } as const

@@ -254,11 +254,11 @@ test('nights that failed and nights without a load are rows of their own', async
   vi.setSystemTime(Date.UTC(2026, 2, 6, 9))
   const nights = sectionsOf(await written(lake)).find(({ id }) => id === 'nights')
   expect(nights?.rows).toEqual([
-    ['2026-03-05', '0', '0', '0', '0', '0', '0', 'no load'],
-    ['2026-03-04', '1', '0', '0', '0', '1', '1', 'loaded'],
-    ['2026-03-03', '0', '0', '0', '0', '0', '0', 'failed'],
-    ['2026-03-02', '0', '0', '0', '0', '0', '0', 'no load'],
-    ['2026-03-01', '2', '2', '0', '0', '0', '1', 'loaded'],
+    ['2026-03-05', '0', '0', '0', '0', '0', '0', '0', 'no load'],
+    ['2026-03-04', '1', '0', '0', '0', '1', '0', '1', 'loaded'],
+    ['2026-03-03', '0', '0', '0', '0', '0', '0', '0', 'failed'],
+    ['2026-03-02', '0', '0', '0', '0', '0', '0', '0', 'no load'],
+    ['2026-03-01', '2', '2', '0', '0', '0', '0', '1', 'loaded'],
   ])
   // A lake that nobody has loaded for long shows its nights all the same.
   vi.setSystemTime(Date.UTC(2027, 2, 6))

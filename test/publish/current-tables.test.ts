@@ -129,6 +129,41 @@ test('a publication writes what changed: copies of files that lost rows, positio
   expect((await publishCurrent(bench.lake)).tables.map(({ versions }) => versions)).toEqual(Array(16).fill(0))
 })
 
+test('tables of current rows take nothing of what was older than the lake when it came', async () => {
+  const folder = await temporaryFolder()
+  const bench = openBench(folder)
+  const load = async (name: string, ids: readonly number[], day: number): Promise<void> => {
+    const named = (id: number): object => ({
+      InternalId: id,
+      CompanyName: `${id} of ${day}`,
+      CountryCode: 'SE',
+    })
+    await bench.write(
+      `${name}.jsonl`,
+      ids.map((id) => companyLine(id, { BasicDetails: named(id) }, day)),
+    )
+    await bench.run([`${name}.jsonl`])
+  }
+  const shows = async (...names: readonly string[]): Promise<void> => {
+    await publishCurrent(bench.lake)
+    for (const sql of Object.values(await shownRows(bench.lake, tableOf('companies'))))
+      expect(await session.rows(`SELECT company_name AS name FROM (${sql}) ORDER BY 1`)).toEqual(
+        names.map((name) => ({ name })),
+      )
+  }
+  await load('first', [1, 2], 10)
+  await shows('1 of 10', '2 of 10')
+  await load('late', [1, 3], 9)
+  await shows('1 of 10', '2 of 10', '3 of 9')
+  await load('later still', [2, 3], 8)
+  await shows('1 of 10', '2 of 10', '3 of 9')
+  await load('newer', [3], 12)
+  await shows('1 of 10', '2 of 10', '3 of 12')
+  await compactLake({ lake: bench.lake })
+  await load('old', [1, 2, 3, 4], 7)
+  await shows('1 of 10', '2 of 10', '3 of 12', '4 of 7')
+})
+
 test('a file whose rows are all superseded is in no table of current rows', async () => {
   const lake = await smallLake(await temporaryFolder(), 3)
   await publishCurrent(lake)

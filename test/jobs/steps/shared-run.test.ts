@@ -77,6 +77,18 @@ test('four workers load many files to the rows that one machine loads', async ()
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
+test('a file is as of the latest stamp in all of it, whoever worked on the unit that has it', async () => {
+  const one = await openShared()
+  await one.write('c.jsonl', [...companyLines(99, 100), companyLine(199, {}, 20)])
+  const { run, units } = await one.plan(['c.jsonl'], { unitBytes: 5000 })
+  expect(units).toBeGreaterThan(3)
+  // The unit with that stamp first, each by a process of its own.
+  for (let unit = units - 1; unit >= 0; unit -= 1) await one.work(run ?? '', [unit])
+  await one.commit(run ?? '')
+  const instants = (await one.snapshot()).partitions.map(({ asOf }) => asOf)
+  expect(instants).toEqual(instants.map(() => '2025-01-20T00:00:00.000Z'))
+})
+
 test('consecutive small files are one unit, a large one is ranges of its blocks', async () => {
   const one = await openShared()
   await one.write('a.jsonl', companyLines(2))

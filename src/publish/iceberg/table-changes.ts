@@ -208,7 +208,9 @@ const takeFile = async (
   if (!live) changes.added.push(file)
   const again = since === null || !live || before.length >= MOST_DELETE_FILES
   if (since === null || (again && fresh > 0)) changes.removedDeletes.push(...before)
-  if (fresh > 0) changes.deletes.push(await writeDeletes(state, counted, again ? 'all' : 'fresh'))
+  // A file that comes may have rows that were superseded before: older data than the table shows.
+  const due = live ? fresh : superseded
+  if (due > 0) changes.deletes.push(await writeDeletes(state, counted, again ? 'all' : 'fresh'))
 }
 
 const gather = async (state: TableState, snapshot: SnapshotToPublish): Promise<Gathered> => {

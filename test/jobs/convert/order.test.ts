@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compactLake } from '../../../src/jobs/compact/compact.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
+import { replay } from '../../../src/jobs/replay/replay.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -302,4 +303,29 @@ test('again with another instant puts a mistaken one right, whatever had been su
   // The other way round: what was taken for too old.
   await run('old', '2026-01-20', true)
   expect((await shown()).lake).toEqual([first, second, third])
+})
+
+test('a replayed line is as of where it came from, also of small files that shared a partition', async () => {
+  const one = await bench()
+  const deep = (line: string): string =>
+    line.replace('"CountryCode"', `"Deep":${'['.repeat(20)}1${']'.repeat(20)},"CountryCode"`)
+  // Company 1 is bad in the oldest and in the newest of nine files; its own stamps say nothing of a file's other records.
+  for (let day = 1; day <= 9; day += 1)
+    await one.write(`in/${day}`, [
+      day === 1 || day === 9 ? deep(company(1, 1, { sales: day })) : company(day, day),
+      company(100 + day, day),
+    ])
+  await one.run(['in'], { limits: { maxDepth: 10 }, limit: { kind: 'count', lines: 2 } })
+  await load(one, 'middle', [company(1, 5, { sales: 5 })])
+  const { records } = await replay({ lake: one.lake })
+  expect(records).toBe(2)
+  expect(
+    await one.query(
+      'SELECT value, as_of::VARCHAR, is_current FROM financials_history WHERE internal_id = 1 ORDER BY as_of, version',
+    ),
+  ).toEqual([
+    [1, '2026-01-01 00:00:00+00', false],
+    [5, '2026-01-05 00:00:00+00', false],
+    [9, '2026-01-09 00:00:00+00', true],
+  ])
 })

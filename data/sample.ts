@@ -17,6 +17,7 @@ import {
   changedCompany,
   changedRelations,
   delivered,
+  deliveredRelations,
   ownedBy,
   seated,
 } from './second-delivery.ts'
@@ -102,8 +103,9 @@ const relationsLine =
   (options: SampleOptions): LineMaker =>
   (index, control) => {
     if (!hasRelations(index)) return undefined
-    const relations = options.later ? laterRelations(options, index) : firstRelations(options, index)
-    if (relations === undefined) return undefined
+    const drawn = options.later ? laterRelations(options, index) : firstRelations(options, index)
+    if (drawn === undefined) return undefined
+    const relations = options.later ? deliveredRelations(drawn, index) : drawn
     countRelations(control, relations)
     return lineOf(relations.record, RELATIONS_COMPANY, [], relations.writing)
   }

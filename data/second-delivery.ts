@@ -137,10 +137,13 @@ const CHANGES: ReadonlyMap<number, Change> = new Map([
   [51, dissolved],
 ])
 
+/** When the delivery's record of a company last changed. */
+const momentOf = (index: number): string => new Date(DELIVERED + index * 1000).toISOString().slice(0, 19)
+
 /** A company's line as of the delivery. */
 export const delivered = (company: DraftCompany, index: number): DraftCompany => {
   const { MetaData } = company.profile
-  const ContentUpdatedAt = new Date(DELIVERED + index * 1000).toISOString().slice(0, 19)
+  const ContentUpdatedAt = momentOf(index)
   return MetaData === undefined
     ? company
     : { ...company, profile: { ...company.profile, MetaData: { ...MetaData, ContentUpdatedAt } } }
@@ -169,6 +172,17 @@ export const changedRelations = (relations: DraftRelations, index: number): Draf
   }))
   return { ...relations, record: { ...record, Parents: sold } }
 }
+
+/** The relations of a company as of the delivery. */
+export const deliveredRelations = ({ record, writing }: DraftRelations, index: number): DraftRelations => ({
+  record: {
+    ...record,
+    ...(record.Parents && {
+      Parents: record.Parents.map((one) => ({ ...one, UpdatedAt: momentOf(index) })),
+    }),
+  },
+  writing,
+})
 
 /** A person of some relations who is on the board now and whose identity is not protected. */
 export const boardMember = ({ record }: DraftRelations): DraftRelation | undefined =>

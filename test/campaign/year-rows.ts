@@ -163,7 +163,7 @@ export const contentTables = (lake: ExpectedLake): ReadonlyMap<string, Rows> => 
 }
 
 /** What no generator can know. */
-const UNKNOWN = ['run', 'loaded_at', 'version'] as const
+const UNKNOWN = ['run', 'loaded_at', 'as_of', 'version'] as const
 /** Columns that are compared, where not all are. */
 const CHOSEN: Readonly<Record<string, readonly string[]>> = {
   listings: ['internal_id'],

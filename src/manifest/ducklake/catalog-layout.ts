@@ -140,8 +140,15 @@ export const QUARANTINED = inlined(FIRST_INLINED + 1, 'main', QUARANTINE.name, Q
 export const FACT_TABLES = Object.fromEntries(
   FACT_NAMES.map((name, at) => [name, inlined(FIRST_INLINED + 2 + at, 'firmlake', name, FACTS[name])]),
 ) as { readonly [Name in (typeof FACT_NAMES)[number]]: InlinedTable }
+/** Instants of superseded records, where they are not that of their version. */
+export const INSTANTS = inlined(FIRST_INLINED + 2 + FACT_NAMES.length, 'firmlake', 'instants', {
+  ...{ content: 'VARCHAR', owner: 'BIGINT', version: 'BIGINT', as_of: 'VARCHAR' },
+})
 
-export const INLINED_TABLES: readonly InlinedTable[] = [LOADS, QUARANTINED, ...Object.values(FACT_TABLES)]
+export const INLINED_TABLES: readonly InlinedTable[] = [
+  ...[LOADS, QUARANTINED, ...Object.values(FACT_TABLES)],
+  INSTANTS,
+]
 
 /** As a table of the catalog. */
 export const declared = ({ id, schema, name, types }: InlinedTable): CatalogTable => ({

@@ -1,7 +1,7 @@
 /** The views and macros of the catalog: those of the tables, and the analysis layer. */
 
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
-import { ident } from '../../lake/duckdb/sql.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
@@ -38,32 +38,44 @@ const isCurrent = (table: Table, viewed: Viewed): string => {
   return `(h.${ident(table.owner)}, ${versionOf('h')}) IN (SELECT (m.${ident(main.owner ?? '')}, ${versionOf('m')}) FROM ${placed(current)} AS m)`
 }
 
-const withLoads = (alias: string): string =>
-  `LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf(alias)}`
+/** Joins the load `l` of rows, and their instant `i` where it is not that of their version. */
+const withLoads = (alias: string, { content, owner }: Table): string => {
+  const loads = `LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf(alias)}`
+  return content === undefined || owner === undefined
+    ? loads
+    : `${loads}
+LEFT JOIN (SELECT * FROM ${PLACEHOLDER}.firmlake.instants WHERE content = ${literal(content)}) AS i
+  ON i.owner = ${alias}.${ident(owner)} AND i.version = l.version`
+}
+
+const asOf = ({ content, owner }: Table): string =>
+  `${content === undefined || owner === undefined ? 'l.as_of' : 'coalesce(i.as_of, l.as_of)'}::TIMESTAMPTZ`
 
 /** Rows of all versions, of each key the last one in the order. */
 const lastOfKey = (
-  columns: string,
+  table: Table,
   rows: InSchema,
   key: string,
   condition: string,
-): string => `SELECT ${columns} FROM (
-  SELECT r.*, row_number() OVER (PARTITION BY r.${key} ORDER BY ${versionOrder('l', 'DESC')}) AS firmlake_place
-  FROM ${placed(rows)} AS r ${withLoads('r')} WHERE ${condition}
+): string => `SELECT ${columnsOf(table)} FROM (
+  SELECT r.*, row_number() OVER (PARTITION BY r.${key} ORDER BY ${versionOrder(undefined, 'DESC')}) AS firmlake_place
+  FROM (
+    SELECT r.*, l.version, ${asOf(table)} AS as_of FROM ${placed(rows)} AS r ${withLoads('r', table)} WHERE ${condition}
+  ) AS r
 ) WHERE firmlake_place = 1`
 
 /** All versions, with the columns that say when each was loaded. */
 const historyOf = (one: FileTable, viewed: Viewed): string => `SELECT ${columnsOf(one.table, 'h')},
-  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, l.as_of::TIMESTAMPTZ AS as_of,
+  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, ${asOf(one.table)} AS as_of,
   ${versionOf('h')} AS version,
   ${isCurrent(one.table, viewed)} AS is_current
-FROM ${placed(placesOf(one, viewed).all)} AS h ${withLoads('h')}`
+FROM ${placed(placesOf(one, viewed).all)} AS h ${withLoads('h', one.table)}`
 
 /** The last listing that lacked each company, as long as nothing later has it. */
 const listingsRows = (viewed: Viewed): string => {
   const { current, all } = placesOf(fileTable(LISTINGS.content), viewed)
   return lastOfKey(
-    columnsOf(LISTINGS),
+    LISTINGS,
     placesOf(fileTable(LISTINGS.name), viewed).all,
     'internal_id',
     `r.internal_id IN (SELECT internal_id FROM ${placed(all)})
@@ -76,7 +88,7 @@ const companiesWithGone = (table: Table, viewed: Viewed): string => {
   const gone = `r.internal_id IN (SELECT internal_id FROM ${PLACEHOLDER}.main.listings)`
   return `SELECT ${columnsOf(table, 'c')}, NULL::TIMESTAMPTZ AS gone_since FROM ${placed(current)} AS c
 UNION ALL
-SELECT ${columnsOf(table, 'h')}, g.gone_since FROM (${lastOfKey(columnsOf(table), all, 'internal_id', gone)}) AS h
+SELECT ${columnsOf(table, 'h')}, g.gone_since FROM (${lastOfKey(table, all, 'internal_id', gone)}) AS h
 JOIN ${PLACEHOLDER}.main.listings AS g ON g.internal_id = h.internal_id`
 }
 

@@ -43,6 +43,7 @@ test('consecutive small sources share a partition, and each keeps an entry of it
     ...{ kind: 'file', name: nameOf(12), bytes: bytes.length, sha256: sha256(bytes) },
     ...{ block: 0, firstLine: 1, offset: 0, last: true },
     counts: { lines: 3, records: 2, quarantined: 1 },
+    asOf: '2025-01-01T00:00:00.000Z',
   })
   expect(partitions).toMatchObject(summary.partitions)
   expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })

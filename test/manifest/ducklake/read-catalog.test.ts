@@ -247,6 +247,6 @@ UNION ALL SELECT comment FROM duckdb_views() WHERE database_name = 'lake' AND vi
   expect(comments.map(({ comment }) => String(comment).slice(0, 20))).toEqual([
     'Current versions. A ',
     'The figure, scale ap',
-    'Figures that a later',
+    'Figures that the ser',
   ])
 })

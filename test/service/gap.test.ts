@@ -53,14 +53,16 @@ interface Case {
   readonly planned: number
   readonly closeGap: boolean
 }
-const CASES: readonly Case[] = [25, 77].flatMap((cursorCap) =>
-  (['companies', 'relations'] as const).flatMap((content) => [
-    { content, cursorCap, planned: 100_000, closeGap: true },
-    { content, cursorCap, planned: 100_000, closeGap: false },
-    { content, cursorCap, planned: cursorCap, closeGap: true },
-    { content, cursorCap, planned: 2 * cursorCap, closeGap: true },
-  ]),
-)
+const UNPLANNED = 100_000
+/** Each content with its gap closed and left, and with a plan that knows the cap, twice the cap, and nothing of it. */
+const CASES: readonly Case[] = [
+  { content: 'companies', cursorCap: 25, planned: UNPLANNED, closeGap: true },
+  { content: 'companies', cursorCap: 77, planned: UNPLANNED, closeGap: false },
+  { content: 'companies', cursorCap: 77, planned: 77, closeGap: true },
+  { content: 'relations', cursorCap: 77, planned: UNPLANNED, closeGap: true },
+  { content: 'relations', cursorCap: 77, planned: UNPLANNED, closeGap: false },
+  { content: 'relations', cursorCap: 25, planned: 50, closeGap: true },
+]
 
 test.each(CASES)('a pull of %o accounts for all', async ({ content, cursorCap, planned, closeGap }) => {
   const service = await serving(served, { cursorCap })

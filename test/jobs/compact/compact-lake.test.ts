@@ -88,12 +88,11 @@ test('compact leaves every record of the sample, with all its histories and unkn
 }, async () => {
   const one = await bench()
   await copyLake('deliveries', one.lake)
-  const [records, hashes] = [await recordsOf(one), await currentHashes(one)]
+  const records = await recordsOf(one)
   const { snapshot, partitions } = await compacted(one, { targetBytes: 100 * KIB })
   expect([snapshot, partitions]).toEqual([3, 8])
   expect(records).toHaveLength(1733)
   expect(await recordsOf(one)).toEqual(records)
-  expect(await currentHashes(one)).toEqual(hashes)
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
   expect(await runsLeft(one)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { runProgram } from '../../src/jobs/common/run-program.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { nightly as runNightly } from '../../src/jobs/nightly/nightly.ts'
@@ -169,7 +169,13 @@ test('nightly pulls everything in the first night and what changed since then in
   ])
 })
 
+/** The first night has written them. */
+const withoutCatalogs = (): void => {
+  for (const name of ['FIRMLAKE_DUCKLAKE', 'FIRMLAKE_DUCKDB']) vi.stubEnv(name, 'false')
+}
+
 test('nightly delivers to every sink and publishes, and the next night only what is new', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
   const [csv, database] = [join(folder, 'csv'), join(folder, 'firms.duckdb')]
   const lake = join(folder, 'lake')
@@ -199,6 +205,7 @@ test('nightly delivers to every sink and publishes, and the next night only what
 })
 
 test('nightly, as a command too, makes no snapshot where nothing came, and the next night asks from where it was', async () => {
+  withoutCatalogs()
   const server = await serve(await temporaryFolder(), LONG_AGO)
   onTestFinished(() => server.close())
   const env = {
@@ -224,6 +231,7 @@ test('nightly, as a command too, makes no snapshot where nothing came, and the n
 })
 
 test('nightly loads the companies although the search of relations is refused, and says so', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
   const env = {
@@ -250,6 +258,7 @@ test('nightly loads the companies although the search of relations is refused, a
 })
 
 test('nightly keeps the lake and serves the other sinks when one of them fails', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'not-a-folder'), '')
   const { code, summary } = await nightly({

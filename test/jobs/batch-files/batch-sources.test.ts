@@ -22,6 +22,7 @@ import {
   openBench,
   queryLake,
   runIn,
+  sha256,
   textOf,
   verify,
 } from '../../run/batch-bench.ts'
@@ -172,11 +173,12 @@ test('a file that changes in the middle of its download is fetched from its star
 })
 
 test('a body that is said to be encoded with Brotli in transfer is the same file', async () => {
-  const folder = await temporaryFolder()
-  const [plain, encoded] = [join(folder, 'plain'), join(folder, 'encoded')]
-  await pull(await serving(WHOLE), plain)
-  await pull(await serving({ ...WHOLE, answer: () => ({ encoding: 'br' }) }), encoded)
-  expect(await hashLake(encoded)).toEqual(await hashLake(plain))
+  const lake = join(await temporaryFolder(), 'lake')
+  const { summary } = await pull(await serving({ ...WHOLE, answer: () => ({ encoding: 'br' }) }), lake)
+  expect(summary?.partitions[0]).toMatchObject({
+    source: { bytes: WHOLE.bytes.length, sha256: sha256(WHOLE.bytes) },
+    counts: { records: 200 },
+  })
 })
 
 test('a file whose name does not tell its compression is Brotli', async () => {

@@ -8,9 +8,10 @@ import type { Content } from '../../src/contract/objects.ts'
 import { readRows } from '../../src/jobs/common/read-rows.ts'
 import { openQuery } from '../../src/jobs/query/query.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import type { LakeServer } from '../../src/server/serve-lake.ts'
 import { companyLine, openBench, queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { makeServable, pullFrom, SEARCH, serving } from './serving.ts'
+import { makeServable, openClient, openServer, pullFrom, SEARCH } from './serving.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -32,6 +33,7 @@ const companyOf = (id: number): string =>
   })
 
 let served = ''
+const servers = new Map<number, LakeServer>()
 beforeAll(async () => {
   const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-')))
   served = bench.lake
@@ -43,8 +45,12 @@ beforeAll(async () => {
   )
   await bench.run(['companies.jsonl', 'relations.jsonl'])
   await makeServable(served)
+  for (const cursorCap of [25, 77]) servers.set(cursorCap, await openServer(served, { cursorCap }))
 })
-afterAll(() => rm(join(served, '..'), { recursive: true, force: true }))
+afterAll(async () => {
+  for (const server of servers.values()) await server.close()
+  await rm(join(served, '..'), { recursive: true, force: true })
+})
 
 interface Case {
   readonly content: Content
@@ -65,9 +71,11 @@ const CASES: readonly Case[] = [
 ]
 
 test.each(CASES)('a pull of %o accounts for all', async ({ content, cursorCap, planned, closeGap }) => {
-  const service = await serving(served, { cursorCap })
+  const url = servers.get(cursorCap)?.address ?? ''
+  const service = openClient(url)
+  onTestFinished(() => service.close())
   const lake = join(await temporaryFolder(), 'lake')
-  const { entry, windows } = await pullFrom(service, lake, {
+  const { entry, windows } = await pullFrom({ url, service }, lake, {
     ...{ content, search: SEARCH, cap: planned },
     ...(!closeGap && { closeGap }),
   })

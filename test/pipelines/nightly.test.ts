@@ -177,14 +177,14 @@ const withoutCatalogs = (): void => {
 test('nightly delivers to every sink and publishes, and the next night only what is new', async () => {
   withoutCatalogs()
   const folder = await temporaryFolder()
-  const [csv, database] = [join(folder, 'csv'), join(folder, 'firms.duckdb')]
+  const [csv, json] = [join(folder, 'csv'), join(folder, 'json')]
   const lake = join(folder, 'lake')
   const env = {
     FIRMLAKE_URL: changing,
     FIRMLAKE_LAKE: lake,
     FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1,4]}',
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
-    FIRMLAKE_SINKS: `csv:${csv} ${database}`,
+    FIRMLAKE_SINKS: `csv:${csv} jsonl:${json}`,
     FIRMLAKE_PUBLISH: 'delta',
   }
   const delivered = (summary: Night['summary']) =>
@@ -200,7 +200,7 @@ test('nightly delivers to every sink and publishes, and the next night only what
   const third = await nightly(env)
   expect(third).toMatchObject({ code: 0, summary: { published: { snapshot: 3 } } })
   expect(delivered(third.summary)).toEqual([2, 2])
-  expect(await readdir(join(csv, 'companies'))).toHaveLength(3)
+  for (const sink of [csv, json]) expect(await readdir(join(sink, 'companies'))).toHaveLength(3)
   expect(await readdir(join(lake, '_runs'))).toEqual([])
 })
 

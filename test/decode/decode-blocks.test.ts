@@ -99,7 +99,7 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
     }
   })
 
-  test('decodeBlocks ends on every flipped bit, with an error or with bytes', async () => {
+  test('decodeBlocks ends on a flipped bit in every byte, with an error or with bytes', async () => {
     const bytes = compress(TRICKY)
     let refused = 0
     const decodeFlipped = async (bit: number) => {
@@ -109,11 +109,11 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
       if (outcome instanceof ToolkitError) refused++
       else expect(outcome).toBeInstanceOf(Array)
     }
-    for (const at of bytes.keys()) {
-      await Promise.all(Array.from({ length: 8 }, (_, bit) => decodeFlipped(at * 8 + bit)))
-    }
+    // Two of each byte, others of the next.
+    for (const at of bytes.keys())
+      await Promise.all([at % 4, 4 + (at % 4)].map((bit) => decodeFlipped(at * 8 + bit)))
     // Brotli has no checksum; of the others only a header's flags may change unseen.
-    expect(refused).toBeGreaterThan(kind === 'brotli' ? 0 : bytes.length * 7)
+    expect(refused).toBeGreaterThan(kind === 'brotli' ? 0 : bytes.length * 1.75)
   })
 
   test('decodeBlocks stops at the expansion limit', async () => {

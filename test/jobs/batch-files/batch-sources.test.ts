@@ -228,7 +228,7 @@ test('as many files as allowed are downloaded side by side, and few wait on the 
   const lake = join(await temporaryFolder(), 'lake')
   const two = Promise.withResolvers<void>()
   const begun = new Set<number>()
-  const files = Array.from({ length: 12 }, (_, at) =>
+  const files = Array.from({ length: 9 }, (_, at) =>
     offer(`b-${at}`, companyLines(3, 1 + at * 10), {
       // The first two wait for each other: they come side by side or never.
       answer: () => {
@@ -248,9 +248,9 @@ test('as many files as allowed are downloaded side by side, and few wait on the 
     },
   })
   expect(service.load.most).toBeGreaterThanOrEqual(2)
-  // Besides those ahead: the ones being loaded, and the one that is asked for meanwhile. Not all twelve.
+  // Besides those ahead: the ones being loaded, and the one that is asked for meanwhile. Not all nine.
   expect(Math.max(...spooled)).toBeLessThanOrEqual(6)
-  expect(await countOf(lake)).toBe(36)
+  expect(await countOf(lake)).toBe(27)
 })
 
 test('a file whose bytes were converted before is downloaded, and not loaded', async () => {

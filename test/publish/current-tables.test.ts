@@ -1,7 +1,7 @@
 /** Tables of current rows against the lake's own views, after everything that changes which rows are current. */
 
 import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { gc } from '../../src/jobs/gc/gc.ts'
@@ -21,9 +21,10 @@ import {
 } from './current-lake.ts'
 import { currentRowsOf } from './history.ts'
 import { commitChanged, loadSample, loadSmallRun, sampleLake } from './sample-lake.ts'
-import { useSmallLakes } from './small-lakes.ts'
+import { usePublishedLakes, useSmallLakes } from './small-lakes.ts'
 
 const smallLake = useSmallLakes()
+const publishedLake = usePublishedLakes(smallLake, publishCurrent)
 
 let engine: Engine
 let session: Session
@@ -149,8 +150,7 @@ test('a publication writes what changed: copies of files that lost rows, positio
 })
 
 test('a file whose rows are all superseded is in no table of current rows', async () => {
-  const lake = await smallLake(await temporaryFolder(), 3)
-  await publishCurrent(lake)
+  const lake = await publishedLake(3)
   await expectCurrent(lake, 'of small runs')
   // Company 1 stands in the first file alone, its company 2 in the second one; the third run has 3 and 4.
   expect(await rowsOf(lake, 'companies')).toEqual({ delta: 4, iceberg: 4 })
@@ -210,9 +210,8 @@ test('two that publish at once show the lake once', async () => {
 })
 
 test('a table that shows a snapshot which is gone is made from all that the lake lists', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  await publishCurrent(lake)
+  const lake = await publishedLake(2)
+  const folder = dirname(lake)
   // Rows of the second run that are superseded become current again where the later run goes.
   await loadSmallRun(folder, 3)
   await publishCurrent(lake)
@@ -222,9 +221,8 @@ test('a table that shows a snapshot which is gone is made from all that the lake
 })
 
 test('publish makes the Iceberg tables of a lake that was moved again', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 3)
-  await publishCurrent(lake)
+  const lake = await publishedLake(3)
+  const folder = dirname(lake)
   const moved = join(folder, 'elsewhere')
   await rename(lake, moved)
   const { tables } = await publishCurrent(moved)
@@ -233,9 +231,7 @@ test('publish makes the Iceberg tables of a lake that was moved again', async ()
 })
 
 test('verify names a file of current rows that is changed or missing', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 3)
-  await publishCurrent(lake)
+  const lake = await publishedLake(3)
   const rewritten = []
   for (const name of await deltaFiles(lake, 'companies'))
     if ((await stat(join(lake, 'published/delta/companies', name))).nlink === 1) rewritten.push(name)
@@ -251,9 +247,8 @@ test('verify names a file of current rows that is changed or missing', async () 
 })
 
 test('gc removes what no version needs, and leaves alone what may still come', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  await publishCurrent(lake)
+  const lake = await publishedLake(2)
+  const folder = dirname(lake)
   const before = await deltaFiles(lake, 'companies')
   await loadSmallRun(folder, 3)
   await publishCurrent(lake)

@@ -293,7 +293,7 @@ test('compact in pieces gives the same bytes as at once, and leaves nothing of t
 /** The ids of each file are between those of the others, and a part of them is loaded twice. */
 const betweenEachOther = benchCopies(async (one) => {
   for (const first of [1, 2, 1]) {
-    const lines = Array.from({ length: 1500 }, (_, nth) => companyLine(first + 2 * nth))
+    const lines = Array.from({ length: 800 }, (_, nth) => companyLine(first + 2 * nth))
     await one.write(`${first}.jsonl`, lines)
     await one.run([`${first}.jsonl`], { again: true })
   }

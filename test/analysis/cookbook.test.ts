@@ -99,10 +99,7 @@ describe('computed from the records in another way, the answer is the same:', ()
 
   test('growth of sales by industry', async () => {
     const codes = mainCodes()
-    const own = growthOf(
-      figures.filter(({ consolidation }) => consolidation === 'Consolidated'),
-      'NetSales',
-    ).filter(({ id, year }) => year === 2024 && codes.has(id))
+    const own = growthOf(figures, 'NetSales').filter(({ id, year }) => year === 2024 && codes.has(id))
     const expected = [...Map.groupBy(own, ({ id }) => sectionOf(codes.get(id)))].map(([section, some]) => ({
       ...{ section, companies: some.length },
       median_growth: round(median(some.flatMap(({ growth }) => growth ?? [])), 3),
@@ -179,8 +176,7 @@ describe('computed from the records in another way, the answer is the same:', ()
 
   test('sales in EUR', async () => {
     const own = figures.filter(
-      ({ item, consolidation, year }) =>
-        item === 'NetSales' && consolidation === 'Consolidated' && year >= 2020 && year <= 2024,
+      ({ item, isPreferred, year }) => item === 'NetSales' && isPreferred && year >= 2020 && year <= 2024,
     )
     const expected = [...Map.groupBy(own, ({ year }) => year)].map(([fiscal_year, some]) => {
       const values = some.flatMap((one) => valueIn(one, 'EUR') ?? [])

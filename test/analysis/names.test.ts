@@ -26,10 +26,12 @@ const MACROS = definitionsFor().filter(({ kind }) => kind !== 'view')
 /** What a macro is called with. */
 const CALLS: Readonly<Record<string, string>> = {
   cagr: "'x', 2020, 2021",
+  figures_in: "'EUR'",
   financials_in: "'EUR'",
   find_company: "'x'",
   group_of: '1',
   growth: "'x'",
+  growth_all: "'x'",
   holdings_of: '[1]',
   ownership_chain: '1, 2',
   peers: '1, 2',

@@ -61,7 +61,7 @@ const newestSnapshot = async (lake: string): Promise<Snapshot> => {
   // The text ends with a line feed: its last two lines are the hash and the closing brace.
   const hashed = `${lines.slice(0, -3).join('\n')}\n`
   if (sha256(Buffer.from(hashed)) !== snapshot.sha256) throw new Error('the snapshot is damaged')
-  if (snapshot.format !== 6) throw new Error(`the format ${snapshot.format} is another one`)
+  if (snapshot.format !== 7) throw new Error(`the format ${snapshot.format} is another one`)
   return snapshot
 }
 

@@ -91,6 +91,17 @@ const TABLE_LIST = [
         'The figure as it came, only where value / scale is not exactly it.',
         'as reported',
       ),
+      column(
+        'months',
+        'SMALLINT',
+        'Length of the fiscal year: as the statement says, else that of the other consolidation, else for the last year that of companies; NULL where none says it.',
+        'months',
+      ),
+      column(
+        'is_preferred',
+        'BOOLEAN',
+        'Whether it is of the preferred statement of the company and year: the consolidated one if that has a figure of an income statement or a balance sheet, else the unconsolidated one.',
+      ),
     ],
   },
   {
@@ -99,7 +110,18 @@ const TABLE_LIST = [
     content: 'companies',
     key: ['internal_id', 'consolidation', 'fiscal_year'],
     owner: 'internal_id',
-    columns: [ID, COUNTRY, CONSOLIDATION, YEAR, column('employees', 'DOUBLE', 'Headcount.', 'persons')],
+    columns: [
+      ID,
+      COUNTRY,
+      CONSOLIDATION,
+      YEAR,
+      column('employees', 'DOUBLE', 'Headcount.', 'persons'),
+      column(
+        'is_preferred',
+        'BOOLEAN',
+        'Whether it is the one headcount of the company and year: that of the preferred statement, where there is none the other one.',
+      ),
+    ],
   },
   {
     name: 'relations',
@@ -162,6 +184,11 @@ const TABLE_LIST = [
         "'amount', 'per share', 'ratio', 'count', 'month', 'months', 'class' or 'unknown'.",
       ),
       column('scaled', 'BOOLEAN', 'Whether the scale was applied.'),
+      column(
+        'kind',
+        'VARCHAR',
+        "'flow' over the months of a year, 'stock' at its end, 'ratio', 'count' or 'unknown'. Only flows grow with the length of a year.",
+      ),
     ],
   },
 ] as const satisfies readonly Table[]

@@ -96,7 +96,7 @@ const TOTALS = shapeOf<Totals>({
 })
 
 /** The format that is written and read. A commit drops no field of the root before. */
-export const FORMAT = 6
+export const FORMAT = 7
 
 /**
  * The file of a snapshot. A field that is added later is optional, here, in `ROOT` and in `SnapshotRoot`:

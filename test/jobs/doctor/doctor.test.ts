@@ -30,7 +30,7 @@ test('doctor says the format of a lake, and of what is no lake why', async () =>
   const { well, findings } = await doctor({ lake })
   expect(well).toBe(true)
   expect(findings.find(({ about }) => about === 'lake')).toEqual({
-    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 6' },
+    ...{ about: 'lake', state: 'well', says: 'snapshot 1 in format 7' },
   })
   const path = join(lake, snapshotPath(1))
   const [body = ''] = (await readFile(path, 'utf8'))

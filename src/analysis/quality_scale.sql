@@ -9,7 +9,7 @@
 --   item: line item
 --   value: what is reported
 --   expected: geometric mean of both neighbours
--- rule: Only with a figure of the year before and of the year after, in the same consolidation and currency, of the same sign and within a factor of 3 of each other; the figure 500 to 2,000 times, or 500,000 to 2,000,000 times, both of them, or the other way round. Amounts that are too small, other than sales and total assets, are a note: results and cash flows do come near to nothing.
+-- rule: Only with a figure of the year before and of the year after, in the same consolidation, currency and, where they are known, length, of the same sign and within a factor of 3 of each other; the figure 500 to 2,000 times, or 500,000 to 2,000,000 times, both of them, or the other way round. Amounts that are too small, other than sales and total assets, are a note: results and cash flows do come near to nothing.
 -- found: of real data 0 errors and 1 notes in 8,103 amounts between two years; of generated data 0 errors and 45 notes in 2,709,192 amounts between two years
 -- example: FROM quality_scale WHERE item = 'NetSales'
 CREATE OR REPLACE VIEW quality_scale AS
@@ -21,8 +21,8 @@ WITH uneven AS (
     FROM financials SEMI JOIN (FROM line_items WHERE unit = 'amount') AS amounts USING (category, line_item) WHERE value <> 0
   ) GROUP BY series HAVING max(power) - min(power) >= 8
 ), neighbours AS (
-  SELECT *, lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before,
-    lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after
+  SELECT *, lag(value) OVER years AS before, lag(fiscal_year) OVER years AS year_before, lag(currency) OVER years AS currency_before, lag(months) OVER years AS months_before,
+    lead(value) OVER years AS after, lead(fiscal_year) OVER years AS year_after, lead(currency) OVER years AS currency_after, lead(months) OVER years AS months_after
   FROM financials SEMI JOIN (FROM line_items WHERE unit = 'amount') AS amounts USING (category, line_item)
   WHERE value <> 0 AND hash(internal_id, consolidation, line_item) IN (FROM uneven)
   WINDOW years AS (PARTITION BY internal_id, consolidation, line_item ORDER BY fiscal_year)
@@ -31,6 +31,7 @@ WITH uneven AS (
   FROM neighbours
   WHERE year_before = fiscal_year - 1 AND year_after = fiscal_year + 1
     AND currency IS NOT DISTINCT FROM currency_before AND currency IS NOT DISTINCT FROM currency_after
+    AND coalesce(months = months_before, true) AND coalesce(months = months_after, true)
     AND sign(value) = sign(before) AND sign(value) = sign(after)
     AND greatest(before / after, after / before) <= 3
 )

@@ -186,24 +186,26 @@ class SeriesReader {
 
   #readFacts(record: number): void {
     const { figuresEnd, headcountsEnd } = this.#records.records.columns
-    this.#facts.read(record, firstRow(figuresEnd, record), firstRow(headcountsEnd, record))
+    const row = firstRow(figuresEnd, record)
+    if (this.#kind === 'figures') this.#facts.readFigures(record, row)
+    else this.#facts.readHeadcounts(record, row, firstRow(headcountsEnd, record))
     this.#read = record
   }
 
   /** Sets what holds for the figures of a series from `row` on, and finds the one behind the last of which it holds. */
   #takeRun(at: number, statement: number, row: number, end: number): number {
-    const { year } = this.#rows.figures.columns
     const facts = this.#facts
     const isFigure = this.#kind === 'figures'
-    const factsOf = (of: number): number =>
-      isFigure
-        ? 2 * facts.monthsOf(statement, of) + (facts.isPreferred(statement, of) ? 1 : 0)
-        : facts.isPreferredHeadcount(statement, of)
-          ? 1
-          : 0
-    const found = factsOf(year[row]!)
+    if (isFigure && facts.isPlain) {
+      this.months[at] = 0
+      this.isPreferred[at] = 1
+      return end
+    }
+    const { year } = this.#rows.figures.columns
+    const found = isFigure ? facts.ofFigure(statement, year[row]!) : facts.ofHeadcount(statement, year[row]!)
     let behind = row + 1
-    while (behind < end && factsOf(year[behind]!) === found) behind++
+    if (isFigure) while (behind < end && facts.ofFigure(statement, year[behind]!) === found) behind++
+    else while (behind < end && facts.ofHeadcount(statement, year[behind]!) === found) behind++
     this.months[at] = found >> 1
     this.isPreferred[at] = found & 1
     return behind

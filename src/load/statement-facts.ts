@@ -13,7 +13,7 @@ import type { SeriesRows } from '../rows/series-rows.ts'
 
 const IS_PRIMARY = CATEGORIES.map((category) => PRIMARY_CATEGORIES.has(category))
 const LENGTH_ITEM = LINE_ITEMS.findIndex(({ unit }) => unit === 'months')
-const LENGTH_CATEGORY = CATEGORIES.findIndex((name) => name === LINE_ITEMS[LENGTH_ITEM]?.category)
+const LENGTH_CATEGORY = CATEGORIES.indexOf(LINE_ITEMS[LENGTH_ITEM]?.category ?? 'OtherFinancialItems')
 const LENGTH_FIELD = rowColumnOf(META_DATA.fields.FiscalYearLength)
 const LAST_END_FIELD = rowColumnOf(META_DATA.fields.LastFiscalYearEnd)
 
@@ -23,6 +23,7 @@ const BOTH = 3
 const COUNTS = 4
 const FIRST_HEADCOUNT = 8
 const YEARS = 0x10000
+const yearAt = (year: number): number => year & (YEARS - 1)
 
 /** Longer fiscal years are typing errors. */
 const MOST_MONTHS = 120
@@ -35,10 +36,15 @@ export class StatementFacts {
   readonly #part: CheckedPart
   readonly #bytes: Buffer
   readonly #odd: UncommonValues | undefined
+  /** Marks of the years. */
   readonly #has = new Uint8Array(YEARS)
   /** By consolidation and year, 0 where it is not stated. */
   readonly #months = [new Uint8Array(YEARS), new Uint8Array(YEARS)] as const
+  /** Years of which something is marked. */
   readonly #years: number[] = []
+  /** The statements that the record has, of any year. */
+  #statements = 0
+  #hasMonths = false
   readonly #text = new TextReader()
 
   constructor(part: CheckedPart, bytes: Buffer, odd: UncommonValues | undefined) {
@@ -47,79 +53,119 @@ export class StatementFacts {
     this.#odd = odd
   }
 
-  /** Reads the rows of a record, from `row` of its figures and from `headcount` of its headcounts. */
-  read(record: number, row: number, headcount: number): void {
-    for (const year of this.#years) {
-      this.#has[year] = 0
-      this.#months[0][year] = 0
-      this.#months[1][year] = 0
-    }
-    this.#years.length = 0
+  /** Whether all figures of the record are preferred and of unknown length. */
+  get isPlain(): boolean {
+    return !this.#hasMonths && this.#statements !== BOTH
+  }
+
+  /** Reads a record for its figures, which begin at `row`. */
+  readFigures(record: number, row: number): void {
+    this.#forget()
+    const { figures, records } = this.#part.rows
+    const last = records.columns.figuresEnd[record]!
+    const first = row === last ? 0 : figures.seriesOf(row)
+    this.#readSeries(figures, first, row, last)
+    // Where there is one statement of each year, it is the preferred one.
+    if (this.#statements === BOTH) this.#markFigures(figures, first, row, last)
+    if (this.#statements !== 0) this.#readMetaData(record, figures, row, last)
+  }
+
+  /** Reads a record for its headcounts, which begin at `headcount`; its figures begin at `row`. */
+  readHeadcounts(record: number, row: number, headcount: number): void {
+    this.#forget()
     const { figures, headcounts, records } = this.#part.rows
     const { figuresEnd, headcountsEnd } = records.columns
-    this.#readFigures(figures, row, figuresEnd[record]!)
-    this.#readHeadcounts(headcounts, headcount, headcountsEnd[record]!)
-    this.#readMetaData(record)
+    const [last, lastHeadcount] = [figuresEnd[record]!, headcountsEnd[record]!]
+    if (headcount === lastHeadcount) return
+    if (row < last) this.#markFigures(figures, figures.seriesOf(row), row, last)
+    const { year } = headcounts.figures.columns
+    const { end, statement } = headcounts.series.columns
+    let at = headcount
+    for (let series = headcounts.seriesOf(headcount); at < lastHeadcount; series++)
+      for (; at < end[series]!; at++) this.#mark(year[at]!, FIRST_HEADCOUNT << statement[series]!)
   }
 
-  /** Whether the statement of a year is the preferred one. */
-  isPreferred(statement: number, year: number): boolean {
-    return this.#preferred(this.#has[year & 0xffff]!) === statement
+  /** Two times the months of a year of a statement, 0 where they are unknown, and 1 more where it is preferred. */
+  ofFigure(statement: number, year: number): number {
+    const at = yearAt(year)
+    const isPreferred = this.#statements !== BOTH || this.#preferred(this.#has[at]!) === statement
+    if (!this.#hasMonths) return isPreferred ? 1 : 0
+    const months =
+      statement === 0
+        ? this.#months[0][at]! || this.#months[1][at]!
+        : this.#months[1][at]! || this.#months[0][at]!
+    return isPreferred ? 2 * months + 1 : 2 * months
   }
 
-  /** Whether a year's headcount is the one of the preferred statement, or the only one of the year. */
-  isPreferredHeadcount(statement: number, year: number): boolean {
-    const has = this.#has[year & 0xffff]!
+  /** 1 where a year's headcount is the one of the preferred statement, or the only one of the year, else 0. */
+  ofHeadcount(statement: number, year: number): number {
+    const has = this.#has[yearAt(year)]!
     const preferred = (has & BOTH) === 0 ? 0 : this.#preferred(has)
-    return ((has & (FIRST_HEADCOUNT << preferred)) === 0 ? 1 - preferred : preferred) === statement
-  }
-
-  /** Months of a year of a statement, 0 where they are unknown. */
-  monthsOf(statement: number, year: number): number {
-    const at = year & 0xffff
-    return this.#months[statement as 0 | 1][at]! || this.#months[(1 - statement) as 0 | 1][at]!
+    const counted = (has & (FIRST_HEADCOUNT << preferred)) === 0 ? 1 - preferred : preferred
+    return counted === statement ? 1 : 0
   }
 
   #preferred(has: number): number {
     return (has & COUNTS) !== 0 || (has & BOTH) === 1 ? 0 : 1
   }
 
-  #add(year: number, what: number): void {
-    const at = year & 0xffff
+  #forget(): void {
+    for (const at of this.#years) {
+      this.#has[at] = 0
+      this.#months[0][at] = 0
+      this.#months[1][at] = 0
+    }
+    this.#years.length = 0
+    this.#statements = 0
+    this.#hasMonths = false
+  }
+
+  #mark(year: number, what: number): void {
+    const at = yearAt(year)
     if (this.#has[at] === 0) this.#years.push(at)
     this.#has[at]! |= what
   }
 
-  #readFigures(rows: SeriesRows, first: number, last: number): void {
+  #setMonths(statement: number, year: number, months: number): void {
+    const at = yearAt(year)
+    this.#years.push(at)
+    this.#months[statement === 0 ? 0 : 1][at] = months
+    this.#hasMonths = true
+  }
+
+  /** Finds which statements there are, and how long their years are by themselves. */
+  #readSeries(rows: SeriesRows, first: number, row: number, last: number): void {
     const { year, value } = rows.figures.columns
     const { end, statement, category, lineItem } = rows.series.columns
-    let row = first
-    for (let at = rows.seriesOf(first); row < last; at++) {
-      const [of, stop] = [statement[at]!, end[at]!]
-      const counts = of === 0 && IS_PRIMARY[category[at]!] === true ? COUNTS : 0
-      const isLength = lineItem[at] === LENGTH_ITEM && category[at] === LENGTH_CATEGORY
-      for (; row < stop; row++) {
-        this.#add(year[row]!, (1 << of) | counts)
-        if (isLength && isMonths(value[row]!)) this.#months[of as 0 | 1][year[row]! & 0xffff] = value[row]!
-      }
+    let from = row
+    for (let series = first; from < last; from = end[series++]!) {
+      this.#statements |= 1 << statement[series]!
+      if (lineItem[series] !== LENGTH_ITEM || category[series] !== LENGTH_CATEGORY) continue
+      for (let at = from; at < end[series]!; at++)
+        if (isMonths(value[at]!)) this.#setMonths(statement[series]!, year[at]!, value[at]!)
     }
   }
 
-  #readHeadcounts(rows: SeriesRows, first: number, last: number): void {
+  #markFigures(rows: SeriesRows, first: number, row: number, last: number): void {
     const { year } = rows.figures.columns
-    const { end, statement } = rows.series.columns
-    let row = first
-    for (let at = rows.seriesOf(first); row < last; at++)
-      for (; row < end[at]!; row++) this.#add(year[row]!, FIRST_HEADCOUNT << statement[at]!)
+    const { end, statement, category } = rows.series.columns
+    let at = row
+    for (let series = first; at < last; series++) {
+      const of = statement[series]!
+      const what = (1 << of) | (of === 0 && IS_PRIMARY[category[series]!] === true ? COUNTS : 0)
+      for (const stop = end[series]!; at < stop; at++) this.#mark(year[at]!, what)
+    }
   }
 
   /** The length that MetaData states is that of the last fiscal year. */
-  #readMetaData(record: number): void {
+  #readMetaData(record: number, figures: SeriesRows, row: number, last: number): void {
     const { rows, cells } = this.#part.rows.objects.records
     const { column, low, high } = cells.columns
     let [months, lastYear]: [number, number | undefined] = [0, undefined]
     for (let cell = rows.columns.first[record]!; cell < rows.columns.behind[record]!; cell++) {
-      const [place, form] = [column[cell]! & PLACE_BITS, column[cell]! & FORM_BITS]
+      const place = column[cell]! & PLACE_BITS
+      if (place !== LENGTH_FIELD && place !== LAST_END_FIELD) continue
+      const form = column[cell]! & FORM_BITS
       if (place === LENGTH_FIELD && form === VALUE && high[cell] === 0) months = low[cell]!
       else if (place === LAST_END_FIELD && form === VALUE)
         lastYear = yearOf((BigInt(high[cell]! | 0) << 32n) + BigInt(low[cell]!))
@@ -128,16 +174,10 @@ export class StatementFacts {
         lastYear = yearOf(this.#odd?.instants.get(this.#text.text())?.dayMicros)
       }
     }
-    if (!isMonths(months) || this.#years.length === 0) return
-    const year = lastYear ?? this.#lastYear()
-    if (year === undefined || (this.#has[year & 0xffff]! & BOTH) === 0) return
-    if (this.monthsOf(0, year) === 0) this.#months[0][year & 0xffff] = months
-  }
-
-  /** The last year of which there is a statement. */
-  #lastYear(): number | undefined {
-    const years = this.#years.filter((year) => (this.#has[year]! & BOTH) !== 0)
-    return years.length === 0 ? undefined : Math.max(...years.map((year) => (year << 16) >> 16))
+    if (!isMonths(months)) return
+    const year = lastYear ?? figures.figures.columns.year.subarray(row, last).reduce((a, b) => Math.max(a, b))
+    const at = yearAt(year)
+    if (this.#months[0][at] === 0 && this.#months[1][at] === 0) this.#setMonths(0, year, months)
   }
 }
 

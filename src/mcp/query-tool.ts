@@ -27,8 +27,9 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
     title: 'Query in SQL',
     description:
       "Runs one SELECT of DuckDB's SQL over the lake, read-only: the tables, views and macros of list_tables. Functions that write, " +
-      'read other files or change settings are refused. Aggregate in SQL rather than reading many rows. Amounts are whole units of ' +
-      'their currency: filter by currency, or use financials_in.',
+      'read other files or change settings are refused. Aggregate in SQL rather than reading many rows. Sum, count and compare ' +
+      "over figures_in('EUR'), which has one figure a company, year and line item in one currency: financials has several currencies, and " +
+      'both consolidations of many companies.',
     parameters: {
       sql: { type: 'string', maxLength: MOST_SQL_CHARACTERS, description: 'one statement that reads' },
       limit: upTo(MOST_ROWS, USUAL_ROWS, 'most rows of the answer'),

@@ -457,7 +457,7 @@ describe('ownership', () => {
   })
 
   test('ultimate_owners sums over paths, group_of follows majorities and no persons', async () => {
-    expect(await rows('FROM ultimate_owners(100) ORDER BY owner_id')).toEqual([
+    expect(await rows('SELECT * EXCLUDE owner_name FROM ultimate_owners(100) ORDER BY owner_id')).toEqual([
       { owner_id: 901, min_stake: 7, max_stake: 7, paths: 1, level: 1 },
       { owner_id: 902, min_stake: 30, max_stake: 80, paths: 2, level: 3 },
     ])
@@ -466,6 +466,37 @@ describe('ownership', () => {
       { internal_id: 101, level: 0, is_head: true },
       { internal_id: 105, level: 1, is_head: false },
     ])
+  })
+
+  test('groups leave out what a consolidated statement above holds already, and names stand beside owners', async () => {
+    const own = (InternalId: number, owner: number, OwnershipStake: number): object => ({
+      InternalId,
+      Parents: [
+        {
+          ...{ InternalId: owner, Name: `Owner ${owner}`, IsCompany: true },
+          Ownerships: [{ OwnershipStake }],
+        },
+      ],
+    })
+    const alone = { UnconsolidatedFinancials: { ProfitAndLoss: { NetSales: { 2024: 1 } } } }
+    const lake = await openLake(
+      'groups',
+      // 1 consolidates 2, which is alone, and so 3 below it; 4 has a minority; 5 is below one that does not consolidate.
+      [1, 2, 3, 4, 5, 6, 7, 8].map((id) =>
+        company(id, 'SE', 'SEK', [2, 6].includes(id) ? alone : sales({ 2024: 1 })),
+      ),
+      [own(2, 1, 80), own(3, 2, 60), own(4, 1, 50), own(5, 6, 100), own(7, 8, 60), own(8, 7, 60)],
+    )
+    expect(await rows('SELECT internal_id FROM groups ORDER BY 1', lake)).toEqual(
+      [1, 4, 5, 6, 7].map((internal_id) => ({ internal_id })),
+    )
+    expect(await rows('SELECT owner_id, owner_name FROM ultimate_owners(3)', lake)).toEqual([
+      { owner_id: 1, owner_name: 'Company 1' },
+    ])
+    expect(await rows('SELECT owner_name FROM owner_names WHERE owner_id = 6', lake)).toEqual([
+      { owner_name: 'Company 6' },
+    ])
+    lake.close()
   })
 
   test('of several majorities of a company the greatest leads its group: by least, then greatest stake, then the least id', async () => {

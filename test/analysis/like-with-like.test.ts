@@ -53,6 +53,12 @@ const companyOf = (id: number): Company => ({
     ...(next() < 0.5 && { FiscalYearLength: pick([12, 18]) }),
     ...(next() < 0.5 && { LastFiscalYearEnd: `${pick(YEARS)}-12-31T00:00:00` }),
   },
+  EnhancedDetails: {
+    HasForeignUltimateParent: false,
+    HasGroupStructure: false,
+    ...(next() < 0.6 && { Employees: series(0.5, () => Math.floor(next() * 900)) }),
+    ...(next() < 0.6 && { EmployeesUnconsolidated: series(0.5, () => Math.floor(next() * 900)) }),
+  },
   ...(next() < 0.8 && { Financials: statement() }),
   ...(next() < 0.6 && { UnconsolidatedFinancials: statement() }),
 })
@@ -202,6 +208,28 @@ test('latest_figures are all of one statement', async () => {
       ]),
     ),
   )
+})
+
+test('latest_headcounts has one headcount a company: of the statement that counts, else the other', async () => {
+  const expected = CURRENT.flatMap(({ BasicDetails, EnhancedDetails }) => {
+    const id = Number(BasicDetails?.InternalId)
+    const [group, own] = [EnhancedDetails?.Employees ?? {}, EnhancedDetails?.EmployeesUnconsolidated ?? {}]
+    const [year] = [...Object.keys(group), ...Object.keys(own)].map(Number).toSorted((a, b) => b - a)
+    if (year === undefined) return []
+    const counted = COUNTED.find((one) => one.id === id && one.year === year)?.consolidation ?? 'Consolidated'
+    const [first, second] = counted === 'Consolidated' ? [group, own] : [own, group]
+    return [[id, year, first[year] ?? second[year]]]
+  })
+  const found = await ask('SELECT internal_id, fiscal_year, employees FROM latest_headcounts')
+  expect(same(found)).toEqual(same(someRows(expected, 'headcounts')))
+})
+
+test('company_sector has the main industry, one a company', async () => {
+  const found = await ask('SELECT internal_id, division FROM company_sector')
+  const expected = CURRENT.map(({ BasicDetails }) => [
+    ...[BasicDetails?.InternalId, BasicDetails?.IndustryCode?.IndustryCodes?.[0]?.Code?.slice(0, 2)],
+  ])
+  expect(same(found)).toEqual(same(expected))
 })
 
 /** The latest net sales of each company, with its other figures of that consolidation. */

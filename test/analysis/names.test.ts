@@ -130,8 +130,11 @@ describe('the columns of the views', () => {
       if (date !== column) expect(types.get(key({ view, column }))).toBe('VARCHAR')
     }
     const heads = own.filter(({ column }) => /^(employees|headcount)/.test(column))
-    expect(heads.map(key)).toEqual(['headcounts.employees', 'headcounts.employees_exact'])
-    expect(heads.map(({ type }) => type)).toEqual(['BIGINT', 'DOUBLE'])
+    expect(heads.map(key)).toEqual([
+      ...['headcounts.employees', 'headcounts.employees_exact'],
+      ...['latest_headcounts.employees', 'latest_headcounts.employees_exact'],
+    ])
+    expect(heads.map(({ type }) => type)).toEqual(['BIGINT', 'DOUBLE', 'BIGINT', 'DOUBLE'])
   })
 })
 

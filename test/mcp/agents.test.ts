@@ -103,8 +103,8 @@ test('lake_status has the newest snapshot in numbers', async () => {
     snapshot: 2,
     runs: 2,
     contents: [
-      { content: 'companies', records: 6 },
-      { content: 'relations', records: 4 },
+      { content: 'companies', current: 5, versions: 6 },
+      { content: 'relations', current: 4, versions: 4 },
     ],
     unfinished: [],
   })

@@ -42,8 +42,8 @@ export const addQuery = (program: Command): void => {
     .command('query')
     .summary('run a read-only query; without SQL list tables, views and macros')
     .description(
-      'Runs one SELECT in DuckDB over the lake, read-only. Views such as "companies" and "financials" show the ' +
-        'current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +
+      'Runs one SELECT in DuckDB over the lake, read-only. The views "figures" and "figures_in" have one figure ' +
+        'a company, year and line item; "financials" has all that was reported. Views show the current version of each company, "companies_history" and so on show all. Without SQL it lists the ' +
         'tables with their row counts, and views and macros by subject, by the manifest and without reading data.',
     )
     .argument('[sql]', 'the statement; - reads it from standard input')
@@ -77,6 +77,10 @@ export const addQuery = (program: Command): void => {
   withExamples(command, [
     ['query --lake ./lake', 'tables, views and macros'],
     ['query --lake ./lake --describe growth', 'one of them, with its columns'],
+    [
+      "query --lake ./lake \"SELECT fiscal_year, sum(value) FROM figures_in('EUR') WHERE line_item = 'NetSales' GROUP BY ALL\"",
+      'a sum of one figure a company and year, in one currency',
+    ],
     ['query --lake ./lake "SELECT country_code, count(*) FROM companies GROUP BY ALL"', 'a question'],
     ['query --lake ./lake --format csv - < question.sql > answer.csv', 'a long one, for a spreadsheet'],
     [

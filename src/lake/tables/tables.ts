@@ -39,7 +39,11 @@ const AS_REPORTED = column(
 const EMPTY_LISTS = column('empty_lists', 'VARCHAR[]', 'Lists that came empty: they have no rows to show it.')
 const ID = column('internal_id', 'BIGINT', 'Company identifier.')
 const COUNTRY = column('country_code', 'VARCHAR', 'ISO 3166-1 alpha-2 code.')
-const CONSOLIDATION = column('consolidation', 'VARCHAR', "'Consolidated' or 'Unconsolidated'.")
+const CONSOLIDATION = column(
+  'consolidation',
+  'VARCHAR',
+  "'Consolidated' (the group) or 'Unconsolidated' (the company alone). Many companies report both: do not add them.",
+)
 const YEAR = column('fiscal_year', 'SMALLINT', 'Fiscal year.')
 const ENTITY_KEY = [
   column('company_id', 'BIGINT', 'Company whose relations these are.'),
@@ -77,13 +81,13 @@ const TABLE_LIST = [
       column(
         'value',
         'DOUBLE',
-        'The figure, scale applied to amounts: the double nearest to the exact product.',
+        'The figure, scale applied to amounts: the double nearest to the exact product. Do not add several currencies or both consolidations: the macro figures_in has one figure a company.',
         'of the line item; amounts: whole currency',
       ),
       column(
         'currency',
         'VARCHAR',
-        'Currency of amounts and per-share figures; NULL for all others, and for line items that the contract does not know.',
+        'Currency of amounts and per-share figures, which differ from company to company and do not add up; NULL for all others, and for line items that the contract does not know.',
       ),
       column(
         'reported',

@@ -21,7 +21,8 @@ async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string>
 /** All questions of a process are those of one agent. */
 const AGENT = 'agent'
 
-export const queryTool = (turns: LakeTurns): AgentTool =>
+/** @param hasNotes whether answers have notes on sums that add what does not add up */
+export const queryTool = (turns: LakeTurns, hasNotes: boolean): AgentTool =>
   agentTool({
     name: 'query',
     title: 'Query in SQL',
@@ -43,6 +44,7 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
     },
     answer: ({ sql, limit = USUAL_ROWS }, signal) =>
       turns.take(AGENT, signal, async ({ lake, snapshot }) => {
+        const started = performance.now()
         const result = await lake.run(sql)
         const answer = newAnswer()
         answer.put('snapshot', snapshot)
@@ -51,6 +53,8 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
           result.columns.map(({ name }) => name),
         )
         await answer.list('rows', rowTexts(result), limit, `; limit may be up to ${MOST_ROWS}`)
+        const notes = hasNotes ? await lake.notes(sql, performance.now() - started) : []
+        if (notes.length > 0) answer.put('notes', notes)
         return answer.text()
       }),
   })

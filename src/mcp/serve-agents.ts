@@ -26,6 +26,8 @@ export interface AgentOptions
   extends Pick<LakeTurnsSettings, 'lake' | 'memoryBytes' | 'threads' | 'timeoutMs'> {
   /** Whether the tool `query` is offered, which has a DuckDB of its own. */
   readonly query: boolean
+  /** Whether answers of `query` have notes on sums that add what does not add up. @default true */
+  readonly notes?: boolean | undefined
   /** A folder whose files `query` may read, beside those of the lake. @default none */
   readonly files?: string | undefined
   readonly expectations?: Expectations | undefined
@@ -117,7 +119,7 @@ export const serveAgents = async (
   signal: AbortSignal,
   transport: Transport = new StdioServerTransport(),
 ): Promise<void> => {
-  const { lake, memoryBytes, threads, timeoutMs, query, files, expectations = {} } = options
+  const { lake, memoryBytes, threads, timeoutMs, query, notes = true, files, expectations = {} } = options
   const { snapshot } = await readRoot(lake)
   // In a bucket parts of files are read where they stand: an answer needs few of them.
   const settings = { lake, memoryBytes, threads, timeoutMs, inPlace: true, served: () => newestNumber(lake) }
@@ -126,7 +128,7 @@ export const serveAgents = async (
   const tools = [
     ...lakeTools(lake),
     ...namedTools({ lake, ask: explorer.ask, expectations }),
-    ...(query ? [queryTool(turns)] : []),
+    ...(query ? [queryTool(turns, notes)] : []),
   ]
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   signal.addEventListener('abort', () => resolve(), { once: true })

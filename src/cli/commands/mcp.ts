@@ -17,6 +17,7 @@ interface McpFlags extends LakeOption, ExpectationFlags {
   readonly query: boolean
   readonly files?: string
   readonly queryTimeout: number
+  readonly notes: boolean
   readonly memory: number
   readonly threads: number
 }
@@ -34,6 +35,7 @@ export const addMcp = (program: Command): void => {
     )
     .addOption(lakeOption())
     .option('--no-query', 'leave out the tool "query"')
+    .option('--no-notes', 'answer queries without notes on sums that add what does not add up')
     .addOption(filesOption())
     .option(
       '--query-timeout <seconds>',
@@ -49,7 +51,7 @@ export const addMcp = (program: Command): void => {
 }
 
 const runMcp = async (options: McpFlags): Promise<void> => {
-  const { lake, query, files, queryTimeout, memory, threads } = options
+  const { lake, query, notes, files, queryTimeout, memory, threads } = options
   const { serveAgents } = await import('../../mcp/serve-agents.ts')
   const { queryMemory } = await import('../../run/memory-shares.ts')
   const { logError } = await import('../output/report-error.ts')
@@ -57,7 +59,7 @@ const runMcp = async (options: McpFlags): Promise<void> => {
     (signal) =>
       serveAgents(
         {
-          ...{ lake, query, files, threads },
+          ...{ lake, query, notes, files, threads },
           timeoutMs: queryTimeout * 1000,
           memoryBytes: queryMemory(memory, query ? 2 : 1),
           expectations: expectationsOf(options),

@@ -27,6 +27,7 @@ import { MOST_TABLE_ROWS, RESULT_FORMATS, type ResultFormat } from '../output/pr
 
 interface QueryOptions extends LakeOption, JsonOption, SnapshotOption, UncheckedOption, CheckedFlag {
   readonly describe?: string
+  readonly notes: boolean
   readonly format?: ResultFormat
   readonly limit?: number
   readonly width?: number
@@ -63,6 +64,10 @@ export const addQuery = (program: Command): void => {
       wholeNumber('--width'),
     )
     .option('--no-neutralise', 'CSV: leave texts that a spreadsheet takes for formulas as they are')
+    .option(
+      '--no-notes',
+      'print no notes on sums that add what does not add up, or on names that do not occur',
+    )
     .addOption(filesOption())
     .addOption(snapshotOption())
     .addOption(memoryOption())
@@ -110,7 +115,13 @@ const runQuery = async (sql: string | undefined, options: QueryOptions): Promise
   const { askLake } = await import('../ask-lake.ts')
   await askLake(requestOf(options), async (query) => {
     const { printResult } = await import('../output/print-result.ts')
-    return printResult(await query.run(statement), format, { limit, width, neutral })
+    const started = performance.now()
+    await printResult(await query.run(statement), format, { limit, width, neutral })
+    if (!options.notes) return
+    const notes = await query.notes(statement, performance.now() - started)
+    const { note } = await import('../output/print.ts')
+    if (options.json && notes.length > 0) note(JSON.stringify({ notes }))
+    else for (const one of notes) note(`note: ${one}`)
   })
 }
 

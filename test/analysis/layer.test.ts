@@ -187,6 +187,41 @@ describe('figures', () => {
     ])
   })
 
+  test('quality_scale notes a wrong scale of the newest year, the first one and two in a row, of three line items at once', async () => {
+    const years = (factors: readonly number[], items: readonly string[]): object => ({
+      Financials: {
+        ProfitAndLoss: Object.fromEntries(
+          items.map((item, no) => [
+            item,
+            Object.fromEntries(factors.map((factor, at) => [2019 + at, (100 + 7 * no + at) * factor])),
+          ]),
+        ),
+      },
+    })
+    const [three, two] = [
+      ['NetSales', 'EBIT', 'GrossProfit'],
+      ['NetSales', 'EBIT'],
+    ]
+    const lake = await openLake('scale', [
+      company(31, 'SE', 'SEK', years([1, 1, 1, 1, 1000], three)),
+      company(32, 'SE', 'SEK', years([1000, 1, 1, 1, 1], three)),
+      company(33, 'SE', 'SEK', years([1, 1000, 1000, 1, 1], three)),
+      company(34, 'SE', 'SEK', years([1000, 1, 1, 1000, 1000, 1], two)),
+      company(35, 'SE', 'SEK', years([1, 1, 1000, 1000, 1000], three)),
+      company(36, 'SE', 'SEK', years([1, 1, 1000, 1, 1], two)),
+    ])
+    const found = await rows(
+      'SELECT internal_id AS id, fiscal_year AS year, severity, count(*) AS n FROM quality_scale GROUP BY ALL ORDER BY ALL',
+      lake,
+    )
+    const of = (id: number, year: number, severity: string, n: number): object => ({ id, year, severity, n })
+    expect(found).toEqual([
+      ...[of(31, 2023, 'note', 3), of(32, 2019, 'note', 3), of(33, 2020, 'note', 3), of(33, 2021, 'note', 3)],
+      of(36, 2021, 'error', 2),
+    ])
+    lake.close()
+  })
+
   test('growth compares years that follow each other, and of a 0 gives none', async () => {
     const sql = "FROM growth('NetSales') WHERE consolidation = 'Consolidated' ORDER BY fiscal_year"
     expect(await rows(`SELECT fiscal_year, previous_value, round(growth, 9) AS growth ${sql}`)).toEqual([

@@ -689,7 +689,26 @@ describe('ownership', () => {
     expect(await rows('SELECT person_id, person_name, role FROM board_seats', lake)).toEqual([
       { person_id: 905, person_name: null, role: 'Chair' },
     ])
+    // A history in another record protects 905; who has that history is not protected by it.
+    expect(
+      await rows(
+        'SELECT owner_id, owner_name FROM owner_names WHERE owner_id IN (905, 906) ORDER BY 1',
+        lake,
+      ),
+    ).toEqual([
+      { owner_id: 905, owner_name: null },
+      { owner_id: 906, owner_name: 'Owner 906' },
+    ])
     lake.close()
+  })
+
+  test('owner_names has no name of a protected person, and one of others', async () => {
+    expect(
+      await rows('SELECT owner_id, owner_name FROM owner_names WHERE owner_id IN (901, 902) ORDER BY 1'),
+    ).toEqual([
+      { owner_id: 901, owner_name: 'Owner 901' },
+      { owner_id: 902, owner_name: null },
+    ])
   })
 
   test('people and board_seats mask the protected, and join nobody by name', async () => {

@@ -292,6 +292,14 @@ test('query answers with rows as lists, with all digits of numbers, and an error
   expect(wrong.text).toMatch(/^QUERY_FAILED: .*nosuch/)
 })
 
+test('query has notes on a sum over currencies, unless they are off', async () => {
+  const sql = 'SELECT sum(value) FROM financials'
+  expect(await agents.data('query', { sql })).toHaveProperty('notes', [expect.stringMatching(/^adds /)])
+  const quiet = await openAgents(lake, { notes: false })
+  expect(await quiet.data('query', { sql })).not.toHaveProperty('notes')
+  await quiet.close()
+})
+
 const filesOf = async (): Promise<string[]> => (await readdir(folder, { recursive: true })).sort()
 
 test.each([

@@ -16,7 +16,7 @@ export const publishedStorage = (lake: string): Storage => {
 
     create: async (path, data) => {
       const created = await storage.create(path, data)
-      // After the file: without its hash it is whole all the same, and verify says that it has none.
+      // After the file: without its hash it is whole all the same. Verify says that it has none, and the next reader writes it.
       if (created) await storage.replace(publishedHashPath(path), publishedHash(data))
       return created
     },
@@ -26,6 +26,9 @@ export const publishedStorage = (lake: string): Storage => {
       if (bytes === null) return null
       const record = await storage.read(publishedHashPath(path))
       const expected = record && readPublishedHash(record)
+      // Its publisher was killed between the two. A reader who may not write reads on.
+      if (record === null)
+        await storage.replace(publishedHashPath(path), publishedHash(bytes)).catch(() => undefined)
       if (expected === null || expected === sha256Of(bytes)) return bytes
       throw new ToolkitError(
         'LAKE_DAMAGED',

@@ -6,6 +6,7 @@ import { type QueryRow, readRows } from '../../src/jobs/common/read-rows.ts'
 import { openQuery } from '../../src/jobs/query/query.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import type { LakeQuery } from '../../src/lake/query/lake-query.ts'
+import { sharedLake } from '../support/lakes.ts'
 import { someRows } from '../support/same-rows.ts'
 import { cellText, questions } from './cookbook.ts'
 import {
@@ -20,7 +21,7 @@ import {
   missingYearsOf,
   valueIn,
 } from './expected.ts'
-import { loadSampleLake, type SampleRecords } from './sample-lake.ts'
+import { type SampleRecords, sampleRecords } from './sample-lake.ts'
 
 let folder: string
 let lake: string
@@ -31,8 +32,8 @@ let holdings: readonly Holding[]
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  records = await loadSampleLake(lake)
+  lake = await sharedLake('deliveries')
+  records = await sampleRecords()
   figures = figuresOf(records.current)
   holdings = holdingsOf(records.currentRelations)
   query = await openQuery({ lake })

@@ -8,8 +8,8 @@ import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { deliver } from '../../src/targets/deliver.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
+import { copyLake } from '../support/lakes.ts'
 import { cellText, questions } from './cookbook.ts'
-import { loadSampleLake } from './sample-lake.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -49,8 +49,7 @@ const load = (lake: string, sales: number, sinks: readonly string[] = []) =>
   })
 
 test('an exported file with its history answers every question of docs/analysis.md, elsewhere and without the lake', async () => {
-  const lake = join(folder, 'sample')
-  await loadSampleLake(lake)
+  const lake = await copyLake('deliveries', join(folder, 'sample'))
   const file = join(folder, 'firms.duckdb')
   await exportTables({ lake, to: file })
   await exportTables({ lake, to: file, history: true })

@@ -3,18 +3,14 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { copyLake } from '../support/lakes.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { atTerminal, needsTerminal } from './at-terminal.ts'
-import { cli, cliJson, SAMPLE_COMPANIES } from './run-cli.ts'
-
-const loaded = async (): Promise<string> => {
-  const lake = join(await temporaryFolder(), 'lake')
-  expect((await cli(['convert', SAMPLE_COMPANIES, '--lake', lake])).code).toBe(0)
-  return lake
-}
+import { SAMPLE_COMPANIES } from './run-cli.ts'
 
 const companiesOf = async (lake: string): Promise<readonly number[]> => {
-  const rows = await cliJson<{ rows?: readonly { internal_id: number }[] }>([
+  const rows = await runCommandJson<{ rows?: readonly { internal_id: number }[] }>([
     ...['query', '--lake', lake, 'SELECT internal_id FROM companies ORDER BY 1'],
   ])
   return (Array.isArray(rows) ? rows : (rows.rows ?? [])).map(({ internal_id }) => internal_id)
@@ -22,11 +18,11 @@ const companiesOf = async (lake: string): Promise<readonly number[]> => {
 
 test('forget shows what it would do and asks; only a yes does it', async (context) => {
   needsTerminal(context)
-  const lake = await loaded()
+  const lake = await copyLake('companies', join(await temporaryFolder(), 'lake'))
   const [first = 0, ...others] = await companiesOf(lake)
   expect(others.length).toBeGreaterThan(10)
   const args = ['forget', '--lake', lake, '--company', `${first}`]
-  for (const typed of ['n\n', '\n', 'yess\n', '\u0004']) {
+  for (const typed of ['\n', 'yess\n', '\u0004']) {
     const { code, said } = await atTerminal(typed, args)
     expect([code, said]).toEqual([1, expect.stringContaining('Would forget 1 company and 0 persons')])
     expect(said).toContain('Forget them? [y/N]')
@@ -42,16 +38,18 @@ test('forget shows what it would do and asks; only a yes does it', async (contex
 })
 
 test('forget asks nobody where nobody sits', async () => {
-  const lake = await loaded()
+  const lake = await copyLake('companies', join(await temporaryFolder(), 'lake'))
   const [first = 0, ...others] = await companiesOf(lake)
-  const { code, stderr } = await cli(['forget', '--lake', lake, '--company', `${first}`], { stdin: 'n\n' })
+  const { code, stderr } = await runCommand(['forget', '--lake', lake, '--company', `${first}`], {
+    stdin: 'n\n',
+  })
   expect([code, stderr]).toEqual([0, ''])
   expect(await companiesOf(lake)).toEqual(others)
 })
 
 test('gc without --keep asks before it removes', async (context) => {
   needsTerminal(context)
-  const lake = await loaded()
+  const lake = await copyLake('companies', join(await temporaryFolder(), 'lake'))
   expect((await atTerminal('n\n', ['gc', '--lake', lake])).said).toContain('Nothing to remove.')
   const dead = join(lake, 'companies', 'load=20200101T000000000Z-abcdef')
   await mkdir(dead)
@@ -81,5 +79,5 @@ test('a lake among other files, or below folders that do not exist, is made afte
   const fresh = join(folder, 'lake')
   const plain = await atTerminal('n\n', ['convert', SAMPLE_COMPANIES, '--lake', fresh])
   expect([plain.code, plain.said.includes('[y/N]')]).toEqual([0, false])
-  expect((await cli(['convert', SAMPLE_COMPANIES, '--lake', join(folder, 'x', 'y')])).code).toBe(0)
+  expect((await runCommand(['convert', SAMPLE_COMPANIES, '--lake', join(folder, 'x', 'y')])).code).toBe(0)
 })

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { OWN_PARTITION_BYTES, writeBatches } from './batches.ts'
-import { cli, cliJson } from './run-cli.ts'
+import { cli } from './run-cli.ts'
 
 interface UnfinishedRun {
   readonly run: string
@@ -37,7 +38,7 @@ const signalWhenBegun = (signal: NodeJS.Signals, lake: string) => (child: ChildP
 }
 
 const unfinished = async (lake: string): Promise<readonly UnfinishedRun[]> =>
-  (await cliJson<{ unfinished: readonly UnfinishedRun[] }>(['status', '--lake', lake])).unfinished
+  (await runCommandJson<{ unfinished: readonly UnfinishedRun[] }>(['status', '--lake', lake])).unfinished
 
 test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => {
   const { batches, lake } = await batchFolder()
@@ -53,7 +54,7 @@ test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => 
   expect(run?.partitions).toBeGreaterThan(0)
   expect(run?.partitions).toBeLessThan(FILES)
 
-  const resumed = await cliJson(['resume', '--lake', lake])
+  const resumed = await runCommandJson(['resume', '--lake', lake])
   expect(resumed).toMatchObject({ resumed: [{ run: run?.run, snapshot: 1, partitions: FILES }], failed: [] })
   expect(await unfinished(lake)).toEqual([])
 })
@@ -66,7 +67,7 @@ test('SIGKILL leaves a run that the same command takes up', async () => {
   expect(killed.code).toBe(null)
   const [run] = await unfinished(lake)
   expect(run?.state).toBe('gone')
-  const again = await cli(['convert', batches, '--lake', lake])
+  const again = await runCommand(['convert', batches, '--lake', lake])
   expect(again.code).toBe(0)
   expect(again.stderr).toContain(`Resuming run ${run?.run} (`)
 })

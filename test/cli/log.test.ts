@@ -3,9 +3,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { companyLines } from './batches.ts'
-import { cli } from './run-cli.ts'
 
 interface LogLine {
   readonly time: string
@@ -35,7 +35,7 @@ const source = async (): Promise<{ readonly input: string; readonly lake: string
 test('as JSON each line has time, level and message, those of a run its id', async () => {
   const { input, lake } = await source()
   const args = ['convert', input, '--lake', lake, '--max-quarantined', '1', '--log-format', 'json', '--json']
-  const { code, stdout, stderr } = await cli(args)
+  const { code, stdout, stderr } = await runCommand(args)
   expect(code).toBe(0)
   const { run } = JSON.parse(stdout)
   const lines = linesOf(stderr)
@@ -50,7 +50,7 @@ test('as JSON each line has time, level and message, those of a run its id', asy
   ])
   expect(lines.at(-1)).toMatchObject({ stage: 'run', seconds: expect.any(Number) })
 
-  const failed = await cli(['--log-format=json', 'convert', input, '--lake', `${lake}2`])
+  const failed = await runCommand(['--log-format=json', 'convert', input, '--lake', `${lake}2`])
   expect(failed.code).toBe(3)
   expect(linesOf(failed.stderr).at(-1)).toMatchObject({
     level: 'error',
@@ -62,24 +62,24 @@ test('as JSON each line has time, level and message, those of a run its id', asy
 
 test('the variable asks for JSON too, and wrong usage is JSON then', async () => {
   const env = { FIRMLAKE_LOG_FORMAT: 'json' }
-  expect(linesOf((await cli(['convert', '--nothing'], { env })).stderr)).toMatchObject([
+  expect(linesOf((await runCommand(['convert', '--nothing'], { env })).stderr)).toMatchObject([
     { level: 'error', error: { code: 'USAGE' } },
   ])
-  const wrong = await cli(['status', '--lake', 'nowhere', '--log-format', 'xml'])
+  const wrong = await runCommand(['status', '--lake', 'nowhere', '--log-format', 'xml'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/^error USAGE: .*text, json/)])
 })
 
 test('--quiet leaves warnings and errors, --verbose adds a line for each stage', async () => {
   const { input, lake } = await source()
-  const quiet = await cli(['convert', input, '--lake', lake, '--max-quarantined', '1', '--quiet'])
+  const quiet = await runCommand(['convert', input, '--lake', lake, '--max-quarantined', '1', '--quiet'])
   expect(quiet.stderr).toMatch(/^warning: 1 of 4 lines went to the quarantine; [^\n]*\n$/)
 
   await writeFile(input, `${(await readFile(input, 'utf8')).replace('{"Secret AB":\n', '')}`)
-  const verbose = await cli(['convert', input, '--lake', `${lake}2`, '--verbose'])
+  const verbose = await runCommand(['convert', input, '--lake', `${lake}2`, '--verbose'])
   const stages = [...verbose.stderr.matchAll(/^(\w+) done in [\d.]+ s: /gm)].map(([, stage]) => stage)
   expect(new Set(stages)).toEqual(new Set(['decode', 'sink', 'load', 'source', 'commit', 'run']))
   expect(verbose.stderr).toContain('Committing 1 partition')
 
-  const both = await cli(['convert', input, '--lake', lake, '--verbose', '--quiet'])
+  const both = await runCommand(['convert', input, '--lake', lake, '--verbose', '--quiet'])
   expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('error USAGE')])
 })

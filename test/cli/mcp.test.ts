@@ -10,17 +10,16 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAgents, replyOf } from '../mcp/agent-client.ts'
+import { copyLake } from '../support/lakes.ts'
 import { examplesIn, readPage } from '../support/page.ts'
-import { MAIN } from '../support/run-command.ts'
-import { cli, cliJson, SAMPLE } from './run-cli.ts'
+import { MAIN, runCommand } from '../support/run-command.ts'
 
 let folder = ''
 let lake = ''
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await cliJson(['convert', SAMPLE, '--lake', lake])
+  lake = await copyLake('sample', join(folder, 'lake'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -97,12 +96,12 @@ test('a signal ends it with 0, also while a statement runs', async () => {
 })
 
 test('mcp says at the start what is wrong: no lake, too little memory', async () => {
-  const none = await cli(['mcp', '--lake', join(folder, 'none')])
+  const none = await runCommand(['mcp', '--lake', join(folder, 'none')])
   expect([none.code, none.stdout]).toEqual([1, ''])
   expect(none.stderr).toContain('error LAKE_NOT_FOUND')
-  const little = await cli(['mcp', '--lake', lake, '--memory', '300MiB'])
+  const little = await runCommand(['mcp', '--lake', lake, '--memory', '300MiB'])
   expect(little.stderr).toContain('expected at least 371MiB')
-  expect((await cli(['mcp', '--lake', lake, '--memory', '300MiB', '--no-query'])).code).toBe(0)
+  expect((await runCommand(['mcp', '--lake', lake, '--memory', '300MiB', '--no-query'])).code).toBe(0)
 })
 
 test('docs/agents.md has every tool with its parameters, and its session is one', async () => {

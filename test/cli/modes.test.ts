@@ -1,13 +1,12 @@
 /** Who may read what commands write: by the modes on the disk, for the tests may run as root. */
 
-import { spawnSync } from 'node:child_process'
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { copyLake } from '../support/lakes.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli, errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
-
-const UMASKED = new URL('child-umask.ts', import.meta.url).pathname
 
 /** Modes of everything below a folder: of folders and of files. */
 const modesOf = async (path: string): Promise<{ readonly folders: string[]; readonly files: string[] }> => {
@@ -21,11 +20,17 @@ const modesOf = async (path: string): Promise<{ readonly folders: string[]; read
 }
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o7777).toString(8)
 
-/** Runs commands one after the other with a umask, in one process. */
+/** Runs commands one after the other with a umask, the first as a process: its entry has the umask too. */
 const runWith = async (umask: number, ...commands: readonly (readonly string[])[]): Promise<void> => {
-  const args = [UMASKED, String(umask), JSON.stringify(commands)]
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  expect(status, stderr).toBe(0)
+  const own = process.umask(umask)
+  try {
+    for (const [at, args] of commands.entries()) {
+      const { code, stderr } = await (at === 0 ? cli : runCommand)(args)
+      expect(code, `${args.join(' ')}: ${stderr}`).toBe(0)
+    }
+  } finally {
+    process.umask(own)
+  }
 }
 
 /** All that is written into a lake. */
@@ -58,17 +63,17 @@ test.each([0o077])('a folder that is shared stays shared with umask %o', async (
 
 test('--mode is the mode of a new lake, of one that is there it is said that it stays', async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  expect((await cli(['convert', SAMPLE_COMPANIES, '--lake', lake, '--mode', '0750'])).code).toBe(0)
+  expect((await runCommand(['convert', SAMPLE_COMPANIES, '--lake', lake, '--mode', '0750'])).code).toBe(0)
   expect(await modeOf(lake)).toBe('750')
   expect(await modesOf(lake)).toEqual({ folders: ['750'], files: ['440', '640'] })
-  const again = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake, '--mode', '0770'])
+  const again = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', lake, '--mode', '0770'])
   expect(again.code).toBe(0)
   expect(again.stderr).toContain('exists with mode 0750, which --mode does not change')
   expect(await modeOf(lake)).toBe('750')
 })
 
 test.each(['0777', '600', 'rwx', '99'])('--mode %s is refused', async (mode) => {
-  const result = await cli(['convert', SAMPLE_COMPANIES, '--lake', './none', '--mode', mode, '--json'])
+  const result = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', './none', '--mode', mode, '--json'])
   expect([result.code, errorCode(result)]).toEqual([2, 'USAGE'])
 })
 
@@ -83,17 +88,11 @@ test.each([0o022])('exports are their maker’s alone with umask %o', async (uma
     await chmod(path, mode)
   }
   const exportTo = (to: string): string[] => [
-    'export',
-    '--lake',
-    String(lake),
-    '--table',
-    'companies',
-    '--to',
-    to,
+    ...['export', '--lake', String(lake), '--table', 'line_items', '--to', to],
   ]
+  await copyLake('companies', String(lake))
   await runWith(
     umask,
-    ['convert', SAMPLE_COMPANIES, '--lake', String(lake)],
     ...['x.csv', 'x.jsonl', 'x.parquet', 'x.arrow', 'x.duckdb'].flatMap((name) => [
       exportTo(`${out}/${name}`),
       exportTo(`${shared}/${name}`),
@@ -111,7 +110,7 @@ test.each(['companies', '_manifest', '_runs'])(
   async (name) => {
     const [lake, elsewhere] = [await temporaryFolder(), await temporaryFolder()]
     await symlink(elsewhere, join(lake, name))
-    const result = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake, '--json'])
+    const result = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', lake, '--json'])
     expect([result.code, errorCode(result)]).toEqual([1, 'WRITE_FAILED'])
     expect(result.stderr).toContain('is a symbolic link, expected a folder')
     expect(await readdir(elsewhere)).toEqual([])
@@ -121,13 +120,12 @@ test.each(['companies', '_manifest', '_runs'])(
 test('rates, batch files, publications and gc do not follow a link either, and a lake may be one', async () => {
   const [folder, elsewhere] = [await temporaryFolder(), await temporaryFolder()]
   const [real, lake, csv] = ['real', 'lake', 'rates.csv'].map((name) => join(folder, name))
-  await mkdir(String(real))
   await symlink(String(real), String(lake))
   await writeFile(String(csv), 'currency,year,units_per_usd\nSEK,2024,10.5\n')
-  expect((await cli(['convert', SAMPLE_COMPANIES, '--lake', String(lake)])).code).toBe(0)
+  await copyLake('companies', String(real))
   const refused = async (link: string, ...args: string[]): Promise<void> => {
     await symlink(elsewhere, join(String(real), link))
-    const result = await cli([...args, '--lake', String(lake), '--json'])
+    const result = await runCommand([...args, '--lake', String(lake), '--json'])
     expect([result.code, errorCode(result)], `${args}`).toEqual([1, 'WRITE_FAILED'])
   }
   await mkdir(join(elsewhere, '00000001'))

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
 import { companyLine } from '../run/batch-bench.ts'
 import { openPullBench, type PullBench } from '../service/pull-bench.ts'
+import { runCommand } from '../support/run-command.ts'
 import { cli } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
@@ -30,7 +31,10 @@ interface NightResult {
 }
 
 const night = async (cwd: string, args: readonly string[] = []) => {
-  const { code, stdout, stderr } = await cli(['nightly', ...args, '--quiet'], { cwd, env: NO_VARIABLES })
+  const { code, stdout, stderr } = await runCommand(['nightly', ...args, '--quiet'], {
+    cwd,
+    env: NO_VARIABLES,
+  })
   expect(stderr).toBe('')
   const result = JSON.parse(stdout) as NightResult
   const states = Object.fromEntries(result.parts.map(({ name, state }) => [name, state]))
@@ -52,7 +56,7 @@ const FILES = '[[files]]\nname = "own"\nfrom = ["inbox/*.jsonl"]\n'
 test('a night says where each part begins and how it has ended', async () => {
   const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const folder = await nightFolder(one, `${PULLS}[check]\nmin_companies = 4\n`)
-  const { code, stderr } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  const { code, stderr } = await runCommand(['nightly'], { cwd: folder, env: NO_VARIABLES })
   expect(code).toBe(5)
   expect(stderr.replaceAll(/ after \d+\.\d s/g, ' after 1.0 s').split('\n')).toEqual([
     'swedish begins',
@@ -102,7 +106,7 @@ test('a part that fails holds back no other, unless it is needed; the exit code 
     ...{ refused: 'failed', swedish: 'held-back', owners: 'held-back', check: 'held-back' },
   })
   await nightFolder(one, `${PULLS}[check]\nmin_companies = 100\ndata = false\n`)
-  const checked = await cli(['nightly', '--text'], { cwd: folder, env: NO_VARIABLES })
+  const checked = await runCommand(['nightly', '--text'], { cwd: folder, env: NO_VARIABLES })
   expect(checked.stdout).toContain('\nThe night failed after ')
   expect(checked.code).toBe(5)
   expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 1 checks failed: companies/)
@@ -152,12 +156,12 @@ test('a night names what is not set: the variable of the token, the lake', async
   const one = await openPullBench({ companies: COMPANIES, now: NOW })
   const folder = await nightFolder(one, PULLS)
   await writeFile(join(folder, '.env'), '', { mode: 0o600 })
-  const { code, stdout } = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  const { code, stdout } = await runCommand(['nightly'], { cwd: folder, env: NO_VARIABLES })
   expect([code, JSON.parse(stdout)]).toMatchObject([
     2,
     { error: { code: 'TOKEN_MISSING', message: expect.stringContaining('"NIGHT_TOKEN"') } },
   ])
   await writeFile(join(folder, 'firmlake.toml'), PULLS)
-  const nothing = await cli(['nightly'], { cwd: folder, env: NO_VARIABLES })
+  const nothing = await runCommand(['nightly'], { cwd: folder, env: NO_VARIABLES })
   expect([nothing.code, JSON.parse(nothing.stdout)]).toMatchObject([2, { error: { code: 'USAGE' } }])
 })

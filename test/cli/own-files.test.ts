@@ -4,8 +4,8 @@ import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { companyLine, openBench, queryLake } from '../run/batch-bench.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli } from './run-cli.ts'
 
 const named = (id: number, name: string): string =>
   companyLine(id, { BasicDetails: { InternalId: id, CompanyName: name, CountryCode: 'SE' } })
@@ -15,7 +15,7 @@ const NAMES = 'SELECT company_name FROM companies ORDER BY internal_id'
 const project = async () => {
   const bench = openBench(await temporaryFolder())
   const run = async (...args: string[]) => {
-    const result = await cli(args, { cwd: bench.folder, env: { FIRMLAKE_LAKE: '' } })
+    const result = await runCommand(args, { cwd: bench.folder, env: { FIRMLAKE_LAKE: '' } })
     expect([args, result.code, result.stderr]).toEqual([args, 0, expect.any(String)])
     return result
   }

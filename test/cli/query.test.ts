@@ -8,6 +8,7 @@ import { definitionNames } from '../../src/analysis/definitions.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { tableViews } from '../../src/lake/views/comments.ts'
+import { copyLake } from '../support/lakes.ts'
 import {
   type CliResult,
   type CommandOptions,
@@ -33,9 +34,7 @@ let lake = ''
 /** A lake that holds one file of the sample twice. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake])
-  await runCommandJson(['convert', SAMPLE_COMPANIES, '--lake', lake, '--again'])
+  lake = await copyLake('twice', join(folder, 'lake'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

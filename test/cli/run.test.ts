@@ -10,9 +10,9 @@ import { expect, test, vi } from 'vitest'
 import { inLake, runPath } from '../../src/lake/files/layout.ts'
 import { listTree } from '../../src/support/list-files.ts'
 import { companyLine, companyLines, hashLake, openBench } from '../run/batch-bench.ts'
-import { type CliResult, MAIN } from '../support/run-command.ts'
+import { type CliResult, MAIN, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, cliJson, errorCode } from './run-cli.ts'
+import { cli, errorCode } from './run-cli.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -24,14 +24,14 @@ interface Planned {
 }
 
 const planOf = (folder: string, ...paths: readonly string[]): Promise<Planned> =>
-  cliJson<Planned>(['run', 'plan', 'convert', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
+  runCommandJson<Planned>(['run', 'plan', 'convert', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
     cwd: folder,
   })
 
 const stepIn =
   (folder: string) =>
   (...args: readonly string[]): Promise<CliResult> =>
-    cli(['run', ...args, '--lake', 'lake'], { cwd: folder })
+    runCommand(['run', ...args, '--lake', 'lake'], { cwd: folder })
 
 test('the shell loop loads a hundred files by four processes to the rows of one machine', async () => {
   const one = openBench(await temporaryFolder())
@@ -66,7 +66,7 @@ test('each step says by its exit code whether to try it again', async () => {
   const step = stepIn(folder)
   const { run, units } = await planOf(folder, 'a.jsonl', 'b.jsonl')
   expect(units).toBe(2)
-  expect((await cli(['run', 'plan', 'convert', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
+  expect((await runCommand(['run', 'plan', 'convert', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
   expect((await step('work', run)).code).toBe(2)
   expect((await step('work', run, '--unit', '7')).code).toBe(2)
   expect((await step('work', run, '--unit', '0')).code).toBe(0)
@@ -132,5 +132,5 @@ test('a worker that is stopped ends with 143, and nothing of its unit is recorde
   const step = stepIn(folder)
   expect(JSON.parse((await step('status', run, '--json')).stdout)).toMatchObject({ done: 0 })
   expect((await step('cancel', run)).stdout).toContain('cancelled')
-  expect(await cli(['status', '--lake', 'lake'], { cwd: join(folder) })).toMatchObject({ code: 0 })
+  expect(await runCommand(['status', '--lake', 'lake'], { cwd: join(folder) })).toMatchObject({ code: 0 })
 })

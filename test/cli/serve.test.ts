@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SERVER_LIMITS } from '../../src/server/access/server-limits.ts'
+import { copyLake } from '../support/lakes.ts'
 import type { CliResult } from '../support/run-command.ts'
-import { cli, cliJson, errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
+import { cli, errorCode } from './run-cli.ts'
 
 const TOKEN = 'token-of-the-test'
 const SWEDE = 'token-of-a-swede'
@@ -15,8 +17,7 @@ let lake = ''
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await cliJson(['convert', SAMPLE_COMPANIES, `${SAMPLE}/relations-0001.jsonl.br`, '--lake', lake])
+  lake = await copyLake('relations', join(folder, 'lake'))
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -183,7 +184,7 @@ test('a cursor outlives a restart with FIRMLAKE_CURSOR_KEY, and does not without
 })
 
 test('batches make writes files that serve offers', async () => {
-  const made = await cliJson<{ made: boolean; files: { BatchFileId: string; Count: number }[] }>([
+  const made = await runCommandJson<{ made: boolean; files: { BatchFileId: string; Count: number }[] }>([
     'batches',
     'make',
     '--lake',
@@ -194,7 +195,7 @@ test('batches make writes files that serve offers', async () => {
   expect(made.made).toBe(true)
   expect(made.files.reduce((sum, { Count }) => sum + Count, 0)).toBe(570)
   expect(made.files.every(({ Count }) => Count <= 50)).toBe(true)
-  const again = await cli(['batches', 'make', '--lake', lake])
+  const again = await runCommand(['batches', 'make', '--lake', lake])
   expect(again.stdout).toContain('There already: ')
   const env = { FIRMLAKE_SERVE_TOKEN: TOKEN }
   await serving(
@@ -222,7 +223,7 @@ test.each([
   ['a snapshot that is not there', ['--snapshot', '9'], 'SNAPSHOT_NOT_FOUND'],
   ['a snapshot beside the newest one', ['--snapshot', '1', '--follow'], 'USAGE'],
 ])('serve refuses %s', async (_what, args, code) => {
-  const result = await cli(['serve', '--lake', lake, ...args], { env: { FIRMLAKE_SERVE_TOKEN: '' } })
+  const result = await runCommand(['serve', '--lake', lake, ...args], { env: { FIRMLAKE_SERVE_TOKEN: '' } })
   expect(result.code).toBe(code === 'USAGE' ? 2 : 1)
   expect(result.stderr).toContain(`error ${code}: `)
 })
@@ -230,12 +231,12 @@ test.each([
 test('rates load adds rates to a lake, and rates list shows them', async () => {
   const csv = join(folder, 'rates.csv')
   await writeFile(csv, 'currency,year,units_per_usd\nXTS,2024,4.5\nSEK,2024,11\n')
-  const change = await cliJson<object>(['rates', 'load', csv, '--lake', lake])
+  const change = await runCommandJson<object>(['rates', 'load', csv, '--lake', lake])
   expect(change).toMatchObject({ rates: 2, replaced: 1, currencies: ['SEK', 'XTS'] })
-  const list = await cliJson<object[]>(['rates', 'list', '--lake', lake, '--year', '2024'])
+  const list = await runCommandJson<object[]>(['rates', 'list', '--lake', lake, '--year', '2024'])
   expect(list).toContainEqual({ currency: 'XTS', year: 2024, unitsPerUsd: 4.5 })
   expect(list).toContainEqual({ currency: 'SEK', year: 2024, unitsPerUsd: 11 })
-  const all = await cliJson<{ currency: string; year: number }[]>(['rates', 'list', '--lake', lake])
+  const all = await runCommandJson<{ currency: string; year: number }[]>(['rates', 'list', '--lake', lake])
   expect(all.filter(({ currency }) => currency === 'XTS')).toEqual([
     { currency: 'XTS', year: 2024, unitsPerUsd: 4.5 },
   ])
@@ -243,10 +244,10 @@ test('rates load adds rates to a lake, and rates list shows them', async () => {
   expect(swedish.length).toBeGreaterThan(5)
   expect(swedish.map(({ year }) => year)).toEqual(swedish.map(({ year }) => year).toSorted((a, b) => a - b))
   expect(swedish).toContainEqual({ currency: 'SEK', year: 2024, unitsPerUsd: 11 })
-  const text = await cli(['rates', 'list', '--lake', lake])
+  const text = await runCommand(['rates', 'list', '--lake', lake])
   expect(text.stdout).toMatch(/^XTS +2024 +4\.5$/m)
-  const absent = await cli(['rates', 'load', join(folder, 'no.csv'), '--lake', lake, '--json'])
+  const absent = await runCommand(['rates', 'load', join(folder, 'no.csv'), '--lake', lake, '--json'])
   expect(errorCode(absent)).toBe('RATES_UNREADABLE')
-  const nowhere = await cli(['rates', 'load', csv, '--lake', join(folder, 'no'), '--json'])
+  const nowhere = await runCommand(['rates', 'load', csv, '--lake', join(folder, 'no'), '--json'])
   expect(errorCode(nowhere)).toBe('LAKE_NOT_FOUND')
 })

@@ -3,15 +3,11 @@
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { copyLake, sharedLake } from '../support/lakes.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { atTerminal, needsTerminal } from './at-terminal.ts'
-import { cli, SAMPLE_COMPANIES } from './run-cli.ts'
-
-const loaded = async (): Promise<string> => {
-  const lake = join(await temporaryFolder(), 'lake')
-  expect((await cli(['convert', SAMPLE_COMPANIES, '--lake', lake])).code).toBe(0)
-  return lake
-}
+import { SAMPLE_COMPANIES } from './run-cli.ts'
 
 const ESCAPE = '\u001b'
 const [RED, YELLOW, DIM] = [31, 33, 2].map((code) => `${ESCAPE}[${code}m`)
@@ -23,7 +19,7 @@ const linesOf = (said: string): string[] =>
 
 test('a table at a terminal has types and NULL; of many rows the first and the last', async (context) => {
   needsTerminal(context)
-  const lake = await loaded()
+  const lake = await sharedLake('companies')
   const ask = (sql: string, ...more: readonly string[]) =>
     atTerminal('', ['query', '--lake', lake, sql, ...more])
   const one = await ask(`SELECT 1 AS n, NULL::DATE AS "on", 'x' AS a_text`)
@@ -34,7 +30,12 @@ test('a table at a terminal has types and NULL; of many rows the first and the l
     '      1  NULL  x',
   ])
   expect(one.said).toContain(`${DIM}NULL`)
-  const piped = await cli(['query', '--lake', lake, `SELECT 1 AS n, NULL::DATE AS "on", 'x' AS a_text`])
+  const piped = await runCommand([
+    'query',
+    '--lake',
+    lake,
+    `SELECT 1 AS n, NULL::DATE AS "on", 'x' AS a_text`,
+  ])
   expect(piped.stdout).toBe('n  on  a_text\n─  ──  ──────\n1      x\n')
 
   const numbers = (said: string) => linesOf(said).filter((line) => /^ *[\d,·]+$/.test(line))
@@ -56,7 +57,7 @@ test('a table at a terminal has types and NULL; of many rows the first and the l
 
 test('a title is as wide as its type; a longer type is cut', async (context) => {
   needsTerminal(context)
-  const lake = await loaded()
+  const lake = await sharedLake('companies')
   const { said } = await atTerminal('', ['query', '--lake', lake, 'SELECT {a: 1, b: 2} AS s'])
   expect(linesOf(said).slice(-3)).toEqual(['struct("a" i…', '─────────────', '{"a":1,"b":2}'])
 })
@@ -73,10 +74,11 @@ test('errors are red and their hints dim, warnings yellow; not with NO_COLOR or 
     await atTerminal('', ['--no-color', ...args]),
   ])
     expect([plain.code, plain.said.includes(ESCAPE)]).toEqual([1, false])
-  expect((await cli(args)).stderr).not.toContain(ESCAPE)
+  expect((await runCommand(args)).stderr).not.toContain(ESCAPE)
 
-  const lake = await loaded()
-  const warned = await atTerminal('', ['convert', SAMPLE_COMPANIES, '--lake', lake, '--mode', '0770'])
+  const lake = await sharedLake('companies')
+  const own = await copyLake('three', join(await temporaryFolder(), 'lake'))
+  const warned = await atTerminal('', ['convert', SAMPLE_COMPANIES, '--lake', own, '--mode', '0770'])
   expect(warned.said).toContain(`${YELLOW}warning:`)
   const checked = await atTerminal('', ['check', '--lake', lake, '--min-companies', '100000'])
   expect(checked.said).toMatch(new RegExp(`${ESCAPE}\\[31mfailed`))

@@ -5,8 +5,8 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { companyLine, openBench } from '../run/batch-bench.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli } from './run-cli.ts'
 
 /** Names that a DuckDB of a process of its own reads, which works in another folder. */
 const namesFrom = (cwd: string, sql: string): string => {
@@ -35,7 +35,7 @@ test.each(['lake', './lake', 'way/lake'])(
     const elsewhere = await temporaryFolder()
     await symlink(folder, join(folder, 'way'))
     await write('a.jsonl', [companyLine(1, { BasicDetails: { InternalId: 1, CompanyName: 'One' } })])
-    const run = (...args: string[]) => cli(args, { cwd: folder, env: { FIRMLAKE_LAKE: '' } })
+    const run = (...args: string[]) => runCommand(args, { cwd: folder, env: { FIRMLAKE_LAKE: '' } })
     expect((await run('convert', 'a.jsonl', '--lake', lake)).code).toBe(0)
     const file = join(folder, 'lake/lake.duckdb')
     const ask = `ATTACH '${file}' AS l (READ_ONLY);\nSELECT company_name FROM l.companies`

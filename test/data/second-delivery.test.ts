@@ -5,14 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/jobs/check/check.ts'
 import { diff } from '../../src/jobs/diff/diff.ts'
 import { query } from '../../src/jobs/query/query.ts'
-import { loadSampleLake } from '../analysis/sample-lake.ts'
+import { sharedLake } from '../support/lakes.ts'
 
 let folder: string
 let lake: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await loadSampleLake(lake)
+  lake = await sharedLake('deliveries')
 }, 120_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

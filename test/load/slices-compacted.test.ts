@@ -82,16 +82,14 @@ const sumOf = (slices: readonly Record<string, number>[], name: string): number 
 
 test('slicesOf cuts a compacted partition into whole records, none twice and none left out', async () => {
   expect((await one.snapshot()).partitions[0]?.files.length).toBeGreaterThan(15)
-  for (const companies of [13, 64]) {
-    const slices = await walk('companies', { companies, financials: 10_000 })
-    const figures = await one.query('SELECT count(*)::INTEGER FROM financials')
-    expect([sumOf(slices, 'companies'), sumOf(slices, 'employees'), sumOf(slices, 'strange')]).toEqual([
-      MANY,
-      MANY,
-      0,
-    ])
-    expect([[sumOf(slices, 'financials')]]).toEqual(figures)
-  }
+  const slices = await walk('companies', { companies: 37, financials: 10_000 })
+  const figures = await one.query('SELECT count(*)::INTEGER FROM financials')
+  expect([sumOf(slices, 'companies'), sumOf(slices, 'employees'), sumOf(slices, 'strange')]).toEqual([
+    MANY,
+    MANY,
+    0,
+  ])
+  expect([[sumOf(slices, 'financials')]]).toEqual(figures)
 }, 240_000)
 
 test('slicesOf holds few enough figures in each slice of a compacted partition, though some countries have more', async () => {

@@ -6,13 +6,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
-import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { currentSnapshot } from '../../src/publish/iceberg/table-metadata.ts'
 import { publish } from '../../src/targets/publish.ts'
-import { companyLine } from '../run/batch-bench.ts'
+import { companyLine, queryLake } from '../run/batch-bench.ts'
 import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { readManifests, readMetadata } from './iceberg/iceberg-lake.ts'
@@ -25,6 +24,8 @@ type Loads = readonly (readonly [unknown, number, number | null, string | null, 
 
 const publishBoth = (lake: string) =>
   publish({ lake, formats: ['delta', 'iceberg'], rows: ['all'], memoryBytes: 256 * 1024 ** 2 })
+
+const numberOf = (value: unknown): number | null => (value === null ? null : Number(value))
 
 /** Rows of one load together, as a view has them: none of a file without rows. */
 const together = (loads: Loads): Loads => {
@@ -40,26 +41,19 @@ const together = (loads: Loads): Loads => {
 }
 
 const ofView = async (lake: string, table: string): Promise<Loads> => {
-  const snapshot = await readSnapshot(lake)
-  const query = await openLakeQuery({ lake, snapshot, memoryBytes: 256 * 1024 ** 2 })
-  try {
-    const { rows } = await query.run(
-      `SELECT run, version, snapshot, epoch_ms(loaded_at), count(*) FROM ${table}_history GROUP BY ALL`,
-    )
-    const loads: Loads[number][] = []
-    for await (const chunk of rows)
-      for (const [run, version, number, at, n] of chunk)
-        loads.push([
-          run,
-          Number(version),
-          number === null ? null : Number(number),
-          at === null ? null : new Date(Number(at)).toISOString(),
-          Number(n),
-        ])
-    return together(loads)
-  } finally {
-    query.close()
-  }
+  const rows = await queryLake(
+    lake,
+    `SELECT run, version, snapshot, epoch_ms(loaded_at), count(*) FROM ${table}_history GROUP BY ALL`,
+  )
+  return together(
+    rows.map(([run, version, number, at, n]) => [
+      run,
+      Number(version),
+      numberOf(number),
+      at === null ? null : new Date(Number(at)).toISOString(),
+      Number(n),
+    ]),
+  )
 }
 
 /** The files of a Delta table by its log alone. */
@@ -73,8 +67,6 @@ const deltaAdds = async (lake: string, table: string): Promise<readonly LogActio
     }
   return [...files.values()]
 }
-
-const numberOf = (value: unknown): number | null => (value === null ? null : Number(value))
 
 const ofDelta = async (lake: string, table: string): Promise<Loads> =>
   together(
@@ -174,7 +166,7 @@ test('a version is the number of its partition in the manifest: given once, neve
       if (table !== 'line_items') expect(await ofView(lake, table), `${table} ${when}`).toEqual(listed)
     }
   }
-  for (const seed of [3, 4, 5, 6]) {
+  for (const seed of [3, 4]) {
     await loadSample(folder, { companies: 12, seed })
     await holds(`after the night ${seed}`)
   }
@@ -196,6 +188,6 @@ test('a version is the number of its partition in the manifest: given once, neve
   expect(await forget({ lake, companies: [900_001] })).toMatchObject({ kind: 'forgotten' })
   for (const [name, version] of await numbersOf(lake))
     if (before.has(name)) expect(version, name).toBe(before.get(name))
-  await loadSample(folder, { companies: 12, seed: 7 })
+  await loadSample(folder, { companies: 12, seed: 5 })
   await holds('after a night more')
 })

@@ -2,18 +2,17 @@
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { report } from '../../src/jobs/report/report.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { checkWords } from '../../src/report/checks.ts'
 import { drawNights } from '../../src/report/draw/nights.ts'
 import { numbersIn } from '../../src/report/numbers.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
-import { loadSampleLake } from '../analysis/sample-lake.ts'
-import { ShiftedClock } from '../campaign/shifted-clock.ts'
-import { cliJson } from '../cli/run-cli.ts'
-import { runCommand } from '../support/run-command.ts'
+import { sharedLake } from '../support/lakes.ts'
+import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { loadEmptyLake } from './lakes.ts'
 import { every, plain, sectionsOf, ungrouped } from './read-report.ts'
@@ -36,8 +35,7 @@ const barsOf = (drawing: string): readonly number[] =>
   every(drawing, /<\/svg><\/td><td class="n"><b>(.*?)<\/b>/g).map((text) => Number(ungrouped(text)))
 
 test('every statement on the page gives in query what stands in its table and its drawing', async () => {
-  const lake = join(await temporaryFolder(), 'lake')
-  await loadSampleLake(lake)
+  const lake = await sharedLake('deliveries')
   const sections = sectionsOf(await written(lake))
   expect(sections.map(({ id }) => id)).toEqual([
     ...['numbers', 'trend', 'nights', 'durations', 'snapshots', 'reporting', 'item-0', 'item-1', 'items'],
@@ -138,7 +136,7 @@ test('the command writes the file in one go, says what it wrote, and names what 
   expect([refused.code, JSON.parse(refused.stderr).error.code]).toEqual([1, 'TARGET_REFUSED'])
   expect((await readFile(own)).equals(views)).toBe(true)
   const before = await readdir(folder)
-  const result = await cliJson<{ bytes: number; path: string; snapshot: number }>([
+  const result = await runCommandJson<{ bytes: number; path: string; snapshot: number }>([
     ...['report', '--lake', lake, '--to', kept, '--max-age', '26h', '--line-item', "It's"],
     ...['--min-companies', '1'],
   ])
@@ -167,10 +165,11 @@ test('what failed comes first, with links; a run that failed after the newest sn
   const file = join(folder, 'a.jsonl')
   await writeFile(file, '{"InternalId": 1}\n{"broken"\n')
   await convert({ from: [file], lake, content: 'relations', maxQuarantined: 1 })
+  const { time: loaded } = await readSnapshot(lake)
   const options = { lake, maxAgeMs: 3_600_000, maxQuarantined: 0.25, maxGap: 3 }
   const pageOf = async (name: string): Promise<string> => {
     const to = join(folder, `${name}.html`)
-    await report({ ...options, to, now: () => new Date(Date.now() + 90 * 60_000) })
+    await report({ ...options, to, now: () => new Date(Date.parse(loaded) + 90 * 60_000) })
     return readFile(to, 'utf8')
   }
   const verdictOf = (page: string): readonly string[] => {
@@ -192,7 +191,7 @@ test('what failed comes first, with links; a run that failed after the newest sn
 
   const failed = await runCommand(['convert', file, '--again', '--lake', lake, '--max-quarantined', '0'])
   expect(failed.code).toBe(3)
-  const { unfinished: known } = await cliJson<{
+  const { unfinished: known } = await runCommandJson<{
     unfinished: { run: string; failure: { code: string; message: string } }[]
   }>(['status', '--lake', lake])
   const [{ run, failure } = { run: '', failure: { code: '', message: '' } }, ...others] = known
@@ -212,8 +211,7 @@ test('what failed comes first, with links; a run that failed after the newest sn
 
 test('title, name, language of numbers and an explorer are options; others are refused', async () => {
   const folder = await temporaryFolder()
-  const lake = join(folder, 'lake')
-  await loadSampleLake(lake)
+  const lake = await sharedLake('deliveries')
   const to = join(folder, 'report.html')
   await runCommand([
     ...['report', '--lake', lake, '--to', to, '--title', 'Our <firms>', '--logo-text', 'A & B'],
@@ -238,9 +236,10 @@ test('title, name, language of numbers and an explorer are options; others are r
 test('nights that failed and nights without a load are rows of their own', async () => {
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
-  using clock = new ShiftedClock()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   const load = async (day: number, text: string): Promise<void> => {
-    clock.moveTo(Date.UTC(2026, 2, day, 2))
+    vi.setSystemTime(Date.UTC(2026, 2, day, 2))
     const file = join(folder, `${day}.jsonl`)
     await writeFile(file, text)
     await convert({ from: [file], lake, content: 'companies', maxQuarantined: 0 }).catch(() => undefined)
@@ -249,7 +248,7 @@ test('nights that failed and nights without a load are rows of their own', async
   await load(1, company(1) + company(2))
   await load(3, '{"broken"\n')
   await load(4, company(1))
-  clock.moveTo(Date.UTC(2026, 2, 6, 9))
+  vi.setSystemTime(Date.UTC(2026, 2, 6, 9))
   const nights = sectionsOf(await written(lake)).find(({ id }) => id === 'nights')
   expect(nights?.rows).toEqual([
     ['2026-03-05', '0', '0', '0', '0', '0', '0', 'no load'],
@@ -259,7 +258,7 @@ test('nights that failed and nights without a load are rows of their own', async
     ['2026-03-01', '2', '2', '0', '0', '0', '1', 'loaded'],
   ])
   // A lake that nobody has loaded for long shows its nights all the same.
-  clock.moveTo(Date.UTC(2027, 2, 6))
+  vi.setSystemTime(Date.UTC(2027, 2, 6))
   const later = sectionsOf(await written(lake)).find(({ id }) => id === 'nights')
   expect(later?.rows.length).toBe(18)
   const earlier = await query({ lake, sql: later?.sql ?? '' })

@@ -1,7 +1,9 @@
 /** A database file as a target that somebody else has prepared: what it holds is never run. */
 
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
@@ -10,6 +12,26 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const records = fromRecords('crm', [{ BasicDetails: { InternalId: 1 } }])
 
+const pathsIn = (folder: string) => {
+  const [lake, file] = [join(folder, 'lake'), join(folder, 'x.duckdb')]
+  return { folder, lake, file, sinks: [`duckdb:${file}`] }
+}
+
+let made: string
+beforeAll(async () => {
+  made = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  const { lake, sinks } = pathsIn(made)
+  await convert({ from: records, lake, sinks })
+})
+afterAll(() => rm(made, { recursive: true, force: true }))
+
+/** A copy of a lake, and of the database to which its run was delivered. */
+const delivered = async (): Promise<ReturnType<typeof pathsIn>> => {
+  const folder = await temporaryFolder()
+  await cp(made, folder, { recursive: true })
+  return pathsIn(folder)
+}
+
 test.each([
   ['a table of the lake', 'companies', '"companies" is a view, expected a table'],
   ['the list of its runs', 'firmlake_loads', '"firmlake_loads" is a view, expected a table'],
@@ -17,10 +39,8 @@ test.each([
 ])(
   'a sink and an export refuse a file in which something stands in place of %s',
   async (_what, table, why) => {
-    const folder = await temporaryFolder()
-    const [lake, file, trace] = [join(folder, 'lake'), join(folder, 'x.duckdb'), join(folder, 'trace.json')]
-    const sinks = [`duckdb:${file}`]
-    await convert({ from: records, lake, sinks })
+    const { folder, lake, file, sinks } = await delivered()
+    const trace = join(folder, 'trace.json')
     const spike = table === '' ? [macroInPlace('max', trace)] : viewInPlace({ table, trace })
     await changeDatabase(file, ...spike)
     const refused = { code: 'TARGET_REFUSED', message: expect.stringContaining(why) }
@@ -31,10 +51,7 @@ test.each([
 )
 
 test('views and macros of others under other names stay', async () => {
-  const folder = await temporaryFolder()
-  const [lake, file] = [join(folder, 'lake'), join(folder, 'x.duckdb')]
-  const sinks = [`duckdb:${file}`]
-  await convert({ from: records, lake, sinks })
+  const { lake, file, sinks } = await delivered()
   await changeDatabase(file, 'CREATE VIEW mine AS FROM companies', 'CREATE MACRO of_mine(a) AS a + 1')
   await convert({ from: records, lake, sinks, again: true })
   await changeDatabase(file, 'SELECT of_mine(internal_id) FROM mine')

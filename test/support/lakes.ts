@@ -15,6 +15,16 @@ const DATA = join(import.meta.dirname, '../../data')
 const COMPANIES = join(DATA, 'sample/companies-0001.jsonl.br')
 const RELATIONS = join(DATA, 'sample/relations-0001.jsonl.br')
 
+/** A company with texts of which no catalog may tell. */
+export const firm = (InternalId: number, sales: number): object => ({
+  BasicDetails: {
+    ...{ InternalId, CountryCode: 'SE', CompanyName: `Firm ${InternalId}`, OrgNo: `55-${InternalId}` },
+    ...{ Email: `mail-of-${InternalId}@example.com`, Signatory: `Signatory ${InternalId}` },
+  },
+  Financials: { ProfitAndLoss: { NetSales: { 2023: sales } } },
+  MetaData: { CurrentCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+})
+
 type Make = (lake: string) => Promise<unknown>
 
 const LAKES = {
@@ -30,10 +40,22 @@ const LAKES = {
       ),
       lake,
     }),
+  /** Two companies, one of them restated by a second run. */
+  restated: async (lake) => {
+    for (const records of [[firm(1, 5), firm(2, 6)], [firm(1, 7)]])
+      await convert({ from: fromRecords('crm', records), lake, again: true })
+  },
   /** The 300 companies of the sample's first file. */
   companies: (lake) => convert({ from: COMPANIES, lake }),
-  /** The same, and the relations of the sample's first file. */
+  /** The same loaded twice: each company has two versions. */
+  twice: async (lake) => {
+    await LAKES.companies(lake)
+    await convert({ from: COMPANIES, lake, again: true })
+  },
+  /** One load of it, and the relations of the sample's first file. */
   relations: (lake) => convert({ from: [COMPANIES, RELATIONS], lake }),
+  /** The whole sample. */
+  sample: (lake) => convert({ from: join(DATA, 'sample'), lake }),
   /** The whole sample, and its second delivery: two versions of some records. */
   deliveries: async (lake) => {
     await convert({ from: join(DATA, 'sample'), lake })

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
 import { compactLake } from '../../src/jobs/compact/compact.ts'
 import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
@@ -24,8 +25,8 @@ interface DeliverBench extends Bench {
   readonly ask: (sql: string) => Promise<readonly Row[]>
 }
 
-const bench = async (): Promise<DeliverBench> => {
-  const one = openBench(await temporaryFolder())
+const bench = async (at?: string): Promise<DeliverBench> => {
+  const one = openBench(at ?? (await temporaryFolder()))
   const file = join(one.folder, 'out.duckdb')
   const jsonFolder = join(one.folder, 'json')
   return {
@@ -52,6 +53,21 @@ const load = async (one: Bench, name: string, lines: readonly string[]): Promise
   return (await one.run([name])).summary.run
 }
 
+/** A folder with a lake of company 1, and the run that loaded it. */
+let prepared: { readonly folder: string; readonly first: string }
+beforeAll(async () => {
+  const one = openBench(await mkdtemp(join(tmpdir(), 'firmlake-')))
+  prepared = { folder: one.folder, first: await load(one, 'a', [companyLine(1)]) }
+})
+afterAll(() => rm(prepared.folder, { recursive: true, force: true }))
+
+/** A copy of it. */
+const loaded = async (): Promise<DeliverBench & { readonly first: string }> => {
+  const folder = await temporaryFolder()
+  await cp(prepared.folder, folder, { recursive: true })
+  return { ...(await bench(folder)), first: prepared.first }
+}
+
 const renamed = (id: number, name: string): string =>
   companyLine(id, { BasicDetails: { InternalId: id, CompanyName: name, CountryCode: 'SE' } })
 
@@ -73,8 +89,8 @@ test('deliver brings a database to the current versions of the lake', async () =
 })
 
 test('deliver gives each sink the runs that it lacks, in the order of commits, and nothing twice', async () => {
-  const one = await bench()
-  const first = await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
+  const first = one.first
   expect(await deliver({ lake: one.lake, sinks: [one.database] })).toMatchObject([
     { sink: 'duckdb', runs: [first] },
   ])
@@ -107,8 +123,7 @@ test('deliver leaves the quarantine to the lake', async () => {
 })
 
 test('deliver to a lake without a snapshot does nothing', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   await rm(join(one.lake, '_manifest'), { recursive: true })
   await expect(deliver({ lake: one.lake, sinks: [one.json] })).rejects.toMatchObject({
     code: 'LAKE_NOT_FOUND',
@@ -117,8 +132,7 @@ test('deliver to a lake without a snapshot does nothing', async () => {
 })
 
 test('deliver refuses a sink without loaded before any sink gets anything', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   const silent = jsonlFormat.folder(join(one.folder, 'silent'))
   // @ts-expect-error: the type says so too.
   const delivering = deliver({ lake: one.lake, sinks: [one.json, silent] })
@@ -183,15 +197,14 @@ test('a sink that fails gets no later run, keeps no other from theirs, and goes 
 })
 
 test('deliver keeps the code of what failed', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   await writeFile(one.jsonFolder, 'a file in the way')
   await expect(deliver({ lake: one.lake, sinks: [one.json] })).rejects.toMatchObject({ code: 'WRITE_FAILED' })
 })
 
 test('deliver that is stopped takes back the open run, and goes on the next time', async () => {
-  const one = await bench()
-  const first = await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
+  const first = one.first
   const second = await load(one, 'b', [companyLine(2)])
   const controller = new AbortController()
   const stopping = deliver({
@@ -209,8 +222,8 @@ test('deliver that is stopped takes back the open run, and goes on the next time
 })
 
 test('deliver that is stopped while a database loads leaves the database without the run, and nothing staged', async () => {
-  const one = await bench()
-  const run = await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
+  const run = one.first
   const controller = new AbortController()
   const address = join(one.folder, 'out.duckdb')
   const stopping = deliver({
@@ -226,8 +239,7 @@ test('deliver that is stopped while a database loads leaves the database without
 })
 
 test('deliver and exportTables tell when a database loads what was written', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   const delivered: DeliverProgress[] = []
   const onProgress = (progress: DeliverProgress): void => void delivered.push(progress)
   const [{ rows } = { rows: 0 }] = await deliver({ lake: one.lake, sinks: [one.database], onProgress })
@@ -258,8 +270,7 @@ test('a compaction brings nothing to a sink that shows all of it, and everything
 })
 
 test('a compaction of what a sink got as a compaction and later runs brings nothing', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   await load(one, 'b', [companyLine(2)])
   await compactLake({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.database] })
@@ -270,8 +281,7 @@ test('a compaction of what a sink got as a compaction and later runs brings noth
 })
 
 test('a compaction never comes after a run that was loaded while it worked', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   await load(one, 'b', [companyLine(2)])
   await compactLake({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.database] })
@@ -292,16 +302,14 @@ test('a compaction never comes after a run that was loaded while it worked', asy
 })
 
 test('a lake is no target for runs: its files stay as they are', async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   const sink = await chooseSink(readAddress(`parquet:${one.lake}`))
   await expect(deliver({ lake: one.lake, sinks: [sink] })).rejects.toMatchObject({ code: 'TARGET_REFUSED' })
   expect((await one.verify()).problems).toEqual([])
 })
 
 test("refuseLakeAsTarget refuses the run's own lake before there is one, and any other lake", async () => {
-  const one = await bench()
-  await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
   const later = join(one.folder, 'later')
   const refused = { code: 'TARGET_REFUSED' }
   const refuse = (to: string, lake: string) => refuseLakeAsTarget(readAddress(to), lake)
@@ -314,8 +322,8 @@ test.each([
   ['csv', 'parquet'],
   ['arrow', 'arrows'],
 ])('a folder of the format %s takes no runs in %s', async (...formats) => {
-  const one = await bench()
-  const run = await load(one, 'a', [companyLine(1)])
+  const one = await loaded()
+  const run = one.first
   const directory = join(one.folder, 'out')
   const sinks = await Promise.all(formats.map((format) => chooseSink(readAddress(`${format}:${directory}`))))
   await expect(deliver({ lake: one.lake, sinks })).rejects.toMatchObject({
@@ -328,8 +336,8 @@ test.each([
 test.each(['csv', 'jsonl', 'parquet', 'arrow', 'arrows'])(
   'the folder %s:DIR gets a file for each table of a run',
   async (format) => {
-    const one = await bench()
-    const run = await load(one, 'a', [companyLine(1)])
+    const one = await loaded()
+    const run = one.first
     const directory = join(one.folder, format)
     const sink = await chooseSink(readAddress(`${format}:${directory}`))
     await deliver({ lake: one.lake, sinks: [sink] })

@@ -23,7 +23,7 @@ export interface GcOptions {
    * `keep` at least so many are kept. @default all
    */
   readonly keepDays?: number | undefined
-  /** @default the clock */
+  /** Says how old files and runs are. @default the clock */
   readonly now?: (() => Date) | undefined
   /** Changes nothing and reports what would be removed. @default false */
   readonly dryRun?: boolean | undefined
@@ -96,7 +96,7 @@ const OPTIONS: OptionTypes<GcOptions> = {
  */
 export const gc = async (options: GcOptions): Promise<Garbage> => {
   checkOptions('gc', OPTIONS, options)
-  const { lake, catalog, dryRun = false, signal, onRemove } = options
+  const { lake, catalog, dryRun = false, now = () => new Date(), signal, onRemove } = options
   // Leftovers of a killed forget belong to snapshots that are gone for ever.
   if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
   const { keep, first } = await keptBy(options)
@@ -106,9 +106,9 @@ export const gc = async (options: GcOptions): Promise<Garbage> => {
   const keepFrom = bounds.length > 0 ? Math.min(...bounds) : undefined
   if (signal?.aborted) throw new ToolkitError('INTERRUPTED', 'Nothing was removed', {}, signal.reason)
   onRemove?.()
-  const garbage = await removeGarbage({ lake, keep, keepFrom, dryRun, now: new Date() })
+  const garbage = await removeGarbage({ lake, keep, keepFrom, dryRun, now: now() })
   const oldest = Math.max((await listManifest(lake)).oldest, ...garbage.snapshots.map((number) => number + 1))
-  const tables = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now: () => new Date() })
+  const tables = await removePublishedGarbage({ lake, oldest, catalog, dryRun, now })
   return {
     ...garbage,
     files: [...garbage.files, ...tables.files],

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { passwordVariable } from '../../../src/sink/targets.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { cli, SAMPLE } from '../run-cli.ts'
+import { SAMPLE } from '../run-cli.ts'
 
 test.each([
   ['postgres://user:secret@host/db', true],
@@ -30,13 +31,13 @@ test('an argument with a password is refused before anything is done, names PGPA
     ['doctor', '--lake', lake, '--sink', ADDRESS],
     ['sync', 'companies', '--lake', lake, `--sink=${ADDRESS}`],
   ]) {
-    const { code, stdout, stderr } = await cli(args)
+    const { code, stdout, stderr } = await runCommand(args)
     expect(code, args[0]).toBe(2)
     expect(stderr).toMatch(/^error USAGE: .*password.*PGPASSWORD/m)
     expect(stdout + stderr).not.toContain('secret-word')
   }
   expect(existsSync(lake)).toBe(false)
-  const { code, stderr } = await cli(['convert', file, '--to', ADDRESS.replace(':secret-word', '')])
+  const { code, stderr } = await runCommand(['convert', file, '--to', ADDRESS.replace(':secret-word', '')])
   expect(code).toBe(1)
   expect(stderr).not.toContain('password')
 })

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { check } from '../../../src/jobs/check/check.ts'
 import { compactLake } from '../../../src/jobs/compact/compact.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
@@ -15,6 +14,7 @@ import { publish } from '../../../src/targets/publish.ts'
 import { type Bench, companyLine, openBench } from '../../run/batch-bench.ts'
 import { lengthEmbedder, MEMORY_BYTES } from '../../server/serving-index/served-lake.ts'
 import { rowsOf } from '../../service/serving.ts'
+import { benchCopies } from '../../support/bench-copies.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import {
   badLines,
@@ -31,23 +31,12 @@ import {
   relations,
 } from './planted-lake.ts'
 
-const planted = async (): Promise<Bench> => {
-  const folder = await temporaryFolder()
-  template ??= plant()
-  await cp(await template, folder, { recursive: true })
-  return openBench(folder)
-}
-/** Made once: each test has a copy. */
-let template: Promise<string> | undefined
+const planted = benchCopies(plantLake)
 
-const plant = async (): Promise<string> => {
-  const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-planted-')))
+/** The same without company 2 and person 902. */
+const forgotten = benchCopies(async (bench) => {
   await plantLake(bench)
-  return bench.folder
-}
-
-afterAll(async () => {
-  if (template) await rm(await template, { recursive: true })
+  await forget({ lake: bench.lake, companies: [2], persons: [902] })
 })
 
 const UNREADABLE = '{"unreadable"'
@@ -60,8 +49,7 @@ const kept = (list: unknown): Json[] =>
     .map((entity) => ({ ...entity, ...('History' in entity && { History: kept(entity.History) }) }))
 
 /** The same lake, of lines without company 2 and person 902. */
-const neverLoaded = async (): Promise<Bench> => {
-  const bench = openBench(await temporaryFolder())
+const neverLoaded = benchCopies(async (bench) => {
   const rest = (count: number): number[] => numbers(count).filter((id) => id !== 2)
   const without = (id: number): string => {
     const record = relations(id, COMPANIES)
@@ -86,8 +74,7 @@ const neverLoaded = async (): Promise<Bench> => {
   ])
   await bench.run(['companies-a', 'relations-a'])
   await bench.run(['companies-b', 'relations-b'], MANY_BAD)
-  return bench
-}
+})
 
 const gone = [...companyMarks(2), ...personMarks(902)]
 const others = [1, 3, 4, 5, 6].flatMap(companyMarks).concat([901, 903, 904].flatMap(personMarks))
@@ -143,8 +130,7 @@ test('forget erases all marks of a company and a person, and none of the others'
 })
 
 test('forget leaves the lake as if it had never loaded them', async () => {
-  const [bench, other] = [await planted(), await neverLoaded()]
-  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  const [bench, other] = [await forgotten(), await neverLoaded()]
   expect(await tablesOf(bench)).toEqual(await tablesOf(other))
   expect(await factsOf(bench)).toEqual(await factsOf(other))
   const lines = await other.query(LINES)
@@ -198,14 +184,13 @@ test.each(['as loaded', 'compacted'])(
 )
 
 test('forget says of older snapshots why they are gone', async () => {
-  const { lake } = await planted()
-  await forget({ lake, companies: [2] })
+  const { lake } = await forgotten()
   await expect(readSnapshot(lake, 1)).rejects.toMatchObject({
     code: 'SNAPSHOT_FORGOTTEN',
     context: { snapshot: 1, forgottenBy: 3 },
   })
-  const { forgotten = [] } = await readRoot(lake)
-  expect(forgotten).toMatchObject([{ snapshot: 3, companies: 1, persons: 0, later: 'refused' }])
+  const { forgotten: forgets = [] } = await readRoot(lake)
+  expect(forgets).toMatchObject([{ snapshot: 3, companies: 1, persons: 1, later: 'refused' }])
 })
 
 test('forget with dryRun changes nothing, and says the same', async () => {
@@ -220,8 +205,7 @@ test('forget with dryRun changes nothing, and says the same', async () => {
 })
 
 test('a later load leaves out what was forgotten, whatever brings it, and counts it as filtered', async () => {
-  const bench = await planted()
-  await forget({ lake: bench.lake, companies: [2], persons: [902] })
+  const bench = await forgotten()
   await bench.write('companies-c', [
     ...numbers(COMPANIES).map((id) => escaped(company(id, 3))),
     ...badLines(2, 901),
@@ -252,9 +236,8 @@ test('a later load leaves out what was forgotten, whatever brings it, and counts
 })
 
 test('forget with allowLater lets a later load bring the same ids back', async () => {
-  const bench = await planted()
-  await forget({ lake: bench.lake, companies: [2] })
-  await forget({ lake: bench.lake, companies: [2], allowLater: true })
+  const bench = await forgotten()
+  await forget({ lake: bench.lake, companies: [2], persons: [902], allowLater: true })
   expect((await readRoot(bench.lake)).refusals).toBeUndefined()
   await bench.run(['companies-a'], { again: true })
   expect(await bench.query('SELECT count(*) FROM companies')).toEqual([[6]])

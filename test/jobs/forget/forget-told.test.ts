@@ -13,6 +13,7 @@ import { encodePlan } from '../../../src/run/run-plan.ts'
 import { publish } from '../../../src/targets/publish.ts'
 import { DEAD } from '../../manifest/small-lake.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
+import { benchCopies } from '../../support/bench-copies.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { marksBelow } from './planted-lake.ts'
 
@@ -91,8 +92,7 @@ const IDS = [11, 12, 13]
 /** A company that says nothing of anybody, and whose files are of the same load. */
 const QUIET = 14
 
-const loaded = async (people: readonly number[]): Promise<Bench> => {
-  const bench = openBench(await temporaryFolder())
+const load = async (bench: Bench, people: readonly number[]): Promise<void> => {
   const lines = (recordOf: typeof company): string[] =>
     [...IDS.map((id) => recordOf(id, people)), recordOf(QUIET, [])].map((one) => JSON.stringify(one))
   await bench.write('companies', [
@@ -103,8 +103,12 @@ const loaded = async (people: readonly number[]): Promise<Bench> => {
   ])
   await bench.write('relations', lines(relations))
   await bench.run(['companies', 'relations'], { limit: { kind: 'share', share: 0.9 } })
-  return bench
 }
+
+/** Lakes whose records tell of nobody, of the other person, and of both. */
+const ofNobody = benchCopies((bench) => load(bench, []))
+const ofOther = benchCopies((bench) => load(bench, [OTHER]))
+const ofBoth = benchCopies((bench) => load(bench, [PERSON, OTHER]))
 
 const marksOf = (id: number): string[] => PLACES.map((place) => markOf(id, place))
 
@@ -137,7 +141,7 @@ const left = { ...{ kind: 'forgotten', left: [], unknown: 0, unresolved: 0 } }
 test.each(['as loaded', 'compacted'])(
   'forget takes a person out of unknown fields everywhere, %s',
   async (state) => {
-    const [bench, other] = [await loaded([PERSON, OTHER]), await loaded([OTHER])]
+    const [bench, other] = [await ofBoth(), await ofOther()]
     const { lake } = bench
     if (state === 'compacted') for (const one of [lake, other.lake]) await compactLake({ lake: one })
     await publish({ lake, formats: ['delta'] })
@@ -197,7 +201,7 @@ test('forget counts what nobody can decide on, by the file it stands in now', as
 })
 
 test('forget says what one before it has left that was killed before it could, and takes nobody for unknown then', async () => {
-  const bench = await loaded([])
+  const bench = await ofNobody()
   const { lake } = bench
   const plan = encodePlan({ jobs: [{ kind: 'forget', published: [] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes, process: DEAD })
@@ -235,7 +239,7 @@ test('forget counts line items whose names tell of somebody', async () => {
 })
 
 test('forget of nobody that the lake knows changes nothing, and says so', async () => {
-  const { lake } = await loaded([OTHER])
+  const { lake } = await ofOther()
   const before = await readdir(lake, { recursive: true })
   for (const dryRun of [true, false])
     await expect(
@@ -247,7 +251,7 @@ test('forget of nobody that the lake knows changes nothing, and says so', async 
 })
 
 test('a later load does not bring a forgotten person back in unknown fields', async () => {
-  const bench = await loaded([PERSON, OTHER])
+  const bench = await ofBoth()
   await forget({ lake: bench.lake, persons: [PERSON] })
   const again = {
     ...company(11, [OTHER]),

@@ -284,14 +284,14 @@ test('pull loads relations, cut by the day they changed', async () => {
   expect(await one.query('SELECT count(*) FROM relations')).toEqual([[100]])
 })
 
-test('pull brings 250,000 companies whole through the plan', async () => {
-  const one = await openPullBench({ companies: companies(250_000, 300) })
+test('pull brings 25,000 companies whole through the plan, none of whose windows reaches the cap', async () => {
+  const one = await openPullBench({ companies: companies(25_000, 30), cap: 10_000 })
   const { windows, entry } = await one.pull({ pageSize: 500 })
-  expect(entry).toMatchObject({ announced: 250_000, planned: 250_000, received: 250_000 })
+  expect(entry).toMatchObject({ announced: 25_000, planned: 25_000, received: 25_000 })
   expect(windows.length).toBeLessThan(6)
-  expect(Math.max(...windows.map(({ received }) => received))).toBeLessThanOrEqual(100_000)
+  expect(Math.max(...windows.map(({ received }) => received))).toBeLessThanOrEqual(10_000)
   expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies')).toEqual([
-    [250_000, 250_000],
+    [25_000, 25_000],
   ])
 })
 

@@ -323,8 +323,8 @@ test('a cancel that was stopped halfway is seen, and the same again finishes it'
     snapshot: null,
     commits: 0,
   })
-  for (const step of [one.work(one.id, [0]), one.commit(one.id)])
-    await expect(step).rejects.toMatchObject({
+  for (const step of [() => one.work(one.id, [0]), () => one.commit(one.id)])
+    await expect(step()).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
       message: expect.stringContaining('"firmlake run cancel" removes what is left of it'),
     })

@@ -2,7 +2,7 @@
 
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
@@ -20,20 +20,11 @@ import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
+import { copyLake, firm } from '../../support/lakes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-afterEach(() => {
-  delete process.env.FIRMLAKE_DUCKLAKE
-  delete process.env.FIRMLAKE_DUCKDB
-})
-
-const company = (InternalId: number, sales: number): object => ({
-  BasicDetails: {
-    ...{ InternalId, CountryCode: 'SE', CompanyName: `Firm ${InternalId}`, OrgNo: `55-${InternalId}` },
-    ...{ Email: `mail-of-${InternalId}@example.com`, Signatory: `Signatory ${InternalId}` },
-  },
-  Financials: { ProfitAndLoss: { NetSales: { 2023: sales } } },
-  MetaData: { CurrentCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+beforeEach(() => {
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'false')
 })
 
 const person = (InternalId: number, owner: number): object => ({
@@ -52,12 +43,7 @@ const load = (lake: string, ...records: readonly object[]) =>
 const newLake = async (): Promise<string> => join(await temporaryFolder(), 'lake')
 
 /** Two companies, one of them restated by a second run. */
-const restatedLake = async (): Promise<string> => {
-  const lake = await newLake()
-  await load(lake, company(1, 5), company(2, 6))
-  await load(lake, company(1, 7))
-  return lake
-}
+const restatedLake = async (): Promise<string> => copyLake('restated', await newLake())
 
 const inCatalog = async <T>(lake: string, use: (session: Session) => Promise<T>): Promise<T> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -93,7 +79,7 @@ FROM ducklake_inlined_delete_10 AS d JOIN ducklake_data_file AS f ON f.data_file
 test('a catalog says of each row since when it is superseded, and a file without another row ends', async () => {
   const lake = await restatedLake()
   expect(await ask(lake, DELETED)).toEqual([{ snapshot: 2, position: 0, rows: 2 }])
-  await load(lake, company(2, 8))
+  await load(lake, firm(2, 8))
   expect(await ask(lake, DELETED)).toEqual([{ snapshot: 2, position: 0, rows: 2 }])
   const ends = `SELECT begin_snapshot::INTEGER AS begins, end_snapshot::INTEGER AS ends, (row_id_start >> 32)::INTEGER AS version
 FROM ducklake_data_file WHERE table_id = `
@@ -158,10 +144,10 @@ test('the views of a snapshot have the computed columns that the lake had then, 
   ]
   for (const compute of declared)
     await convert({
-      from: fromRecords('crm', [company(1, 1)]),
+      from: fromRecords('crm', [firm(1, 1)]),
       ...{ lake, again: true, take: { compute }, changeTaken: true },
     })
-  await load(lake, company(2, 2))
+  await load(lake, firm(2, 2))
   const shown = `SELECT s.snapshot_id::INTEGER AS snapshot, s.schema_version::INTEGER AS version,
   regexp_extract(v.sql, '(upper|lower).company_name', 1) AS computes
 FROM ducklake_snapshot AS s JOIN ducklake_view AS v
@@ -178,7 +164,7 @@ WHERE v.view_name = 'companies' AND v.schema_id = 0 ORDER BY 1`
 test('gc takes the snapshots that it removes out of the catalog, with their files and rows', async () => {
   const lake = await restatedLake()
   await compact({ lake })
-  await load(lake, company(2, 9))
+  await load(lake, firm(2, 9))
   expect(await snapshots(lake)).toEqual([1, 2, 3, 4])
   const removed = await ask(lake, 'SELECT path FROM ducklake_data_file WHERE end_snapshot = 3')
   expect(removed.length).toBeGreaterThan(0)
@@ -221,32 +207,25 @@ WHERE f.path LIKE 'companies/%' ORDER BY f.begin_snapshot`,
     )
   ).map(({ path }) => join(lake, String(path)))
 
-test.each([
-  [
-    'changed',
-    async (path: string) =>
-      writeFile(
-        path,
-        (await readFile(path)).map((byte) => byte ^ 1),
-      ),
-  ],
-  ['cut', async (path: string) => writeFile(path, (await readFile(path)).subarray(0, -20))],
-  ['missing', (path: string) => rm(path)],
-] as const)('a list of superseded rows that is %s is made again by views --write', async (_how, damage) => {
+test('a list of superseded rows that is changed, cut or missing is made again by views --write', async () => {
   const lake = await restatedLake()
   await writeLakeFiles(lake, { mostInlined: 0 })
   const [path = ''] = await listedDeletes(lake)
-  await damage(path)
-  expect((await verify({ lake })).problems).toHaveLength(1)
-  await writeLakeFiles(lake, { mostInlined: 0 })
-  expect((await verify({ lake })).problems).toEqual([])
-  expect(path).toContain(sha256Of(await readFile(path)))
+  const whole = await readFile(path)
+  for (const damaged of [whole.map((byte) => byte ^ 1), whole.subarray(0, -20), undefined]) {
+    await rm(path)
+    if (damaged) await writeFile(path, damaged)
+    expect((await verify({ lake })).problems).toHaveLength(1)
+    await writeLakeFiles(lake, { mostInlined: 0 })
+    expect((await verify({ lake })).problems).toEqual([])
+    expect(await readFile(path)).toEqual(whole)
+  }
 })
 
 test('a list of superseded rows that names others is not continued: the next one is of the rows', async () => {
   const lake = await newLake()
-  await load(lake, company(1, 5), company(2, 6), company(3, 7))
-  await load(lake, company(1, 8))
+  await load(lake, firm(1, 5), firm(2, 6), firm(3, 7))
+  await load(lake, firm(1, 8))
   await writeLakeFiles(lake, { mostInlined: 0 })
   const [path = ''] = await listedDeletes(lake)
   const before = new Map(
@@ -260,7 +239,7 @@ test('a list of superseded rows that names others is not continued: the next one
   await inCatalog(lake, (session) =>
     session.run(`COPY (SELECT * REPLACE (2 AS pos) FROM '${path}') TO '${path}' (FORMAT parquet)`),
   )
-  await load(lake, company(2, 60))
+  await load(lake, firm(2, 60))
   for (const [name, bytes] of before) {
     await rm(join(lake, name))
     await writeFile(join(lake, name), bytes)
@@ -275,7 +254,7 @@ test('a list of superseded rows that names others is not continued: the next one
 
 test('nothing of a company that was forgotten is in the catalog, nor a snapshot from before', async () => {
   const lake = await restatedLake()
-  await load(lake, company(77_777, 1), company(1, 3))
+  await load(lake, firm(77_777, 1), firm(1, 3))
   expect(await textOf(lake)).toContain('77777')
   await forget({ lake, companies: [77_777] })
   expect(await textOf(lake)).not.toContain('77777')
@@ -291,19 +270,21 @@ test('a catalog is read-only, is continued where it is whole, and made anew wher
   await chmod(file, 0o644)
   await writeFile(file, 'damaged')
   expect((await verify({ lake })).problems).toMatchObject([{ path: 'lake.ducklake', problem: 'changed' }])
-  expect((await load(lake, company(3, 3))).noViews).toContain('the statistics of all files were read again')
+  expect((await load(lake, firm(3, 3))).noViews).toContain('the statistics of all files were read again')
   expect(await snapshots(lake)).toEqual([1, 2, 3])
   expect((await verify({ lake })).problems).toEqual([])
-  expect((await load(lake, company(3, 4))).noViews).toBeUndefined()
+  expect((await load(lake, firm(3, 4))).noViews).toBeUndefined()
 })
 
 test('the catalog of another lake, or of a lake that was restored to an earlier state, is not continued', async () => {
-  const [lake, other] = [await restatedLake(), await restatedLake()]
+  const [lake, other] = [await restatedLake(), await newLake()]
+  await load(other, firm(1, 5), firm(2, 6))
+  await load(other, firm(1, 7))
   for (const name of ['lake.ducklake', 'lake.ducklake.sha256']) {
     await rm(join(lake, name))
     await writeFile(join(lake, name), await readFile(join(other, name)))
   }
-  await load(lake, company(3, 3))
+  await load(lake, firm(3, 3))
   const paths = await ask(lake, 'SELECT DISTINCT path FROM ducklake_data_file')
   for (const { path } of paths) expect((await stat(join(lake, String(path)))).isFile()).toBe(true)
   expect((await verify({ lake })).problems).toEqual([])
@@ -313,7 +294,7 @@ test('a commit stands where lake.ducklake cannot be written, and says so', async
   const lake = await restatedLake()
   await rm(join(lake, 'lake.ducklake'))
   await mkdir(join(lake, 'lake.ducklake', 'in the way'), { recursive: true })
-  const { snapshot, noViews } = await load(lake, company(3, 3))
+  const { snapshot, noViews } = await load(lake, firm(3, 3))
   expect(snapshot).toBe(3)
   expect(noViews).toMatch(/^Cannot write "lake.ducklake" of/)
 })
@@ -322,11 +303,12 @@ test.each([
   ['FIRMLAKE_DUCKLAKE', 'lake.ducklake', 'lake.duckdb'],
   ['FIRMLAKE_DUCKDB', 'lake.duckdb', 'lake.ducklake'],
 ])('with %s=false a commit leaves no %s, and the next one makes it again', async (variable, left, kept) => {
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   const lake = await restatedLake()
   const files = async (): Promise<readonly string[]> =>
     (await readdir(lake)).filter((name) => name.startsWith('lake.')).sort()
-  process.env[variable] = 'false'
-  expect(await load(lake, company(3, 3))).not.toHaveProperty('noViews')
+  vi.stubEnv(variable, 'false')
+  expect(await load(lake, firm(3, 3))).not.toHaveProperty('noViews')
   expect(await files()).toEqual([kept, `${kept}.sha256`])
   await expect(writeLakeFiles(lake)).resolves.toMatchObject({
     [left === 'lake.duckdb' ? 'views' : 'catalog']: {
@@ -334,8 +316,8 @@ test.each([
       reason: `"${left.slice('lake.'.length)} = false" leaves it out`,
     },
   })
-  delete process.env[variable]
-  await load(lake, company(4, 4))
+  vi.stubEnv(variable, 'true')
+  await load(lake, firm(4, 4))
   expect(await files()).toHaveLength(4)
   expect(await snapshots(lake)).toEqual([1, 2, 3, 4])
 })

@@ -2,13 +2,14 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import { verify } from '../../../src/jobs/verify/verify.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { changeDatabase, hasTrace, macroInPlace, viewInPlace } from '../../lake/duckdb/spiked-database.ts'
+import { copyLake } from '../../support/lakes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const load = (lake: string, InternalId: number) =>
@@ -28,11 +29,12 @@ const change = async (lake: string, name: string, ...statements: readonly string
   await writeFile(`${file}.sha256`, `${lines}\n# ${sha256Of(`${lines}\n`)}\n`)
 }
 
-const newLake = async (): Promise<string> => {
-  const lake = join(await temporaryFolder(), 'lake')
-  await load(lake, 1)
-  return lake
-}
+const newLake = async (): Promise<string> => copyLake('three', join(await temporaryFolder(), 'lake'))
+/** One of the two files is enough. */
+beforeEach(() => {
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'false')
+})
+
 const traceOf = (lake: string): string => join(dirname(lake), 'trace.json')
 
 const READ = ['ducklake_snapshot_changes', 'ducklake_metadata']
@@ -87,6 +89,7 @@ test('lake.ducklake that names a file elsewhere as deleted rows does not have it
 })
 
 test('views and macros of a lake.duckdb of others do not come into the next one', async () => {
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   const lake = await newLake()
   const trace = traceOf(lake)
   await change(

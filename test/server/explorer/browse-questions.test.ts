@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { query } from '../../../src/jobs/query/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../../../src/server/explorer/explorer.ts'
-import { loadSampleLake } from '../../analysis/sample-lake.ts'
+import { sharedLake } from '../../support/lakes.ts'
 import { EVERYTHING, openBrowsing, openExplorer, swedish } from './explorer-lake.ts'
 
 let folder = ''
@@ -17,8 +17,7 @@ const NEVER = new AbortController().signal
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
-  lake = join(folder, 'lake')
-  await loadSampleLake(lake)
+  lake = await sharedLake('deliveries')
   explorer = await openBrowsing(lake)
 })
 afterAll(async () => {

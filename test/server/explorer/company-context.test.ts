@@ -9,7 +9,7 @@ import { query } from '../../../src/jobs/query/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { companyWorkbook } from '../../../src/server/explorer/company-workbook.ts'
 import type { AskExplorer } from '../../../src/server/explorer/explorer.ts'
-import { loadSampleLake } from '../../analysis/sample-lake.ts'
+import { sharedLake } from '../../support/lakes.ts'
 import { needs } from '../../support/needs.ts'
 import { openPython, openpyxlMissing } from '../../support/readers.ts'
 import {
@@ -33,7 +33,7 @@ const NEVER = new AbortController().signal
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   ;[sample, awkward] = [join(folder, 'sample'), join(folder, 'awkward')]
-  await loadSampleLake(sample)
+  sample = await sharedLake('deliveries')
   await loadExplorerLake(awkward)
   opened.push(await openBrowsing(sample), openExplorer(awkward))
 })

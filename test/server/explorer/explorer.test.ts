@@ -38,11 +38,13 @@ afterAll(async () => {
 const ask = (name: string, parameters: unknown = {}, caller: Caller = EVERYTHING): Promise<ExplorerReply> =>
   explorer.ask(name, JSON.stringify(parameters), caller, NEVER)
 
-const rowsOf = async (...asked: Parameters<typeof ask>): Promise<Record<string, unknown>[]> => {
-  const reply = await ask(...asked)
+const rowsIn = (reply: ExplorerReply): Record<string, unknown>[] => {
   if (reply.kind !== 'answer') throw new TypeError(`Cannot read rows of "${reply.kind}"`)
   return reply.rows.map((row) => Object.fromEntries(reply.columns.map((name, at) => [name, row[at]])))
 }
+const rowsOf = async (...asked: Parameters<typeof ask>): Promise<Record<string, unknown>[]> =>
+  rowsIn(await ask(...asked))
+const sqlOf = (reply: ExplorerReply): string => (reply.kind === 'answer' && reply.sql) || ''
 
 const namesFound = async (text: string, caller?: Caller): Promise<unknown[]> =>
   (await rowsOf('search', { text }, caller)).map((row) => row.company_name)
@@ -185,13 +187,14 @@ test('what belongs to no country is for those who see everything', async () => {
 })
 
 test('every section that a token may see is answered, and says its statement', async () => {
-  for (const caller of [EVERYTHING, swedish('Owner')])
-    for (const { id, is_open: isOpen } of await rowsOf('sections', {}, caller))
-      if (isOpen)
-        expect([id, await ask('section', { id }, caller)]).toEqual([
-          id,
-          expect.objectContaining({ kind: 'answer', sql: expect.any(String) }),
-        ])
+  // For those who may see all of them: below.
+  const caller = swedish('Owner')
+  for (const { id, is_open: isOpen } of await rowsOf('sections', {}, caller))
+    if (isOpen)
+      expect([id, await ask('section', { id }, caller)]).toEqual([
+        id,
+        expect.objectContaining({ kind: 'answer', sql: expect.any(String) }),
+      ])
   const reporting = async (lineItem: string): Promise<readonly unknown[]> =>
     (await rowsOf('section', { id: 'item-0', lineItem })).map((row) => row.reporting)
   expect(new Set(await reporting("EB'ITDA"))).toEqual(new Set([0]))
@@ -201,8 +204,7 @@ test('every section that a token may see is answered, and says its statement', a
 test('the sections of the report say what query says', async () => {
   for (const { id } of await rowsOf('sections')) {
     const reply = await ask('section', { id })
-    if (reply.kind !== 'answer') throw new TypeError(String(id))
-    expect([id, await query({ lake, sql: reply.sql ?? '' })]).toEqual([id, await rowsOf('section', { id })])
+    expect([id, await query({ lake, sql: sqlOf(reply) })]).toEqual([id, rowsIn(reply)])
   }
 })
 

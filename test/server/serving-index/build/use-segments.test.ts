@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { cp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Snapshot } from '../../../../src/core/partition.ts'
@@ -56,6 +56,22 @@ const make = async (partitions: number, within = parent): Promise<Made> => {
   return { folder, description }
 }
 
+/** Indexes of 2, 4 and 6 partitions, each of which uses the segments of those before it: made once. */
+let three: Promise<readonly Made[]> | undefined
+const madeOnce = (): Promise<readonly Made[]> => {
+  three ??= (async () => [await make(2), await make(4), await make(6)])()
+  return three
+}
+
+/** Copies those of so many partitions. @returns the folder that they stand in */
+const copied = async (...numbers: readonly number[]): Promise<string> => {
+  await madeOnce()
+  const within = await temporaryFolder()
+  for (const number of numbers)
+    await cp(join(parent, String(number)), join(within, String(number)), { recursive: true })
+  return within
+}
+
 const TABLES = {
   company: 'internal_id',
   relation: 'internal_id',
@@ -91,15 +107,14 @@ const inodeOf = async ({ folder, description }: Made, segment: number): Promise<
   (await stat(join(folder, searchFile(description.segments[segment]?.name ?? '')))).ino
 
 test('buildIndex uses the segments of an earlier index and makes one of what is new, equal to an index made at once', async () => {
-  const first = await make(2)
+  const [first, second, third] = await madeOnce()
+  if (!(first && second && third)) throw new TypeError('three indexes')
   expect(first.description.segments).toHaveLength(1)
-  const second = await make(4)
   expect(second.description.segments).toMatchObject([
     { partitions: 2, records: { companies: 50, relations: 50 } },
     { partitions: 2, records: { companies: 7, relations: 13 } },
   ])
   expect(await inodeOf(second, 0)).toBe(await inodeOf(first, 0))
-  const third = await make(6)
   expect(third.description.segments.map(({ partitions }) => partitions)).toEqual([2, 2, 2])
   for (const { folder, description } of [second, third]) {
     const atOnce = await make(description.snapshot, await temporaryFolder())
@@ -113,14 +128,13 @@ test.each([
   ['the last partition', 5],
   ['one in the middle', 2],
 ])('records that a newer snapshot has no more leave the index: those of %s', async (_which, gone) => {
-  const within = await temporaryFolder()
+  const within = await copied(2, 4, 6)
   const snapshot = await upTo(7, gone)
   const makeIn = async (parentFolder: string): Promise<string> => {
     const folder = join(parentFolder, '7')
     await buildIndex(requestOf({ ...loaded, snapshot }, { folder }))
     return folder
   }
-  for (const earlier of [2, 4, 6]) await make(earlier, within)
   const folder = await makeIn(within)
   const before = await contentOf(join(within, '6'))
   const after = await contentOf(folder)
@@ -129,18 +143,17 @@ test.each([
 })
 
 test('an index stays whole when the one is removed whose segments it uses', async () => {
-  const within = await temporaryFolder()
-  const first = await make(2, within)
+  const within = await copied(2)
   const second = await make(4, within)
   const before = await contentOf(second.folder)
-  await rm(first.folder, { recursive: true })
+  await rm(join(within, '2'), { recursive: true })
   expect(await contentOf(second.folder)).toEqual(before)
 })
 
 test('buildIndex uses no segment that is damaged, nor any behind it', async () => {
-  const within = await temporaryFolder()
-  const first = await make(2, within)
-  const path = join(first.folder, `companies-${first.description.segments[0]?.name}.jsonl.zst`)
+  const within = await copied(2)
+  const [first] = await madeOnce()
+  const path = join(within, '2', `companies-${first?.description.segments[0]?.name}.jsonl.zst`)
   const { size } = await stat(path)
   await flipBit(path, size - 1, 0)
   const second = await make(4, within)
@@ -151,8 +164,7 @@ test('buildIndex uses no segment that is damaged, nor any behind it', async () =
 })
 
 test('buildIndex twice at once uses the same segments, and one index is left', async () => {
-  const within = await temporaryFolder()
-  await make(2, within)
+  const within = await copied(2)
   const [one, two] = await Promise.all([make(4, within), make(4, within)])
   expect(one.description).toEqual(two.description)
   expect((await readdir(within)).sort()).toEqual(['2', '4'])
@@ -160,12 +172,11 @@ test('buildIndex twice at once uses the same segments, and one index is left', a
 })
 
 test('the lists of two indexes name the files that both share, with the same lengths and hashes', async () => {
-  const within = await temporaryFolder()
-  const made = [await make(2, within), await make(4, within)]
-  const lists = await Promise.all(made.map(({ folder }) => readFileList(folder)))
+  const made = await madeOnce()
+  const lists = await Promise.all(made.slice(0, 2).map(({ folder }) => readFileList(folder)))
   const [first = [], second = []] = lists.map((list) => (list.kind === 'list' ? list.files : []))
   const shared = first.filter(({ name }) => name !== 'copy.json')
   expect(shared).toHaveLength(4)
   expect(second).toEqual(expect.arrayContaining(shared))
-  for (const file of second) expect(await checkNamedFile(join(within, '4'), file)).toBeNull()
+  for (const file of second) expect(await checkNamedFile(join(parent, '4'), file)).toBeNull()
 })

@@ -5,6 +5,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
+import { isObject } from '../support/json-form.ts'
 import type { ValueType } from './value-types.ts'
 
 interface Spelling {
@@ -102,19 +103,18 @@ const kindOf = (value: unknown): string => {
  * @throws {ToolkitError} USAGE saying what was expected
  */
 export const checkCall = (call: string, table: Table, options: unknown): void => {
-  const refuse = (why: string, expected: string): never => {
-    throw new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
-  }
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    return refuse(`it was given ${kindOf(options)}`, 'one object with its options')
+  const refused = (why: string, expected: string): ToolkitError =>
+    new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
+  if (!isObject(options)) throw refused(`it was given ${kindOf(options)}`, 'one object with its options')
   const known = new Map(Object.entries(table).filter(([, { only }]) => only !== 'commands'))
   const given = new Map<string, unknown>(Object.entries(options).filter(([, value]) => value !== undefined))
   for (const name of given.keys())
-    if (!known.has(name)) refuse(`it has no option "${name}"`, `some of ${[...known.keys()].join(', ')}`)
+    if (!known.has(name))
+      throw refused(`it has no option "${name}"`, `some of ${[...known.keys()].join(', ')}`)
   for (const [name, { type, required }] of known) {
     const expected = type.expectedOfCall ?? type.expected
     if (!given.has(name)) {
-      if (required) refuse(`"${name}" is missing`, expected)
-    } else if (!type.fits(given.get(name))) refuse(`"${name}" is ${kindOf(given.get(name))}`, expected)
+      if (required) throw refused(`"${name}" is missing`, expected)
+    } else if (!type.fits(given.get(name))) throw refused(`"${name}" is ${kindOf(given.get(name))}`, expected)
   }
 }

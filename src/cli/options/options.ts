@@ -151,5 +151,10 @@ export interface YesOption {
 export const yesOption = (): Option => new Option('--yes', 'at a terminal: ask nothing, do it')
 
 /** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */
-export const isAsked = ({ yes, json }: YesOption & JsonOption): boolean =>
-  !yes && !json && process.stdin.isTTY === true && process.stderr.isTTY === true
+export const isAsked = ({
+  yes,
+  json,
+}: {
+  readonly yes?: boolean | undefined
+  readonly json?: boolean | undefined
+}): boolean => !yes && !json && process.stdin.isTTY === true && process.stderr.isTTY === true

@@ -1,0 +1,69 @@
+/** A command from the table of its options. */
+
+import { type Command, Option } from 'commander'
+import { ToolkitError } from '../core/errors.ts'
+import { type Entry, flagOf, type Table, type ValuesOf } from '../options/entry.ts'
+import { LAKE_HERE } from './config/loaded-config.ts'
+import { withExamples } from './help.ts'
+
+export interface CommandDeclaration<Options extends Table> {
+  readonly name: string
+  readonly summary: string
+  readonly description: string
+  readonly options: Options
+  readonly examples: readonly (readonly [line: string, about: string])[]
+  readonly run: (values: ValuesOf<Options>, command: Command) => Promise<void>
+}
+
+/** The words of an option's help: what it is, and what counts without it. */
+const aboutOf = ({ about, no, otherwise }: Entry): string =>
+  otherwise === undefined ? (no ?? about) : `${about} (default: ${otherwise})`
+
+/** Reads one argument. @throws {ToolkitError} USAGE naming the option as it is written */
+const reader =
+  (long: string, { type }: Entry) =>
+  (text: string, before?: unknown): unknown => {
+    const value = type.parse(text)
+    if (value === undefined)
+      throw new ToolkitError('USAGE', `Cannot read ${long} "${text}": expected ${type.expected}`)
+    return type.many && Array.isArray(value) ? [...(Array.isArray(before) ? before : []), ...value] : value
+  }
+
+/** A variable that is set to nothing is none. */
+const lakeOf = (one: Option, about: string, variable: string): Option => {
+  if (process.env[variable]) return one.env(variable)
+  one.description = `${about} (or ${variable}; else ${LAKE_HERE})`
+  return one
+}
+
+const optionOf = (name: string, entry: Entry): Option => {
+  const { type, flag = '', group, conflicts, required, variable } = entry
+  const long = flagOf(name, entry)
+  const short = flag.startsWith('--') ? '' : flag.slice(0, Math.max(0, flag.indexOf('--')))
+  const one = new Option(
+    `${short}${long}${type.argument === undefined ? '' : ` ${type.argument}`}`,
+    aboutOf(entry),
+  )
+  if (type.choices) one.choices(type.choices)
+  else if (type.argument !== undefined) one.argParser(reader(long, entry))
+  if (entry.default !== undefined) one.default(entry.default.value, entry.default.text)
+  if (group !== undefined) one.helpGroup(group)
+  if (conflicts !== undefined) one.conflicts(conflicts)
+  if (required) one.makeOptionMandatory()
+  return name === 'lake' && variable !== undefined ? lakeOf(one, entry.about, variable) : one
+}
+
+export const addCommand = <Options extends Table>(
+  program: Command,
+  { name, summary, description, options, examples, run }: CommandDeclaration<Options>,
+): Command => {
+  const command = program.command(name).summary(summary).description(description)
+  const known = Object.entries<Entry>(options).filter(([, { only }]) => only !== 'calls')
+  const made = known.map(([entry, declared]) => [entry, optionOf(entry, declared)] as const)
+  for (const [, one] of made) command.addOption(one)
+  command.action(async (given: Readonly<Record<string, unknown>>) => {
+    const values = made.map(([entry, one]) => [entry, given[one.attributeName()]] as const)
+    await run(Object.fromEntries(values) as ValuesOf<Options>, command)
+  })
+  return withExamples(command, examples)
+}

@@ -8,6 +8,10 @@ const PLACE = scratchPlace()
 
 const { unit: _, ...others } = testFiles(import.meta.dirname)
 
+// Files of `unit` and `integration` share processes: a process for each would take longer than its tests. So each file puts
+// back what it changes of its process; what it stubs of the environment is put back here.
+const SHARED = { isolate: false, unstubEnvs: true, unstubGlobals: true }
+
 export default defineConfig({
   test: {
     // Two cores that others use too: a test that hangs shall fail, one that is slow shall not.
@@ -23,10 +27,6 @@ export default defineConfig({
     pool: 'forks',
     // Two more than the two cores: tests wait for processes, servers and clocks.
     maxWorkers: 4,
-    // Files of `unit` and `integration` share processes: a process for each would take longer than its tests. So each file puts
-    // back what it changes of its process; what it stubs of the environment is put back here.
-    unstubEnvs: true,
-    unstubGlobals: true,
     setupFiles: ['test/support/catalog-setup.ts'],
     projects: [
       {
@@ -36,12 +36,12 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: Object.values(others).flat(),
           setupFiles: ['test/support/catalog-setup.ts', 'test/support/unit-setup.ts'],
-          isolate: false,
+          ...SHARED,
         },
       },
       ...Object.entries(others).map(([name, files]) => ({
         extends: true as const,
-        test: { name, include: [...files], isolate: name !== 'integration' },
+        test: { name, include: [...files], ...(name === 'integration' && SHARED) },
       })),
     ],
   },

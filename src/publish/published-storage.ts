@@ -9,6 +9,9 @@ import { storageOf } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { sha256Of } from '../support/hash.ts'
 
+/** Files that are written again have no hash. */
+const REWRITTEN = /\/(version-hint\.text|_last_checkpoint)$/
+
 export const publishedStorage = (lake: string): Storage => {
   const storage = storageOf(lake)
   return {
@@ -26,8 +29,8 @@ export const publishedStorage = (lake: string): Storage => {
       if (bytes === null) return null
       const record = await storage.read(publishedHashPath(path))
       const expected = record && readPublishedHash(record)
-      // Its publisher was killed between the two. A reader who may not write reads on.
-      if (record === null)
+      // The publisher was killed between file and hash. A reader who may not write reads on.
+      if (record === null && !REWRITTEN.test(path))
         await storage.replace(publishedHashPath(path), publishedHash(bytes)).catch(() => undefined)
       if (expected === null || expected === sha256Of(bytes)) return bytes
       throw new ToolkitError(

@@ -3,8 +3,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { readRows } from '../../src/jobs/common/read-rows.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
-import { query } from '../../src/jobs/query/query.ts'
+import { openQuery, query } from '../../src/jobs/query/query.ts'
 import { report } from '../../src/jobs/report/report.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { checkWords } from '../../src/report/checks.ts'
@@ -43,8 +44,10 @@ test('every statement on the page gives in query what stands in its table and it
     ...['drift-nights', 'quarantine-codes', 'quarantine-nights', 'quarantine-sources', 'rules', 'findings'],
     'companies',
   ])
+  const lakeQuery = await openQuery({ lake })
+  onTestFinished(() => lakeQuery.close())
   for (const { id, sql, columns, rows } of sections) {
-    const answer = await query({ lake, sql })
+    const answer = await readRows(await lakeQuery.run(sql))
     expect([id, rows]).toEqual([id, answer.map((row) => Object.values(row).map(shownAs))])
     if (answer[0]) expect(columns.map((name) => name.replaceAll(' ', '_'))).toEqual(Object.keys(answer[0]))
   }

@@ -88,7 +88,8 @@ const ofRecords =
     select: (
       rowsOf,
     ) => `SELECT * EXCLUDE (is_own, is_named) REPLACE (NULL::VARCHAR AS extra, ${HIDDEN_COLUMNS[content].join(', ')})
-FROM (SELECT *, internal_id IN (FROM persons.company) AS is_own, internal_id IN (FROM persons.named) AS is_named FROM ${rowsOf(name)})
+FROM (SELECT r.*, coalesce(p.is_own, false) AS is_own, coalesce(p.is_named, false) AS is_named
+  FROM ${rowsOf(name)} AS r LEFT JOIN persons.record AS p USING (internal_id))
 WHERE ${within(rights, anyAreas, 'country_code')}`,
   })
 

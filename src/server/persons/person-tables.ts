@@ -38,6 +38,10 @@ WHERE internal_id IN (FROM persons.id) OR number IN (FROM persons.number)`,
   UNION ALL SELECT internal_id FROM ${persons}
   WHERE person_id IN (FROM persons.id) OR number IN (FROM persons.number) OR birth IN (FROM persons.birth)
 ) WHERE internal_id IS NOT NULL`,
+  // A view of records joins this one table.
+  `CREATE OR REPLACE TABLE persons.record AS SELECT internal_id, bool_or(is_own) AS is_own, bool_or(NOT is_own) AS is_named FROM (
+  SELECT internal_id, true AS is_own FROM persons.company UNION ALL SELECT internal_id, false FROM persons.named
+) GROUP BY internal_id`,
 ]
 
 /** The tables in memory: protected persons are few. */

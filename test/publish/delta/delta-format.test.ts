@@ -69,6 +69,17 @@ test('publish and verify find a changed byte of what was published, and take it 
   })
 })
 
+test('a version whose publisher was killed before its hash gets it from the next one', async () => {
+  const lake = await smallLake(await temporaryFolder(), 1)
+  await publishDelta(lake)
+  const hash = join(lake, 'companies/_delta_log/_hashes/00000000000000000000.json.hash')
+  const written = await readFile(hash, 'utf8')
+  await rm(hash)
+  await publishDelta(lake)
+  expect(await readFile(hash, 'utf8')).toBe(written)
+  expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
+})
+
 const SPARK = { commitInfo: { operation: 'DELETE', engineInfo: 'Apache-Spark/4.1.1 Delta-Lake/4.3.1' } }
 
 test('publish writes one version for each snapshot that changes a table', async () => {

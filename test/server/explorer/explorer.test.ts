@@ -3,8 +3,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { query } from '../../../src/jobs/query/query.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { readRows } from '../../../src/jobs/common/read-rows.ts'
+import { openQuery, query } from '../../../src/jobs/query/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { ExplorerReply } from '../../../src/server/explorer/explorer.ts'
 import {
@@ -202,9 +203,11 @@ test('every section that a token may see is answered, and says its statement', a
 })
 
 test('the sections of the report say what query says', async () => {
+  const lakeQuery = await openQuery({ lake })
+  onTestFinished(() => lakeQuery.close())
   for (const { id } of await rowsOf('sections')) {
     const reply = await ask('section', { id })
-    expect([id, await query({ lake, sql: sqlOf(reply) })]).toEqual([id, rowsIn(reply)])
+    expect([id, await readRows(await lakeQuery.run(sqlOf(reply)))]).toEqual([id, rowsIn(reply)])
   }
 })
 

@@ -9,7 +9,6 @@ import { temporaryName, thisProcess } from '../../../../src/support/process-iden
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
 import { DEAD } from '../../../manifest/small-lake.ts'
 import { startChild } from '../../../support/children.ts'
-import { smallDisk } from '../../../support/small-disk.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { lengthEmbedder, loadServed, MEMORY_BYTES, requestOf, sampleLines } from '../served-lake.ts'
 
@@ -161,16 +160,6 @@ test('buildIndex never removes a folder that is no copy', async () => {
   await expect(buildIndex(requestOf(loaded, { folder }))).rejects.toMatchObject({ code: 'INDEX_UNUSABLE' })
   expect(await readdir(folder)).toEqual(['notes.txt'])
 })
-
-test.for([16, 400])(
-  'buildIndex onto a disk of %i KiB ends with DISK_FULL and leaves nothing',
-  async (kib, context) => {
-    const disk = await smallDisk(context, kib * 1024)
-    const making = buildIndex(requestOf(loaded, { folder: join(disk, '1') }))
-    await expect(making).rejects.toMatchObject({ code: 'DISK_FULL' })
-    expect(await readdir(disk)).toEqual([])
-  },
-)
 
 test('buildIndex makes an index of a lake without records', async () => {
   const folder = await newFolder()

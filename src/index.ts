@@ -11,15 +11,15 @@ export {
   type PullBatchFilesOptions,
   pullBatchFiles,
 } from './jobs/batch-files/pull-batch-files.ts'
-export { type CheckReport, check, type LakeCheckOptions } from './jobs/check/check.ts'
-export type { CheckResult, Expectations } from './jobs/check/check-loads.ts'
+export { type CheckReport, check } from './jobs/check/check.ts'
+export type { CheckResult } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
 export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
 export type { RunReport } from './jobs/common/run-report.ts'
-export { type CompactOptions, compact } from './jobs/compact/compact.ts'
+export { compact } from './jobs/compact/compact.ts'
 export type { CompactSummary } from './jobs/compact/compact-work.ts'
-export { type ConvertOptions, convert } from './jobs/convert/convert.ts'
-export { type ConvertedTo, type ConvertToOptions, convertTo } from './jobs/convert/convert-to.ts'
+export { convert } from './jobs/convert/convert.ts'
+export { type ConvertedTo, convertTo } from './jobs/convert/convert-to.ts'
 export type { CopyOptions, CopySummary } from './jobs/copy/copy.ts'
 export { copy } from './jobs/copy/copy.ts'
 export type { CopyProgress } from './jobs/copy/copy-files.ts'
@@ -30,10 +30,10 @@ export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor
 export type { MachineFinding } from './jobs/doctor/finding.ts'
 export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
-export { type GcOptions, gc } from './jobs/gc/gc.ts'
+export { gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
-export { openQuery, type QueryOptions, query } from './jobs/query/query.ts'
+export { openQuery, query } from './jobs/query/query.ts'
 export { type RecordsOptions, records } from './jobs/records/records.ts'
 export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
 export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
@@ -76,6 +76,19 @@ export {
   type UpdateTargetsOptions,
   updateTargets,
 } from './targets/update-targets.ts'
+
+// What they take, and what a lake's rows are.
+
+export type {
+  CompactOptions,
+  ConvertOptions,
+  ConvertToOptions,
+  Expectations,
+  GcOptions,
+  LakeCheckOptions,
+  QueryOptions,
+  Rows,
+} from './options/interfaces.ts'
 
 // Sources.
 

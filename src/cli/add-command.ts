@@ -1,8 +1,11 @@
 /** A command from the table of its options. */
 
-import { type Command, Option } from 'commander'
+import { Argument, type Command, Option } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
 import { type Entry, flagOf, type Table, type ValuesOf } from '../options/entry.ts'
+import { PARTITIONS } from '../options/lake-jobs.ts'
+import { makeRoomInPool } from '../options/value-types.ts'
+import { machineLimits } from '../support/machine-limits.ts'
 import { LAKE_HERE } from './config/loaded-config.ts'
 import { withExamples } from './help.ts'
 
@@ -36,8 +39,9 @@ const lakeOf = (one: Option, about: string, variable: string): Option => {
   return one
 }
 
-const optionOf = (name: string, entry: Entry): Option => {
-  const { type, flag = '', group, conflicts, required, variable } = entry
+/** An option of the command line. */
+export const optionOf = (name: string, entry: Entry): Option => {
+  const { type, flag = '', conflicts, implies, required, variable } = entry
   const long = flagOf(name, entry)
   const short = flag.startsWith('--') ? '' : flag.slice(0, Math.max(0, flag.indexOf('--')))
   const one = new Option(
@@ -46,11 +50,18 @@ const optionOf = (name: string, entry: Entry): Option => {
   )
   if (type.choices) one.choices(type.choices)
   else if (type.argument !== undefined) one.argParser(reader(long, entry))
-  if (entry.default !== undefined) one.default(entry.default.value, entry.default.text)
-  if (group !== undefined) one.helpGroup(group)
+  const { value, text } = entry.default ?? {}
+  // Commander writes a text in quotes by itself.
+  if (value !== undefined && !one.negate) one.default(value, typeof value === 'string' ? undefined : text)
   if (conflicts !== undefined) one.conflicts(conflicts)
+  if (implies !== undefined) one.implies({ ...implies })
   if (required) one.makeOptionMandatory()
   return name === 'lake' && variable !== undefined ? lakeOf(one, entry.about, variable) : one
+}
+
+const argumentOf = ({ argument = '', about, type }: Entry): Argument => {
+  const one = new Argument(argument, about)
+  return type.choices ? one.choices(type.choices) : one
 }
 
 export const addCommand = <Options extends Table>(
@@ -59,10 +70,25 @@ export const addCommand = <Options extends Table>(
 ): Command => {
   const command = program.command(name).summary(summary).description(description)
   const known = Object.entries<Entry>(options).filter(([, { only }]) => only !== 'calls')
-  const made = known.map(([entry, declared]) => [entry, optionOf(entry, declared)] as const)
-  for (const [, one] of made) command.addOption(one)
-  command.action(async (given: Readonly<Record<string, unknown>>) => {
-    const values = made.map(([entry, one]) => [entry, given[one.attributeName()]] as const)
+  const [positional, named] = [
+    known.filter(([, { argument }]) => argument !== undefined),
+    known.filter(([, { argument }]) => argument === undefined),
+  ]
+  for (const [, entry] of positional) command.addArgument(argumentOf(entry))
+  const made = named.map(([entry, declared]) => [entry, declared, optionOf(entry, declared)] as const)
+  for (const [, , one] of made) command.addOption(one)
+  // Before anything uses Node's pool.
+  if (options.threads === PARTITIONS) makeRoomInPool(machineLimits().cpus)
+  command.action(async () => {
+    const given = command.opts<Readonly<Record<string, unknown>>>()
+    const values = [
+      ...positional.map(([entry], at) => [entry, command.processedArgs[at] as unknown] as const),
+      // Of an option `--no-…` whose entry is what it says the value is the contrary.
+      ...made.map(([entry, { no }, one]) => {
+        const value = given[one.attributeName()]
+        return [entry, one.negate && no === undefined ? value === false || undefined : value] as const
+      }),
+    ]
     await run(Object.fromEntries(values) as ValuesOf<Options>, command)
   })
   return withExamples(command, examples)

@@ -3,8 +3,10 @@
  * stops it, and its result is printed when the lake is committed, whatever happens to its targets.
  */
 
-import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
+import type { ValuesOf } from '../options/entry.ts'
+import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
+import type { TARGETS } from '../options/targets.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
@@ -25,10 +27,27 @@ import { reportLines, warnOf } from './output/run-report.ts'
 import { amountOfThings } from './output/time-left.ts'
 import { watchRun } from './output/watch-run.ts'
 
+/** The values of a command that updates targets, by the names of its table. */
+export type JobValues = LakeOption &
+  Pick<ValuesOf<typeof TARGETS>, 'sinks' | 'publish' | 'adopt' | 'overwrite'> & {
+    readonly json?: boolean | undefined
+    readonly memoryBytes: number
+    readonly threads?: number | undefined
+    readonly localBytes?: number | undefined
+  }
+
+/** The same of a command without a table. */
 export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
   readonly memory: number
   readonly threads?: number
   readonly localBytes?: number
+}
+
+const namedOf = (flags: JobFlags | JobValues): JobValues => {
+  if (!('memory' in flags)) return flags
+  const { memory, sink, publish, ...rest } = flags
+  // Wrong names are refused with the other targets.
+  return { ...rest, memoryBytes: memory, sinks: sink, publish: publish as JobValues['publish'] }
 }
 
 /** Shows how far publications and sinks are, and what a person should know of them. */
@@ -60,16 +79,14 @@ const showTargets =
   }
 
 /** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
-const targetsOf = async (flags: JobFlags) => {
-  const { lake, publish = [], sink = [] } = flags
+const targetsOf = async ({ lake, publish, sinks, adopt, overwrite }: JobValues) => {
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
     section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
-  const sinks = { sinks: sink, sinkTake, adopt: flags.adopt, overwrite: flags.overwrite }
-  if (publish.length === 0) return { lake, ...sinks }
-  const { readFormats } = await import('../targets/update-targets.ts')
+  const targets = { lake, sinks, sinkTake, adopt, overwrite }
+  if (publish === undefined || publish.length === 0) return targets
   const { catalogFromEnvironment } = await import('../targets/catalog-environment.ts')
-  return { lake, ...sinks, publish: readFormats(publish), catalog: catalogFromEnvironment() }
+  return { ...targets, publish, catalog: catalogFromEnvironment() }
 }
 
 const PUBLISHED_KEPT = 'what is published and delivered is kept'
@@ -80,12 +97,13 @@ const PUBLISHED_KEPT = 'what is published and delivered is kept'
  * @param meanwhile the note when the job is interrupted before its commit
  */
 export const runJob = async <Done>(
-  flags: JobFlags,
+  flags: JobFlags | JobValues,
   job: (options: CommonOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
-  const targets = await targetsOf(flags)
+  const values = namedOf(flags)
+  const targets = await targetsOf(values)
   const line = new ProgressLine({ terminalOnly: flags.json === true })
   let committed = false
   const onCommitted = async (done: Done): Promise<void> => {
@@ -93,7 +111,7 @@ export const runJob = async <Done>(
     line.clear()
     await print(done)
   }
-  const { memory: memoryBytes, threads, localBytes } = flags
+  const { memoryBytes, threads, localBytes } = values
   const options = { ...targets, memoryBytes, threads, localBytes, onCommitted }
   try {
     await interruptible(
@@ -117,7 +135,7 @@ export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
 export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
   if (!flags.publish && !flags.sink) return
   const { checkTargets } = await import('../targets/update-targets.ts')
-  await checkTargets(await targetsOf(flags))
+  await checkTargets(await targetsOf(namedOf(flags)))
 }
 
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}

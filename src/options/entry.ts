@@ -15,18 +15,22 @@ interface Spelling {
   readonly doc?: string
   /** The option of the command line where its name does not follow; with `-p, ` before it a short one. */
   readonly flag?: string
+  /** How a command shows it where it is no option but an argument: `<path...>`, `[sql]`. */
+  readonly argument?: string
   /** The words of `--no-…`, which is the option where the value is true without it. */
   readonly no?: string
-  /** The key of the file where its name does not follow. */
+  /** The section of the file where it is a key; `''` is the top. */
+  readonly section?: string
+  /** That key where its name does not follow. */
   readonly key?: string
   /** The environment variable that takes precedence over the file. */
   readonly variable?: string
   /** Who knows it. @default both */
   readonly only?: 'calls' | 'commands'
-  /** The heading of the help that it stands under, in a command with many. */
-  readonly group?: string
   /** Options that it cannot be used with, as the command line names their values. */
   readonly conflicts?: string
+  /** Values of other options of the command that follow from it. */
+  readonly implies?: Readonly<Record<string, unknown>>
 }
 
 export interface Entry<T = unknown, Always extends boolean = boolean> extends Spelling {
@@ -43,39 +47,89 @@ export interface Entry<T = unknown, Always extends boolean = boolean> extends Sp
 
 export type Table = Readonly<Record<string, Entry>>
 
-/** The values of a table as a job works with them. */
+type ValueOf<E extends Entry> = E['type'] extends ValueType<infer V> ? V : never
+/** The names of a table that a job always has a value of. */
+type AlwaysIn<T> = { [Name in keyof T]: T[Name] extends Entry<unknown, true> ? Name : never }[keyof T]
+
+type OfCommand<T, Name extends keyof T> = T[Name] extends { readonly only: 'calls' } ? never : Name
+/** An argument that a command can do without is not always there. */
+type AlwaysInCommand<T, Name extends keyof T> = T[Name] extends { readonly argument: `[${string}` }
+  ? never
+  : Name & AlwaysIn<T>
+
+/** The values of a command. */
 export type ValuesOf<T extends Table> = {
-  readonly [Name in keyof T as T[Name] extends Entry<unknown, true>
-    ? Name
-    : never]: T[Name]['type'] extends ValueType<infer V> ? V : never
+  readonly [Name in keyof T as AlwaysInCommand<T, OfCommand<T, Name>>]: ValueOf<T[Name]>
 } & {
-  readonly [Name in keyof T as T[Name] extends Entry<unknown, true> ? never : Name]?:
-    | (T[Name]['type'] extends ValueType<infer V> ? V : never)
+  readonly [Name in keyof T as Exclude<OfCommand<T, Name>, AlwaysInCommand<T, OfCommand<T, Name>>>]?:
+    | ValueOf<T[Name]>
     | undefined
 }
 
+/** Those of them that the job takes, too. */
+export type AskedOf<T extends Table> = {
+  readonly [Name in keyof ValuesOf<T> as Name extends keyof T
+    ? T[Name] extends { readonly only: 'commands' }
+      ? never
+      : Name
+    : never]: ValuesOf<T>[Name]
+}
+
+/** What a command hands on to the job. */
+export const askedOf = <T extends Table>(table: T, values: ValuesOf<T>): AskedOf<T> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([name]) => table[name] !== undefined && table[name].only !== 'commands'),
+  ) as unknown as AskedOf<T>
+
+/** The options of a call as its job works with them: what has a default is there. @template Options as they were given */
+export type Read<Options, T extends Table> = {
+  readonly [Name in Extract<keyof Options, AlwaysIn<T>>]-?: ValueOf<T[Name]>
+} & Omit<Options, AlwaysIn<T> & string>
+
 /** An option that may be left out. */
-export const option = <T>(type: ValueType<T>, about: string, more: Spelling = {}): Entry<T, false> => ({
-  ...{ about, type, required: false, always: false },
-  ...more,
+export const option = <T, const More extends Spelling = Record<never, never>>(
+  type: ValueType<T>,
+  about: string,
+  more?: More,
+): Entry<T, false> & NoInfer<More> => ({
+  about,
+  type,
+  required: false,
+  always: false,
+  ...(more as NoInfer<More>),
 })
 
 /** An option that must be given. */
-export const needed = <T>(type: ValueType<T>, about: string, more: Spelling = {}): Entry<T, true> => ({
-  ...{ about, type, required: true, always: true },
-  ...more,
-})
-
-/** An option with a default. @param text the default as a person writes it */
-export const withDefault = <T>(
+export const needed = <T, const More extends Spelling = Record<never, never>>(
   type: ValueType<T>,
   about: string,
-  text: string,
-  more: Spelling & { readonly value?: T } = {},
-): Entry<T, true> => {
-  const { value = type.parse(text), ...spelling } = more
-  if (value === undefined) throw new TypeError(`Default "${text}" of an option is not ${type.expected}`)
-  return { about, type, required: false, always: true, default: { value, text }, ...spelling }
+  more?: More,
+): Entry<T, true> & NoInfer<More> => ({
+  about,
+  type,
+  required: true,
+  always: true,
+  ...(more as NoInfer<More>),
+})
+
+/** An option with a default. @param by the default as a person writes it; with its value where its type cannot read that */
+export const withDefault = <T, const More extends Spelling = Record<never, never>>(
+  type: ValueType<T>,
+  about: string,
+  by: string | { readonly value: T; readonly text: string },
+  more?: More,
+): Entry<T, true> & Required<Pick<Entry<T>, 'default'>> & NoInfer<More> => {
+  const read = typeof by === 'string' ? type.parse(by) : by.value
+  const text = typeof by === 'string' ? by : by.text
+  if (read === undefined) throw new TypeError(`Default "${text}" of an option is not ${type.expected}`)
+  return {
+    about,
+    type,
+    required: false,
+    always: true,
+    default: { value: read, text },
+    ...(more as NoInfer<More>),
+  }
 }
 
 const spelled = (name: string, between: string): string =>
@@ -95,14 +149,18 @@ const kindOf = (value: unknown): string => {
   return kind === 'object' ? 'an object' : kind === 'undefined' ? 'nothing' : `a ${kind}`
 }
 
+/** A number may be shown: it is no secret. */
+const shown = (value: unknown): string => (typeof value === 'number' ? `${value}` : kindOf(value))
+
 /**
- * Refuses a wrong call before any work: options that are no object, that lack one, have an unknown one, or one of another type.
- * An option that is `undefined` counts as absent. Quotes no value: it may be a token.
+ * Reads the options of a call, before any work: refuses what is no object, lacks one, has an unknown one, or one of another type.
+ * An option that is `undefined` counts as absent. Quotes no text: it may be a token.
  *
  * @param call name of the function
+ * @returns the options with their defaults
  * @throws {ToolkitError} USAGE saying what was expected
  */
-export const checkCall = (call: string, table: Table, options: unknown): void => {
+export const readCall = (call: string, table: Table, options: unknown): Readonly<Record<string, unknown>> => {
   const refused = (why: string, expected: string): ToolkitError =>
     new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
   if (!isObject(options)) throw refused(`it was given ${kindOf(options)}`, 'one object with its options')
@@ -111,10 +169,14 @@ export const checkCall = (call: string, table: Table, options: unknown): void =>
   for (const name of given.keys())
     if (!known.has(name))
       throw refused(`it has no option "${name}"`, `some of ${[...known.keys()].join(', ')}`)
-  for (const [name, { type, required }] of known) {
+  for (const [name, { type, required, default: otherwise }] of known) {
     const expected = type.expectedOfCall ?? type.expected
-    if (!given.has(name)) {
+    const value = given.get(name)
+    if (value === undefined) {
       if (required) throw refused(`"${name}" is missing`, expected)
-    } else if (!type.fits(given.get(name))) throw refused(`"${name}" is ${kindOf(given.get(name))}`, expected)
+      if (otherwise !== undefined) given.set(name, otherwise.value)
+    } else if (!type.fits(value)) throw refused(`"${name}" is ${shown(value)}`, expected)
+    else if (type.ofCall) given.set(name, type.ofCall(value))
   }
+  return Object.fromEntries(given)
 }

@@ -7,13 +7,14 @@ import { callback, object, trueOrFalse, whole } from './value-types.ts'
 export const GC = {
   lake: LAKE,
   keep: option(whole(), 'newest snapshots to keep', {
-    otherwise: 'all',
+    ...{ section: 'gc', otherwise: 'all' },
     doc: 'Newest snapshots to keep; older ones, and what only they list, are removed.',
   }),
   keepDays: option(
     whole(),
     'days back from now as of which the lake can still be read; with --keep at least so many snapshots stay',
     {
+      section: 'gc',
       doc: 'Days back from now as of which the lake can still be read: older snapshots, and what only they list, are removed. With `keep` at least so many are kept. @default all',
     },
   ),

@@ -3,7 +3,11 @@
  */
 
 import { resolve } from 'node:path'
+import { ToolkitError } from '../core/errors.ts'
 import { BUCKET_FORM, isBucket } from '../core/lake-address.ts'
+import { DEFAULT_THREADS } from '../core/memory-shares.ts'
+import { CSV_DELIMITERS, type CsvDelimiter } from '../sink/file-format.ts'
+import { passwordVariable } from '../sink/targets.ts'
 import { isObject } from '../support/json-form.ts'
 import { parseDuration, parseShare, parseSize } from '../support/quantities.ts'
 
@@ -22,6 +26,8 @@ export interface ValueType<T = unknown> {
   readonly parse: (text: string) => T | undefined
   /** Whether a call may give it. */
   readonly fits: (value: unknown) => boolean
+  /** What a call that may give it means by it. @default the same */
+  readonly ofCall?: (value: unknown) => T | undefined
   /** Reads a value of the file. @returns `undefined` for what it is not */
   readonly read: (value: unknown) => T | undefined
   readonly schema: JsonSchema
@@ -61,6 +67,12 @@ export const path = (argument = '<file>'): ValueType<string> => ({
   inFolder: resolved,
 })
 
+/** Rules by name in a call; elsewhere the folder of their files. */
+export const folderOfRules: ValueType<string> = {
+  ...path('<folder>'),
+  ...{ ts: 'Readonly<Record<string, string>>', expectedOfCall: 'an object', fits: isObject },
+}
+
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 const isLakeAddress = (text: string): boolean =>
   text !== '' && !text.startsWith('-') && (isBucket(text) || !/^[^/]*:\/\//.test(text))
@@ -73,9 +85,21 @@ export const lakeAddress: ValueType<string> = textRead({
   inFolder: resolved,
 })
 
+/** Arguments are seen by others: in the list of processes, in the shell's history, in logs of CI. @throws {ToolkitError} USAGE */
+const withoutPassword = (address: string): string => {
+  const name = passwordVariable(address)
+  if (name === undefined) return address
+  throw new ToolkitError(
+    'USAGE',
+    'Cannot use an address of a database with its password in it: the list of processes shows arguments to others; ' +
+      `leave it out and set ${name}, or put it into ~/.pgpass`,
+  )
+}
+
 /** `csv:out`, `firms.duckdb`, `postgres://db/firms`. */
 export const target: ValueType<string> = {
   ...plainText('<url>'),
+  parse: withoutPassword,
   expected: 'the address of a target, such as "csv:out"',
   inFolder: (value, folder) => {
     const [, scheme = '', rest = ''] = /^([a-z0-9]{2,}:)?(.*)$/s.exec(isText(value) ? value : '') ?? []
@@ -111,6 +135,39 @@ export const whole = (least = 1, most = MOST): ValueType<number> => {
   }
 }
 
+/** Clamp typos: no machine has more threads. */
+const MOST_THREADS = 1024
+
+/** DuckDB keeps a thread of Node's pool busy for each partition; reading and decoding need theirs beside it. */
+export const makeRoomInPool = (threads: number): void => {
+  if (threads > DEFAULT_THREADS) process.env.UV_THREADPOOL_SIZE ??= String(threads + 2)
+}
+
+export const threadCount: ValueType<number> = {
+  ...whole(),
+  parse: (text) => {
+    const found = whole().parse(text)
+    if (found === undefined) return undefined
+    const threads = Math.min(found, MOST_THREADS)
+    makeRoomInPool(threads)
+    return threads
+  },
+}
+
+/** Its owner must be able to work in it, and a folder into which everybody may write is no place for data. */
+const [NEEDED, REFUSED] = [0o700, 0o5002]
+
+/** Mode bits as `chmod` takes them. */
+export const modeBits: ValueType<number> = {
+  ...whole(0),
+  expected: 'one in octal with all rights for its owner and no writing for others, such as 0700 or 2770',
+  argument: '<mode>',
+  parse: (text) => {
+    const mode = /^[0-7]{3,4}$/.test(text) ? Number.parseInt(text, 8) : 0
+    return (mode & NEEDED) === NEEDED && (mode & REFUSED) === 0 ? mode : undefined
+  },
+}
+
 const isNumber = (value: unknown): value is number => typeof value === 'number' && !Number.isNaN(value)
 
 /** A number above 0. */
@@ -128,6 +185,13 @@ export const rate: ValueType<number> = {
 /** Of what people write with a unit, and a call as a number. */
 const quantity = (type: TextType<number>): ValueType<number> =>
   textRead({ expectedOfCall: 'a number', ts: 'number', fits: isNumber, ...type })
+
+/** Of a server. */
+export const serverAddress: ValueType<string> = textRead({
+  expected: 'HOST:PORT, such as 127.0.0.1:7233',
+  argument: '<host:port>',
+  parse: (text) => (/^[^\s/:@]+:\d{1,5}$|^\[[\da-fA-F:]+\]:\d{1,5}$/.test(text) ? text : undefined),
+})
 
 /** In milliseconds. */
 export const duration = (argument = '<time>'): ValueType<number> =>
@@ -150,25 +214,25 @@ export const share: ValueType<number> = quantity({
   parse: parseShare,
 })
 
-/** In bytes. */
-export const size = (least = 1): ValueType<number> =>
+/** In bytes. @param text the least, as a person writes it */
+export const size = (least = 1, text?: string): ValueType<number> =>
   quantity({
-    expected: 'bytes such as "1GiB" or "512MB"',
+    expected: text === undefined ? 'bytes such as "1GiB" or "512MB"' : `bytes from ${text}, such as "512MiB"`,
     argument: '<bytes>',
-    parse: (text) => {
-      const bytes = Math.round(parseSize(text) ?? 0)
+    parse: (given) => {
+      const bytes = Math.round(parseSize(given) ?? 0)
       return Number.isSafeInteger(bytes) && bytes >= least ? bytes : undefined
     },
   })
 
-/** A number of things, or a share of all. */
-export type Limit =
+/** A number of lines, or of companies, or a share of all. */
+export type QuarantineLimit =
   | { readonly kind: 'count'; readonly lines: number }
   | { readonly kind: 'share'; readonly share: number }
 
 /** A text as a person writes it, a count, or a number below 1, which is a share. */
-export const readLimit = (value: unknown): Limit | undefined => {
-  if (isObject(value)) return value as unknown as Limit
+export const readLimit = (value: unknown): QuarantineLimit | undefined => {
+  if (isObject(value)) return value as unknown as QuarantineLimit
   if (isText(value) && /^\d+$/.test(value)) return readLimit(Number(value))
   const part = isText(value)
     ? parseShare(value)
@@ -181,13 +245,14 @@ export const readLimit = (value: unknown): Limit | undefined => {
     : undefined
 }
 
-export const limit: ValueType<Limit> = {
+export const limit: ValueType<QuarantineLimit> = {
   expected: 'a count such as 25, or a share such as "5%"',
   expectedOfCall: 'a count such as 25, or a share such as 0.05 or "5%"',
   ts: 'number | string | QuarantineLimit',
   argument: '<limit>',
   parse: readLimit,
   fits: (value) => readLimit(value) !== undefined,
+  ofCall: readLimit,
   read: (value) => (isObject(value) ? undefined : readLimit(value)),
   schema: {
     anyOf: [
@@ -219,16 +284,21 @@ export const day: ValueType<string> = textRead({
 })
 
 /** One of some texts. */
-export const choiceOf = <const Value extends string>(...values: readonly Value[]): ValueType<Value> =>
-  textRead<Value>({
+export const choiceOf = <const Value extends string>(
+  argument: string,
+  ...values: readonly Value[]
+): ValueType<Value> & { readonly choices: readonly Value[] } => ({
+  ...textRead<Value>({
+    argument,
     expected: values.map((one) => `"${one}"`).join(' or '),
     expectedOfCall: `one of ${values.join(', ')}`,
     ts: values.map((one) => `'${one}'`).join(' | '),
     parse: (text) => values.find((one) => one === text),
     fits: (value) => values.some((one) => one === value),
     schema: { enum: values },
-    choices: values,
-  })
+  }),
+  choices: values,
+})
 
 /** @param first besides a type this text */
 export const orText = <const Value extends string, T>(
@@ -246,8 +316,11 @@ export const orText = <const Value extends string, T>(
 /** A list; on the command line an option that may be repeated. */
 export const manyOf = <T>(type: ValueType<T>): ValueType<readonly T[]> => ({
   expected: `a list, each ${type.expected}`,
-  expectedOfCall: 'a list of strings',
-  ts: `readonly ${type.ts}[]`,
+  expectedOfCall:
+    type.expectedOfCall === 'a string'
+      ? 'a list of strings'
+      : `a list, each ${type.expectedOfCall ?? type.expected}`,
+  ts: `readonly ${/ \| /.test(type.ts) ? `(${type.ts})` : type.ts}[]`,
   ...(type.argument !== undefined && { argument: type.argument }),
   many: true,
   parse: (text) => {
@@ -322,8 +395,38 @@ export const abortSignal: ValueType<AbortSignal> = onlyOfCalls(
   (value) => value instanceof AbortSignal,
 )
 
-/** What is one of several types in a call. */
-export const either = <T>(ts: string, ...types: readonly ValueType[]): ValueType<T> =>
-  onlyOfCalls(ts, types.map((one) => one.expectedOfCall ?? one.expected).join(' or '), (value) =>
-    types.some(({ fits }) => fits(value)),
-  )
+/** A text, or what a program makes of one. */
+const orObject = (ts: string, expectedOfCall: string) => ({
+  ...{ ts, expectedOfCall },
+  fits: (value: unknown): boolean => isText(value) || isObject(value),
+})
+
+export const hashKey: ValueType<string> = {
+  ...plainText(),
+  ...orObject('string | Uint8Array', 'a string or an object'),
+}
+
+/** Addresses of targets; a call may give sinks, too. */
+export const sinkAddresses: ValueType<readonly string[]> = {
+  ...manyOf({ ...target, ...orObject('DeliverySink | string', 'an address or a sink') }),
+  expected: manyOf(target).expected,
+  expectedOfCall: 'a list of addresses and sinks',
+}
+
+/** What a conversion reads: on the command line paths alone. */
+export const inputs: ValueType<readonly string[]> = {
+  ...manyOf({ ...path(), ...orObject('Input', 'a path or a source') }),
+  ts: 'Input | readonly Input[]',
+  expectedOfCall: 'paths and sources',
+  fits: (value) => [value].flat().every((one) => isText(one) || isObject(one)),
+}
+
+const DELIMITERS: Readonly<Record<string, CsvDelimiter>> = { ',': ',', ';': ';', tab: '\t', '|': '|' }
+
+/** Between two cells of CSV. */
+export const delimiter: ValueType<CsvDelimiter> = {
+  ...textRead<CsvDelimiter>({ expected: '', parse: (text) => DELIMITERS[text], argument: '<char>' }),
+  fits: (value) => CSV_DELIMITERS.some((one) => one === value),
+  expectedOfCall: `one of ${CSV_DELIMITERS.join(', ')}`,
+  ...{ expected: '",", ";", "|" or tab', ts: 'CsvDelimiter' },
+}

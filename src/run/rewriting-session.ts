@@ -5,6 +5,7 @@
 
 import { discardLoaded } from '../commit/files-of-run.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../core/memory-shares.ts'
 import { Engine, engineError, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { keepOrder } from '../lake/tables/sort-rows.ts'
@@ -12,7 +13,6 @@ import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { discard } from '../support/durable-files.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from './memory-shares.ts'
 import type { RunScope } from './with-run.ts'
 
 export interface RewritingOptions {

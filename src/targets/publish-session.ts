@@ -1,6 +1,7 @@
 /** The session of publishing: DuckDB with the memory that it may use, and a folder that is removed after the work. */
 
 import { rm } from 'node:fs/promises'
+import { queryMemory } from '../core/memory-shares.ts'
 import { Engine } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { defaultLocalBytes } from '../lake/files/fetch-tables.ts'
@@ -8,7 +9,6 @@ import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { listManifest } from '../manifest/snapshots/snapshots.ts'
 import type { PublishContext } from '../publish/publication.ts'
 import { SupersededRows } from '../publish/superseded-rows.ts'
-import { queryMemory } from '../run/memory-shares.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 

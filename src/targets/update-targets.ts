@@ -4,35 +4,12 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { DeliverySink } from '../core/sink.ts'
 import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import { compileProjection } from '../lake/projection/compile-projection.ts'
-import type { Projection } from '../lake/projection/projection.ts'
-import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import type { TargetOptions } from '../options/interfaces.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
-
-/** Targets that are kept up to date with a lake. */
-export interface TargetOptions {
-  /** Formats in which the tables are published, in place, for other engines. @default none */
-  readonly publish?: readonly TableFormatName[] | undefined
-  /** The catalog that keeps the metadata of Iceberg tables. @default none: it stands in the lake */
-  readonly catalog?: CatalogOptions | undefined
-  /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
-  readonly sinks?: readonly (DeliverySink | string)[] | undefined
-  /** Rows of the lake that the sinks receive. @default everything */
-  readonly sinkTake?: Projection | undefined
-  /** Hands sinks of another lake over to this one. @default false: they are refused */
-  readonly adopt?: boolean | undefined
-  /** Loads targets anew that show what the lake has lost, such as after a backup took its place. @default false: they are refused */
-  readonly overwrite?: boolean | undefined
-  /**
-   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
-   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
-   */
-  readonly hashKey?: string | Uint8Array | undefined
-}
 
 /** Progress of updating targets. */
 export type TargetEvent =

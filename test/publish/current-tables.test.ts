@@ -3,7 +3,7 @@
 import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { gc } from '../../src/jobs/gc/gc.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
@@ -77,7 +77,7 @@ test('tables of current rows follow loads, restatements, a compaction and gc', a
   await restate(folder, 4)
   await publishCurrent(lake)
   await expectCurrent(lake, 'after a restatement')
-  await compactLake({ lake })
+  await compact({ lake })
   await publishCurrent(lake)
   await expectCurrent(lake, 'after a compaction')
   expect((await icebergFiles(lake, 'financials')).deletes).toEqual([])

@@ -39,7 +39,7 @@ export const loadSample = async (
   await writeSample(batches, { companies, seed, files: 1, small: true, awkward: 0.1, content }, 1)
   const names = (await readdir(batches)).filter((name) => name.endsWith('.br'))
   // Other records of the same companies may have their figures in another currency.
-  const options = { limit: { kind: 'share', share: 0.5 }, changeCurrency: true } as const
+  const options = { maxQuarantined: { kind: 'share', share: 0.5 }, changeCurrency: true } as const
   await runIn(batches, join(folder, 'lake'), names, options)
 }
 

@@ -48,7 +48,7 @@ export const openPullBench = async (options: FakeServiceOptions): Promise<PullBe
         fake.url,
         { content: 'companies', search: SWEDEN, pageSize: 10, cap, ...settings },
         {
-          ...{ lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+          ...{ lake, service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
           onPull: (event) => events.push(event),
           ...more,
         },

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
+import type { QuarantineLimit } from '../../src/options/value-types.ts'
 import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
@@ -165,7 +165,7 @@ export const pullFrom = (
   return pullSearch(
     url,
     { content, ...currency, search: SEARCH, pageSize: PAGE_SIZE, cap: 100_000, ...settings },
-    { lake, service, concurrency: 1, limit },
+    { lake, service, concurrency: 1, maxQuarantined: limit },
   )
 }
 
@@ -174,7 +174,7 @@ export const batchesFrom = (
   lake: string,
 ): Promise<unknown> =>
   pullBatches(url, { kind: 'all' }, false, {
-    ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
+    ...{ lake, service, concurrency: 1, maxQuarantined: { kind: 'count', lines: 0 } },
   })
 
 /** What a page has in place of nothing is nothing. */

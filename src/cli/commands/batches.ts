@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { servingMemory } from '../../core/memory-shares.ts'
 import { nothingReason, skippedFiles } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
 import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
-import { servingMemory } from '../../run/memory-shares.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'

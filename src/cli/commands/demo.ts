@@ -5,10 +5,10 @@
 
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../core/memory-shares.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { IS_CHECKOUT, PACKAGE_FOLDER } from '../../support/own-package.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
@@ -39,7 +39,7 @@ export const addDemo = (program: Command): void => {
 const runDemo = async ({ lake }: LakeOption): Promise<void> => {
   const flags = {
     lake,
-    maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+    maxQuarantined: MAX_QUARANTINED.default.value,
     memory: DEFAULT_MEMORY_BYTES,
     threads: DEFAULT_THREADS,
     maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,

@@ -51,7 +51,7 @@ export const addMcp = (program: Command): void => {
 const runMcp = async (options: McpFlags): Promise<void> => {
   const { lake, query, files, queryTimeout, memory, threads } = options
   const { serveAgents } = await import('../../mcp/serve-agents.ts')
-  const { queryMemory } = await import('../../run/memory-shares.ts')
+  const { queryMemory } = await import('../../core/memory-shares.ts')
   const { logError } = await import('../output/report-error.ts')
   await interruptible(
     (signal) =>

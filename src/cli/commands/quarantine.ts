@@ -5,8 +5,8 @@
 
 import { type Command, Option } from 'commander'
 import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
+import { DECODE_LIMITS } from '../../core/decode-limits.ts'
 import { REJECT_CODES } from '../../core/lines.ts'
-import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import type { ReplayReport } from '../../jobs/replay/replay.ts'
 import { formatCount } from '../../support/format.ts'

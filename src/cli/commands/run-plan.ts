@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
 import type { Content } from '../../contract/objects.ts'
-import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
+import { DECODE_LIMITS } from '../../core/decode-limits.ts'
 import type { PlanRunOptions, RunLoad } from '../../jobs/steps/run-steps.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { withExamples } from '../help.ts'

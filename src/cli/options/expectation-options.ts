@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Expectations } from '../../jobs/check/check-loads.ts'
+import type { Expectations } from '../../options/interfaces.ts'
 import { parseDuration, parseShare } from '../../support/quantities.ts'
 import { wholeNumber } from './options.ts'
 

@@ -1,7 +1,6 @@
 /** Options of the commands that search: what is asked for. */
 
 import { Argument, Option } from 'commander'
-import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
@@ -9,6 +8,9 @@ import { readReason, systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { PullSettings } from '../../jobs/pull/pull-settings.ts'
 import { parseSearch } from '../../jobs/pull/search.ts'
+import { MAX_GONE } from '../../options/lake-jobs.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
+import { optionOf } from '../add-command.ts'
 import { wholeNumber } from './options.ts'
 
 export interface SearchOptions {
@@ -57,15 +59,7 @@ export interface MaxGoneFlag {
   readonly maxGone: QuarantineLimit
 }
 
-export const maxGoneOption = (): Option =>
-  new Option(
-    '--max-gone <limit>',
-    'mark none as gone if more than this many companies would be: a count, or a share such as 5%',
-  )
-    .argParser(parseMaxGone)
-    .default(parseMaxGone(DEFAULT_MAX_GONE), DEFAULT_MAX_GONE)
-    // A run that many machines work on marks none.
-    .conflicts('engine')
+export const maxGoneOption = (): Option => optionOf('maxGone', MAX_GONE)
 
 export interface RequireOption {
   readonly requireRecords?: true

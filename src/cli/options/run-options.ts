@@ -5,19 +5,17 @@
 
 import { stat } from 'node:fs/promises'
 import { Option } from 'commander'
-import {
-  DEFAULT_MAX_QUARANTINED,
-  parseQuarantineLimit,
-  type QuarantineLimit,
-} from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isBucket } from '../../core/lake-address.ts'
+import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../core/memory-shares.ts'
 import { TABLE_FORMAT_NAMES } from '../../core/table-formats.ts'
 import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
 import { passwordVariable, TARGET_FORMS } from '../../sink/targets.ts'
 import { machineLimits } from '../../support/machine-limits.ts'
 import { parseSize } from '../../support/quantities.ts'
+import { optionOf } from '../add-command.ts'
 import { note } from '../output/print.ts'
 import { overwriteOption, repeated, wholeNumber } from './options.ts'
 
@@ -150,9 +148,7 @@ export const skipBadFilesOption = (): Option =>
 
 /** Options that a run may be given again when it is resumed. */
 export const workOptions = (): Option[] => [
-  new Option('--max-quarantined <limit>', 'most bad lines to commit with: a count, or a share such as 5%')
-    .argParser(parseQuarantineLimit)
-    .default(parseQuarantineLimit(DEFAULT_MAX_QUARANTINED), DEFAULT_MAX_QUARANTINED),
+  optionOf('maxQuarantined', MAX_QUARANTINED),
   memoryOption(),
   partitionsOption(),
   changeCurrencyOption(),

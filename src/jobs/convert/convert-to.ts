@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { ConvertOptions } from '../../options/interfaces.ts'
 import {
   EXPORT_OPTIONS,
   type ExportOptions,
@@ -21,7 +22,7 @@ import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { query } from '../query/query.ts'
-import { CONVERT_OPTIONS, type ConvertOptions, convert, sourcesOfInputs } from './convert.ts'
+import { CONVERT_OPTIONS, convert, sourcesOfInputs } from './convert.ts'
 
 type LoadPart = Pick<
   ConvertOptions,

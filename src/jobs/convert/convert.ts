@@ -5,6 +5,7 @@ import { checkOptions, each, is, type OptionTypes } from '../../core/check-optio
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
 import type { KeepsRecord } from '../../load/record-filter.ts'
+import type { LoadOptions } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
@@ -15,14 +16,8 @@ import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { Input } from '../common/inputs.ts'
-import {
-  LOAD_OPTIONS,
-  type LoadOptions,
-  limitsGiven,
-  measured,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { withTargets } from '../common/lake-job.ts'
+import { LOAD_OPTIONS, limitsGiven, measured, settingsOf } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 
 /** Options of `convert`. */

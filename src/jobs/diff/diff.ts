@@ -2,12 +2,12 @@
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { listSnapshots, readRoot, readSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
 
 /** Options of `diff` and `openDiff`. */

@@ -3,25 +3,19 @@
  * section.
  */
 
-import { DEFAULT_MAX_QUARANTINED, parseMaxGone, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
 import type { FileSettings } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import type { Expectations, TargetOptions } from '../../options/interfaces.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import { createService, type Service, type ServiceOptions } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import {
-  checkTargets,
-  readFormats,
-  type TargetEvent,
-  type TargetOptions,
-  updateTargets,
-} from '../../targets/update-targets.ts'
-import type { Expectations } from '../check/check-loads.ts'
+import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
 import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
@@ -141,7 +135,11 @@ export const nightOf = async (
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings, onWarning)
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
-  const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
+  const {
+    max_quarantined: maxQuarantined = MAX_QUARANTINED.default.value,
+    max_gone,
+    skip_bad_files,
+  } = settings.load ?? {}
   const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}
   const { hash_key_env, hash_key_file } = settings.take ?? {}
   const hashKey = await hashKeyOf({
@@ -166,8 +164,8 @@ export const nightOf = async (
     ...{ lake, loads, service, targets },
     machine: { memoryBytes, threads, localBytes },
     load: {
-      limit: parseQuarantineLimit(String(max_quarantined)),
-      maxGone: max_gone === undefined ? undefined : parseMaxGone(String(max_gone)),
+      maxQuarantined,
+      maxGone: max_gone,
       skipBadFiles: skip_bad_files,
       maxUnknownPerRecord: max_unknown_per_record,
       maxUnknownNames: max_unknown_names,

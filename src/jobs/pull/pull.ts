@@ -13,13 +13,13 @@ import type { PullJob, RunPlan, SyncJob } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { withTargets } from '../common/lake-job.ts'
 import {
   allDelivered,
   measured,
   SERVICE_OPTIONS,
   type ServiceJobOptions,
   settingsOf,
-  withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from './ask-listed.ts'

@@ -3,13 +3,13 @@
 import type { Content } from '../../contract/objects.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import { withAllCompanies } from '../../lake/views/current-versions.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import type { InPlaceOptions } from '../../options/interfaces.ts'
 import { type RestoreRequest, restoreLines, textsOf } from '../../restore/restore.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
 import { exactId } from '../../support/exact-numbers.ts'
-import type { InPlaceOptions } from '../common/read-rows.ts'
 
 /** Options of `records`. */
 export interface RecordsOptions extends InPlaceOptions {

@@ -2,22 +2,16 @@
 
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { sourcesOf } from '../../manifest/form/sources.ts'
+import type { ConvertOptions, LoadOptions } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import {
-  LOAD_OPTIONS,
-  type LoadOptions,
-  limitsGiven,
-  measured,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { withTargets } from '../common/lake-job.ts'
+import { LOAD_OPTIONS, limitsGiven, measured, settingsOf } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
 import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
 
 /** Options of `replay`. */
@@ -98,7 +92,7 @@ export const openReplay = async (
 export const replayFiles = async (
   files: readonly QuarantineFile[],
   limits: RunLimits,
-  options: Omit<RunOptions, 'limit'>,
+  options: Omit<RunOptions, 'maxQuarantined'>,
 ): Promise<LoadSummary> => {
   const plan: RunPlan = {
     jobs: [{ kind: 'replay', files: files.map(({ sha256 }) => sha256) }],
@@ -107,6 +101,6 @@ export const replayFiles = async (
   }
   const sources = quarantineSources(files, plan.limits.blockBytes)
   return withRun({ lake: options.lake, plan, taking: options }, (run) =>
-    loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
+    loadIntoLake(run, [{ sources }], { ...options, maxQuarantined: { kind: 'share', share: 1 } }),
   )
 }

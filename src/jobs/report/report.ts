@@ -10,6 +10,8 @@ import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { EXPECTATIONS } from '../../options/expectations.ts'
+import type { Expectations, QueryOptions } from '../../options/interfaces.ts'
 import { RESTATEMENTS_ID } from '../../report/pages/changes.ts'
 import { namedCompanies } from '../../report/pages/companies.ts'
 import { FINDINGS_ID } from '../../report/pages/quality.ts'
@@ -24,15 +26,10 @@ import { outputAccess, withMode } from '../../support/file-modes.ts'
 import { removeLeftovers } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { DAY_MS } from '../../support/quantities.ts'
-import {
-  checkCompanies,
-  checkLoads,
-  EXPECTATION_OPTIONS,
-  type Expectations,
-  loadFactsOf,
-} from '../check/check-loads.ts'
+import { checkCompanies, checkLoads, loadFactsOf } from '../check/check-loads.ts'
+import { typesOf } from '../common/load-job.ts'
 import { readRows } from '../common/read-rows.ts'
-import { openQuery, type QueryOptions } from '../query/query.ts'
+import { openQuery } from '../query/query.ts'
 import { LANGUAGE, WEB_ADDRESS } from './report-look.ts'
 
 /** Options of `report`. */
@@ -138,7 +135,7 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
     }))
 
 const OPTIONS: OptionTypes<ReportOptions> = {
-  ...EXPECTATION_OPTIONS,
+  ...typesOf<Expectations>(EXPECTATIONS),
   lake: is.lake,
   to: is.required(is.text, 'a file that ends in .html'),
   check: is.oneOf('first-read', 'every-read', 'never'),

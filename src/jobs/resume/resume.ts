@@ -4,6 +4,7 @@ import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
+import type { LoadOptions, MaxGoneOption } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
@@ -16,16 +17,8 @@ import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
-import {
-  allDelivered,
-  LOAD_OPTIONS,
-  type LoadOptions,
-  type MaxGoneOption,
-  measured,
-  SERVICE_OPTIONS,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { withTargets } from '../common/lake-job.ts'
+import { allDelivered, LOAD_OPTIONS, measured, SERVICE_OPTIONS, settingsOf } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { openConvert } from '../convert/convert.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'

@@ -3,15 +3,16 @@
  * from the lake, so that whoever attaches to a run late reports the same.
  */
 
-import type { QuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { absoluteAddress } from '../../core/lake-address.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../core/memory-shares.ts'
+import type { ConvertOptions, LoadOptions } from '../../options/interfaces.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { BatchFilesReport, PullBatchFilesOptions } from '../batch-files/pull-batch-files.ts'
-import { allDelivered, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import { withTargets } from '../common/lake-job.ts'
+import { allDelivered, measured, settingsOf } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
 import type { PullOptions, PullReport, PullSummary } from '../pull/pull.ts'
 import type { SyncOptions, SyncReport } from '../sync/sync.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
@@ -86,7 +87,7 @@ const handOver = async <Done>(
   await begin(run)
   const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
   const { unitsAtOnce, maxWaitMs } = engine
-  const limits = { maxQuarantined: limitText(settingsOf(options).limit), changeCurrency, maxWaitMs }
+  const limits = { maxQuarantined: limitText(settingsOf(options).maxQuarantined), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
   const { readRunInLake } = await import('../../run/commit-loaded.ts')

@@ -6,24 +6,22 @@
 
 import type { Content } from '../../contract/objects.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import type { CommonOptions, ConvertOptions, LoadOptions } from '../../options/interfaces.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
+import { withTargets } from '../common/lake-job.ts'
 import {
   allDelivered,
   COMMON_OPTIONS,
-  type CommonOptions,
   DEFAULT_CONCURRENCY,
   LOAD_OPTIONS,
-  type LoadOptions,
   limitsGiven,
   measured,
   settingsOf,
-  withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
 import type { PullOptions } from '../pull/pull.ts'
 import type { SyncOptions } from '../sync/sync.ts'
 import type { PlannedRun, SharedJob } from './plan-shared-run.ts'

@@ -2,21 +2,21 @@
 
 import type { WholeListing } from '../../commit/find-gone.ts'
 import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../core/memory-shares.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../run/memory-shares.ts'
 import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { withTargets } from '../common/lake-job.ts'
 import {
   allDelivered,
   measured,
   SERVICE_OPTIONS,
   type ServiceJobOptions,
   settingsOf,
-  withTargets,
 } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from '../pull/ask-listed.ts'

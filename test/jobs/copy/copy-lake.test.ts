@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { convertFiles } from '../../../src/jobs/convert/convert.ts'
 import { type CopyOptions, type CopySummary, copyLake } from '../../../src/jobs/copy/copy.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
@@ -22,7 +22,7 @@ afterAll(() => batches.remove())
 
 const load = async (lake: string, paths: readonly string[]): Promise<void> => {
   const plan = { inputs: paths, cwd: batches.folder, again: true, limits: {} }
-  await convertFiles(plan, { lake, limit: { kind: 'share', share: 0.5 } })
+  await convertFiles(plan, { lake, maxQuarantined: { kind: 'share', share: 0.5 } })
 }
 const places = async (): Promise<{ lake: string; to: string }> => {
   const folder = await temporaryFolder()
@@ -74,7 +74,7 @@ test('a copy has what its lake has, and given again it takes what is new: loads,
   expect(await hashLake(to)).toEqual(await hashLake(lake))
   expect(await readFile(join(to, '_rates/rates.csv'))).toEqual(await readFile(join(lake, '_rates/rates.csv')))
 
-  await compactLake({ lake, targetBytes: 16_384 })
+  await compact({ lake, targetBytes: 16_384 })
   await removeGarbage({ lake, now: new Date(), keep: 1 })
   expect(await copyLake({ lake, to })).toMatchObject({ oldest: 1, newest: 4, snapshots: [4] })
   await expectEqual(lake, to)

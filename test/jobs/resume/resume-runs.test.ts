@@ -262,7 +262,7 @@ test('a source that cannot be read on fails the run and keeps what was finished'
     withRun({ lake, plan }, (run) =>
       loadIntoLake(run, [{ sources: [source(readable)] }], {
         lake,
-        limit: { kind: 'count', lines: 0 },
+        maxQuarantined: { kind: 'count', lines: 0 },
       }),
     )
   await expect(load(170_000)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })

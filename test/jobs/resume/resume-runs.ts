@@ -1,7 +1,7 @@
 /** `resume` as tests call it: with a limit that is read already, for what became of each run. */
 
-import type { QuarantineLimit } from '../../../src/commit/quarantine-limit.ts'
 import { type ResumedRun, type ResumeOptions, resume } from '../../../src/jobs/resume/resume.ts'
+import type { QuarantineLimit } from '../../../src/options/value-types.ts'
 
 export const resumeRuns = async ({
   limit,

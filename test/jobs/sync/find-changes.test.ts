@@ -29,7 +29,13 @@ const syncOf = (
   syncSearch(
     one.fake.url,
     { search: SWEDEN, ...settings },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 }, ...options },
+    {
+      lake: one.lake,
+      service: one.service,
+      concurrency: 2,
+      maxQuarantined: { kind: 'count', lines: 0 },
+      ...options,
+    },
   )
 
 const fullPages = (one: PullBench): number => one.fake.pages.filter(({ minified }) => !minified).length

@@ -1,0 +1,1164 @@
+/** The options of the library's jobs, and the rows of a lake. Made by `npm run docs` from the declarations in `src/`; do not edit. */
+
+import type { DeliverySink } from '../core/sink.ts'
+import type { TableFormatName } from '../core/table-formats.ts'
+import type { Input } from '../jobs/common/inputs.ts'
+import type { RunReport } from '../jobs/common/run-report.ts'
+import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
+import type { Projection } from '../lake/projection/projection.ts'
+import type { AroundFetch } from '../lake/views/lake-views.ts'
+import type { KeepsRecord } from '../load/record-filter.ts'
+import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import type { RunEvent } from '../run/work/progress.ts'
+import type { Content } from '../contract/objects.ts'
+import type { ExportOptions } from '../targets/export/export-tables.ts'
+import type { PublishProgress } from '../targets/publish.ts'
+import type { TargetEvent } from '../targets/update-targets.ts'
+import type { QuarantineLimit } from './value-types.ts'
+
+/** Options of what is kept in step with a lake, after a run has committed. */
+export interface TargetOptions {
+  /**
+   * Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`.
+   * @default none
+   */
+  readonly sinks?: readonly (DeliverySink | string)[] | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /**
+   * Loads targets anew that show what the lake has lost, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Formats in which the tables are published, in place, for other engines. @default none */
+  readonly publish?: readonly TableFormatName[] | undefined
+  /** The catalog that keeps the metadata of Iceberg tables. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /** Rows of the lake that the sinks receive. @default everything */
+  readonly sinkTake?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+}
+
+/** The options of every job that changes a lake. */
+export interface CommonOptions<Done> extends TargetOptions {
+  /** A folder, made where it is missing, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * Partitions loaded side by side, each on one thread; threads of other work.
+   * @default one a core, as many as there is memory for
+   */
+  readonly threads?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Stops the work cleanly: what is finished is kept, the same call resumes. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with the result once the lake is committed, before targets are updated (which may fail). */
+  readonly onCommitted?: ((done: Done) => void | Promise<void>) | undefined
+  /** Progress of published tables and sinks. */
+  readonly onTarget?: ((event: TargetEvent) => void) | undefined
+}
+
+/** The options of every job that loads. */
+export interface LoadOptions<Done> extends CommonOptions<Done> {
+  /**
+   * Most bad lines to commit with: a count, or a share of all lines such as `0.05` or `'5%'`.
+   * @default '1%'
+   */
+  readonly maxQuarantined?: number | string | QuarantineLimit | undefined
+  /** Let figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
+  /** Most names of a record that the contract does not know. @default 1000 */
+  readonly maxUnknownPerRecord?: number | undefined
+  /** Most of them in the drift of a snapshot. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
+  /**
+   * The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another
+   * declaration is refused.
+   * @default what the newest load of the lake took; everything, where it is new
+   */
+  readonly take?: Projection | undefined
+  /**
+   * Takes what is declared, without a declaration everything, whatever earlier loads of the lake took.
+   * @default false
+   */
+  readonly changeTaken?: boolean | undefined
+  /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
+  readonly mode?: number | undefined
+  /** Progress of the run. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+/** The option of every job that may find that companies are gone. */
+export interface MaxGoneOption {
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+}
+
+/**
+ * Options of jobs that need parts of a lake in a bucket: where DuckDB's httpfs can be loaded they read those
+ * parts where they stand, with lengths and ETags compared and no hashes; else copies of whole files.
+ */
+export interface InPlaceOptions {
+  /** Reads copies that are compared with their hashes in any case. @default false */
+  readonly checked?: boolean | undefined
+}
+
+/** The expectations; one that is absent is not checked. */
+export interface Expectations {
+  /** Age of the newest load, in milliseconds. */
+  readonly maxAgeMs?: number | undefined
+  /**
+   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
+   * share.
+   */
+  readonly maxFall?: number | undefined
+  /** Lines of the newest load that were quarantined, as a share. */
+  readonly maxQuarantined?: number | undefined
+  /** Records that the newest pull of each search could not find. */
+  readonly maxGap?: number | undefined
+  /** Companies that are current, at least. */
+  readonly minCompanies?: number | undefined
+  /** Whether names that the contract does not know fail where no earlier load had them. @default false */
+  readonly noNewDrift?: boolean | undefined
+}
+
+/** Options of `gc`. */
+export interface GcOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
+  readonly keep?: number | undefined
+  /**
+   * Days back from now as of which the lake can still be read: older snapshots, and what only they list, are
+   * removed. With `keep` at least so many are kept.
+   * @default all
+   */
+  readonly keepDays?: number | undefined
+  /** Says how old files and runs are. @default the clock */
+  readonly now?: (() => Date) | undefined
+  /** Change nothing, report what would be removed. @default false */
+  readonly dryRun?: boolean | undefined
+  /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
+  readonly catalog?: CatalogOptions | undefined
+  /** Stops it before anything is removed. */
+  readonly signal?: AbortSignal | undefined
+  /** Progress of updating published tables, before anything is removed. */
+  readonly onPublish?: ((progress: PublishProgress) => void) | undefined
+  /** Called when removing starts; it is not interrupted any more. */
+  readonly onRemove?: (() => void) | undefined
+}
+
+/** Options of `compact`. */
+export interface CompactOptions extends CommonOptions<CompactSummary> {
+  /** Size of a file, in bytes. @default 256 MiB */
+  readonly targetBytes?: number | undefined
+  /** Changes nothing, targets neither, and reports what would be done. @default false */
+  readonly dryRun?: boolean | undefined
+  /** How far it is. */
+  readonly onEvent?: ((event: CompactEvent) => void) | undefined
+}
+
+/** Options of `convert`. */
+export interface ConvertOptions extends LoadOptions<RunReport> {
+  /** Files, folders, patterns, `-` for standard input; `files`, `fromRecords`, or a source of one's own. */
+  readonly from: Input | readonly Input[]
+  /** The content of all of them. @default detected for each */
+  readonly content?: Content | undefined
+  /** Loads sources that the lake holds already once more. @default false */
+  readonly again?: boolean | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
+  readonly skipBadFiles?: boolean | undefined
+  /** Longest line, in bytes. @default 16 MiB */
+  readonly maxLineBytes?: number | undefined
+  /** Most decoded bytes for one compressed byte. @default 250 */
+  readonly maxRatio?: number | undefined
+  /** Deepest nesting of a record. @default 256 */
+  readonly maxDepth?: number | undefined
+  /**
+   * Leaves out the records for which it is false: called with each good record as the service gives it. It
+   * has to answer the same each time. Only the same program resumes such a run, and loads into such a lake.
+   * @default all are loaded
+   */
+  readonly keeps?: KeepsRecord | undefined
+}
+
+/** Options of `convertTo`. */
+export interface ConvertToOptions extends LoadPart, ExportPart {
+  /** An address as `export --to` takes it: `parquet:out`, `companies.csv`, `firms.duckdb`, `postgres://…`. */
+  readonly to: string
+}
+
+/** Options of `openQuery`. */
+export interface OpenQueryOptions extends InPlaceOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /**
+   * A folder whose files statements may read, too: Parquet, CSV, JSON.
+   * @default none but those of the lake
+   */
+  readonly files?: string | undefined
+  /** The lake as of this snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** When copies are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: 'first-read' | 'every-read' | 'never' | undefined
+  /** Done around each fetch and check of files. @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+  /** One more folder, absolute, for the files that relations are copied to. */
+  readonly outFolder?: string | undefined
+}
+
+/** Options of `query`. */
+export interface QueryOptions extends OpenQueryOptions {
+  /** One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
+  readonly sql: string
+  /** Stops the statement. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `check`. */
+export interface LakeCheckOptions extends Expectations {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Whether the rules on the data are checked, too. @default true */
+  readonly data?: boolean | undefined
+  /**
+   * Rules of one's own by name: each a SELECT, every row of which is a finding; rows whose column `severity`
+   * is `note` fail nothing. One with the name of ours takes its place.
+   * @default none
+   */
+  readonly rules?: Readonly<Record<string, string>> | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Says what time it is. @default the clock */
+  readonly now?: (() => Date) | undefined
+}
+
+type LoadPart = Pick<ConvertOptions, 'from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent' | 'take' | 'hashKey' | 'keeps'>
+
+type ExportPart = Pick<ExportOptions, 'tables' | 'names' | 'neutralise' | 'onProgress' | 'bom' | 'delimiter' | 'overwrite' | 'adopt'>
+
+/**
+ * Rows of a lake's tables and views, as `query` gives them: `query<Rows['companies']>({ lake, sql: 'FROM
+ * companies' })`.
+ */
+export interface Rows {
+  readonly board_seats: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly person_id: number | bigint | null
+    readonly person_name: string | null
+    readonly role: string | null
+    readonly since: string | null
+    readonly is_protected: boolean | null
+  }
+  readonly companies: {
+    readonly internal_id: number | bigint
+    readonly company_name: string | null
+    readonly org_no: string | null
+    readonly country_code: string | null
+    readonly company_type: number | bigint | null
+    readonly company_type_name: string | null
+    readonly operational_status: number | bigint | null
+    readonly operational_status_name: string | null
+    readonly legal_form: number | bigint | null
+    readonly legal_form_name: string | null
+    readonly listing_type: string | null
+    readonly address_street: string | null
+    readonly address_zipcode: string | null
+    readonly address_city: string | null
+    readonly address_county: string | null
+    readonly address_muncipality: string | null
+    readonly business_description_eng: string | null
+    readonly business_description_original: string | null
+    readonly industry_codes: readonly ({ readonly code: string | null; readonly text: string | null; readonly type: string | null })[] | null
+    readonly weighted_group_industry_codes: readonly ({ readonly code: string | null; readonly text: string | null; readonly type: string | null })[] | null
+    readonly email: string | null
+    readonly phone: string | null
+    readonly url: string | null
+    readonly additional_urls: readonly string[] | null
+    readonly vat_number: string | null
+    readonly registration_date: string | null
+    readonly signatory: string | null
+    readonly previous_names: readonly string[] | null
+    readonly has_reported_missing_ubo: boolean | null
+    readonly has_foreign_ultimate_parent: boolean | null
+    readonly has_group_structure: boolean | null
+    readonly keywords: readonly string[] | null
+    readonly private_equity_owner: string | null
+    readonly website_summary: string | null
+    readonly ultimate_parent_org_no: string | null
+    readonly ultimate_parent_company_name: string | null
+    readonly enhanced_url: string | null
+    readonly enhanced_additional_urls: readonly string[] | null
+    readonly local_currency_code: string | null
+    readonly current_currency_code: string | null
+    readonly financial_figure_scale: string | null
+    readonly fiscal_year_length: number | bigint | null
+    readonly last_fiscal_year_end: string | null
+    readonly last_report_quarter: string | null
+    readonly beneficial_owner_updated_at: string | null
+    readonly company_info_updated_at: string | null
+    readonly financials_updated_at: string | null
+    readonly secondary_financials_updated_at: string | null
+    readonly key_people_updated_at: string | null
+    readonly owners_updated_at: string | null
+    readonly content_updated_at: string | null
+    readonly relations_updated_at: string | null
+    readonly generated_at: string | null
+    readonly linkedin: { readonly name: string | null; readonly description: string | null; readonly industry: string | null; readonly classification: string | null; readonly classification_code: string | null; readonly company_type: string | null; readonly company_founded: string | null; readonly company_website: string | null; readonly country: string | null; readonly addresses: readonly string[] | null; readonly number_of_employees: number | bigint | null; readonly size_range: string | null; readonly followers: number | bigint | null; readonly keywords: readonly string[] | null; readonly source_url: string | null } | null
+    readonly score: number | null
+    readonly as_reported: string | null
+    readonly extra: string | null
+  }
+  readonly companies_history: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly org_no: string | null
+    readonly country_code: string | null
+    readonly company_type: number | bigint | null
+    readonly company_type_name: string | null
+    readonly operational_status: number | bigint | null
+    readonly operational_status_name: string | null
+    readonly legal_form: number | bigint | null
+    readonly legal_form_name: string | null
+    readonly listing_type: string | null
+    readonly address_street: string | null
+    readonly address_zipcode: string | null
+    readonly address_city: string | null
+    readonly address_county: string | null
+    readonly address_muncipality: string | null
+    readonly business_description_eng: string | null
+    readonly business_description_original: string | null
+    readonly industry_codes: readonly ({ readonly code: string | null; readonly text: string | null; readonly type: string | null })[] | null
+    readonly weighted_group_industry_codes: readonly ({ readonly code: string | null; readonly text: string | null; readonly type: string | null })[] | null
+    readonly email: string | null
+    readonly phone: string | null
+    readonly url: string | null
+    readonly additional_urls: readonly string[] | null
+    readonly vat_number: string | null
+    readonly registration_date: string | null
+    readonly signatory: string | null
+    readonly previous_names: readonly string[] | null
+    readonly has_reported_missing_ubo: boolean | null
+    readonly has_foreign_ultimate_parent: boolean | null
+    readonly has_group_structure: boolean | null
+    readonly keywords: readonly string[] | null
+    readonly private_equity_owner: string | null
+    readonly website_summary: string | null
+    readonly ultimate_parent_org_no: string | null
+    readonly ultimate_parent_company_name: string | null
+    readonly enhanced_url: string | null
+    readonly enhanced_additional_urls: readonly string[] | null
+    readonly local_currency_code: string | null
+    readonly current_currency_code: string | null
+    readonly financial_figure_scale: string | null
+    readonly fiscal_year_length: number | bigint | null
+    readonly last_fiscal_year_end: string | null
+    readonly last_report_quarter: string | null
+    readonly beneficial_owner_updated_at: string | null
+    readonly company_info_updated_at: string | null
+    readonly financials_updated_at: string | null
+    readonly secondary_financials_updated_at: string | null
+    readonly key_people_updated_at: string | null
+    readonly owners_updated_at: string | null
+    readonly content_updated_at: string | null
+    readonly relations_updated_at: string | null
+    readonly generated_at: string | null
+    readonly linkedin: { readonly name: string | null; readonly description: string | null; readonly industry: string | null; readonly classification: string | null; readonly classification_code: string | null; readonly company_type: string | null; readonly company_founded: string | null; readonly company_website: string | null; readonly country: string | null; readonly addresses: readonly string[] | null; readonly number_of_employees: number | bigint | null; readonly size_range: string | null; readonly followers: number | bigint | null; readonly keywords: readonly string[] | null; readonly source_url: string | null } | null
+    readonly score: number | null
+    readonly as_reported: string | null
+    readonly extra: string | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly company_changes: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly column_name: string | null
+    readonly old_value: string | null
+    readonly new_value: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly is_current: boolean | null
+  }
+  readonly company_industries: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly is_group: boolean | null
+    readonly position: number | bigint | null
+    readonly type: string | null
+    readonly code: string | null
+    readonly text: string | null
+    readonly section: string | null
+    readonly division: string | null
+  }
+  readonly company_names: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+  }
+  readonly company_profiles: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly org_no: string | null
+    readonly previous_names: readonly string[] | null
+    readonly status: string | null
+    readonly legal_form: string | null
+    readonly company_type: string | null
+    readonly listing_type: string | null
+    readonly city: string | null
+    readonly url: string | null
+    readonly industry_code: string | null
+    readonly industry: string | null
+    readonly ultimate_parent_name: string | null
+    readonly currency: string | null
+    readonly registration_date: string | null
+    readonly registration_date_text: string | null
+    readonly last_fiscal_year_end: string | null
+  }
+  readonly coverage: {
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly companies: number | bigint | null
+    readonly share: number | null
+  }
+  readonly drift: {
+    readonly run: string | null
+    readonly content: string | null
+    readonly partition: string | null
+    readonly kind: string | null
+    readonly name: string | null
+    readonly records: number | bigint | null
+  }
+  readonly employees: {
+    readonly internal_id: number | bigint
+    readonly country_code: string | null
+    readonly consolidation: string
+    readonly fiscal_year: number
+    readonly employees: number | null
+  }
+  readonly employees_history: {
+    readonly internal_id: number | bigint | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly employees: number | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly financials: {
+    readonly internal_id: number | bigint
+    readonly country_code: string | null
+    readonly consolidation: string
+    readonly category: string
+    readonly line_item: string
+    readonly fiscal_year: number
+    readonly value: number | null
+    readonly currency: string | null
+    readonly reported: number | null
+  }
+  readonly financials_history: {
+    readonly internal_id: number | bigint | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly fiscal_year: number | null
+    readonly value: number | null
+    readonly currency: string | null
+    readonly reported: number | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly financials_wide: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly currency: string | null
+    readonly AccountsPayable: number | null
+    readonly AccountReceivables: number | null
+    readonly CashEquivalents: number | null
+    readonly CurrentFinancialAssets: number | null
+    readonly CurrentFinancialLiabilities: number | null
+    readonly GoodwillAndIntangibleAssets: number | null
+    readonly Inventories: number | null
+    readonly MinorityInterest: number | null
+    readonly NonCurrentFinancialLiabilities: number | null
+    readonly NonCurrentFinancialReceivables: number | null
+    readonly OtherCurrentOperatingAssets: number | null
+    readonly OtherCurrentOperatingLiabilities: number | null
+    readonly OtherNonCurrentOperatingAssets: number | null
+    readonly OtherNonCurrentOperatingLiabilities: number | null
+    readonly PostEmployeeLiabilities: number | null
+    readonly ProfitAndLossAccount: number | null
+    readonly PropertyPlantAndEquipment: number | null
+    readonly ShareCapital: number | null
+    readonly ShareholderEquity: number | null
+    readonly TotalAssets: number | null
+    readonly TotalCurrentAssets: number | null
+    readonly TotalCurrentLiabilities: number | null
+    readonly TotalEquity: number | null
+    readonly TotalNonCurrentAssets: number | null
+    readonly AdministrativeExpenses: number | null
+    readonly Amortisation: number | null
+    readonly CostOfSales: number | null
+    readonly Depreciation: number | null
+    readonly DepreciationAmortisation: number | null
+    readonly EBIT: number | null
+    readonly EBITA: number | null
+    readonly EBITD: number | null
+    readonly EBITDA: number | null
+    readonly FinancialExpenses: number | null
+    readonly FinancialIncome: number | null
+    readonly GrossProfit: number | null
+    readonly NetFinancialIncomeOrExpenses: number | null
+    readonly NetProfit: number | null
+    readonly NetSales: number | null
+    readonly OtherExternalExpenses: number | null
+    readonly PersonelExpenses: number | null
+    readonly PreTaxProfit: number | null
+    readonly RawMaterialsAndConsumables: number | null
+    readonly SellingExpenses: number | null
+    readonly TotalRevenue: number | null
+    readonly CashFlowBeforeFinancialActivites: number | null
+    readonly CashflowOperating: number | null
+    readonly NetChangeInCash: number | null
+    readonly Cagr3YearsNetSales: number | null
+    readonly Cagr5YearsNetSales: number | null
+    readonly Cagr3YearsEBIT: number | null
+    readonly Cagr5YearsEBIT: number | null
+    readonly Cagr3YearsGrossProfit: number | null
+    readonly Cagr5YearsGrossProfit: number | null
+    readonly Cagr3YearsEBITDA: number | null
+    readonly Cagr5YearsEBITDA: number | null
+    readonly Cagr3YearsNumberOfEmployees: number | null
+    readonly Cagr5YearsNumberOfEmployees: number | null
+    readonly Cagr3YearsTotalAssets: number | null
+    readonly Cagr5YearsTotalAssets: number | null
+    readonly Cagr3YearsTotalCurrentAssets: number | null
+    readonly Cagr5YearsTotalCurrentAssets: number | null
+    readonly Dividends: number | null
+    readonly DPS: number | null
+    readonly EV: number | null
+    readonly EBITDAGrowth: number | null
+    readonly EBITDAMargin: number | null
+    readonly EBITGrowth: number | null
+    readonly EBITMargin: number | null
+    readonly EmployeeGrowth: number | null
+    readonly EPS: number | null
+    readonly EVToEBIT: number | null
+    readonly EVToEBITDA: number | null
+    readonly EVToNetSales: number | null
+    readonly EquityRatio: number | null
+    readonly GrossProfitGrowth: number | null
+    readonly GrossProfitMargin: number | null
+    readonly MarketCap: number | null
+    readonly NetCapex: number | null
+    readonly NetDebt: number | null
+    readonly NetDebtToEquity: number | null
+    readonly NetDebtToEBIT: number | null
+    readonly NetDebtToEBITDA: number | null
+    readonly NetProfitGrowth: number | null
+    readonly NetProfitMargin: number | null
+    readonly NetSalesGrowth: number | null
+    readonly PE: number | null
+    readonly PreTaxProfitMargin: number | null
+    readonly PriceToBookValue: number | null
+    readonly RetainedEarnings: number | null
+    readonly ReturnOnEquity: number | null
+    readonly RRK: number | null
+    readonly UltimateParentDeprAmo: number | null
+    readonly UltimateParentEBIT: number | null
+    readonly UltimateParentEBITDA: number | null
+    readonly UltimateParentNetSales: number | null
+    readonly ChargesOutstanding: number | null
+    readonly FiscalYearEndMonth: number | null
+    readonly FiscalYearLength: number | null
+    readonly ShareIssuePriceEarnings: number | null
+    readonly ShareIssuePriceEquity: number | null
+    readonly ShareIssuePriceSales: number | null
+    readonly TotalCharges: number | null
+    readonly TotalShareIssueAmount: number | null
+  }
+  readonly headcounts: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly employees: number | bigint | null
+    readonly employees_exact: number | null
+  }
+  readonly history_begins: {
+    readonly content: string | null
+    readonly is_compacted: boolean | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly merged_loads: number | bigint | null
+  }
+  readonly latest_figures: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly value: number | null
+    readonly currency: string | null
+  }
+  readonly line_item_names: {
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly name: string | null
+    readonly unit: string | null
+    readonly position: number | null
+  }
+  readonly line_items: {
+    readonly line_item: string
+    readonly category: string
+    readonly unit: string | null
+    readonly scaled: boolean | null
+  }
+  readonly line_items_history: {
+    readonly line_item: string | null
+    readonly category: string | null
+    readonly unit: string | null
+    readonly scaled: boolean | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly listings: {
+    readonly internal_id: number | bigint
+    readonly service: string | null
+    readonly search: string | null
+    readonly seen: string | null
+    readonly gone_since: string | null
+  }
+  readonly load_changes: {
+    readonly run: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly companies: number | bigint | null
+    readonly added: number | bigint | null
+    readonly restated: number | bigint | null
+    readonly changed: number | bigint | null
+    readonly unchanged: number | bigint | null
+  }
+  readonly missing_years: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly first_year: number | null
+    readonly last_year: number | null
+  }
+  readonly owner_holdings: {
+    readonly owner_id: number | bigint | null
+    readonly owned_id: number | bigint | null
+    readonly min_stake: number | null
+    readonly max_stake: number | null
+    readonly is_stated: boolean | null
+    readonly records: number | bigint | null
+  }
+  readonly owners_current: {
+    readonly owner_id: number | bigint | null
+    readonly owned_id: number | bigint | null
+    readonly kind: string | null
+    readonly stake: number | null
+    readonly min_stake: number | null
+    readonly max_stake: number | null
+    readonly share_class: string | null
+    readonly since: string | null
+    readonly reported_by_id: number | bigint | null
+  }
+  readonly owners_stated: {
+    readonly owner_id: number | bigint | null
+    readonly owned_id: number | bigint | null
+    readonly kind: string | null
+    readonly by_owned: boolean | null
+    readonly stake: number | null
+    readonly min_stake: number | null
+    readonly max_stake: number | null
+    readonly share_class: string | null
+    readonly since: string | null
+    readonly reported_by_id: number | bigint | null
+  }
+  readonly ownerships: {
+    readonly company_id: number | bigint
+    readonly entity_no: number | bigint
+    readonly no: number | bigint
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly kind: string | null
+    readonly ownership_stake: number | null
+    readonly min_ownership_stake: number | null
+    readonly max_ownership_stake: number | null
+    readonly number_of_shares: number | null
+    readonly number_of_votes: number | null
+    readonly min_votes: number | null
+    readonly max_votes: number | null
+    readonly share_class: string | null
+    readonly protocol_date: string | null
+    readonly in_date: string | null
+    readonly out_date: string | null
+    readonly updated_at: string | null
+    readonly case_no: string | null
+    readonly registration_id: string | null
+    readonly status_code: string | null
+    readonly suspicion_date: string | null
+    readonly suspicion_level: string | null
+    readonly suspicion_case_no: string | null
+    readonly suspicion_issue_id: string | null
+    readonly proxy_company_registration_number: string | null
+    readonly proxy_company_name: string | null
+    readonly text: string | null
+    readonly as_reported: string | null
+  }
+  readonly ownerships_history: {
+    readonly company_id: number | bigint | null
+    readonly entity_no: number | bigint | null
+    readonly no: number | bigint | null
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly kind: string | null
+    readonly ownership_stake: number | null
+    readonly min_ownership_stake: number | null
+    readonly max_ownership_stake: number | null
+    readonly number_of_shares: number | null
+    readonly number_of_votes: number | null
+    readonly min_votes: number | null
+    readonly max_votes: number | null
+    readonly share_class: string | null
+    readonly protocol_date: string | null
+    readonly in_date: string | null
+    readonly out_date: string | null
+    readonly updated_at: string | null
+    readonly case_no: string | null
+    readonly registration_id: string | null
+    readonly status_code: string | null
+    readonly suspicion_date: string | null
+    readonly suspicion_level: string | null
+    readonly suspicion_case_no: string | null
+    readonly suspicion_issue_id: string | null
+    readonly proxy_company_registration_number: string | null
+    readonly proxy_company_name: string | null
+    readonly text: string | null
+    readonly as_reported: string | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly partitions: {
+    readonly partition: string | null
+    readonly run: string | null
+    readonly content: string | null
+    readonly is_merged: boolean | null
+    readonly lines: number | bigint | null
+    readonly records: number | bigint | null
+    readonly quarantined: number | bigint | null
+    readonly filtered: number | bigint | null
+    readonly rows: number | bigint | null
+    readonly files: number | null
+    readonly bytes: number | bigint | null
+    readonly requested_from: string | null
+    readonly requested_to: string | null
+    readonly seen_from: string | null
+    readonly seen_to: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+  }
+  readonly people: {
+    readonly person_id: number | bigint | null
+    readonly person_name: string | null
+    readonly birth_year: number | null
+    readonly national_id: string | null
+    readonly country_code: string | null
+    readonly is_protected: boolean | null
+    readonly companies: number | bigint | null
+  }
+  readonly pulls: {
+    readonly run: string | null
+    readonly content: string | null
+    readonly service: string | null
+    readonly search: string | null
+    readonly currency: string | null
+    readonly field: string | null
+    readonly requested_from: string | null
+    readonly requested_to: string | null
+    readonly as_of: string | null
+    readonly announced: number | bigint | null
+    readonly planned: number | bigint | null
+    readonly received: number | bigint | null
+    readonly gap_left: number | bigint | null
+  }
+  readonly quality_balance: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_currency: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_cycles: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_duplicates: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_findings: {
+    readonly rule: string | null
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_future: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_gaps: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_scale: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quality_stakes: {
+    readonly severity: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly fiscal_year: number | null
+    readonly item: string | null
+    readonly value: number | null
+    readonly expected: number | null
+  }
+  readonly quarantine: {
+    readonly partition: string
+    readonly source: string
+    readonly content: string | null
+    readonly line: number | bigint
+    readonly byte_offset: number | bigint | null
+    readonly size_bytes: number | bigint | null
+    readonly code: string | null
+    readonly reason: string | null
+    readonly raw: string | null
+    readonly raw_base64: string | null
+  }
+  readonly quarantine_by_load: {
+    readonly run: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly content: string | null
+    readonly source: string | null
+    readonly code: string | null
+    readonly lines: number | bigint | null
+  }
+  readonly rates: {
+    readonly currency: string | null
+    readonly year: number | null
+    readonly units_per_usd: number | null
+  }
+  readonly rates_by_year: {
+    readonly currency: string | null
+    readonly fiscal_year: number | null
+    readonly units_per_usd: number | null
+  }
+  readonly relation_entities: {
+    readonly company_id: number | bigint
+    readonly entity_no: number | bigint
+    readonly parent_no: number | bigint | null
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly depth: number | null
+    readonly name: string | null
+    readonly first_name: string | null
+    readonly last_name: string | null
+    readonly org_no: string | null
+    readonly birth_date: string | null
+    readonly national_identification_number: string | null
+    readonly gender: string | null
+    readonly citizenships: readonly string[] | null
+    readonly country_of_residences: readonly string[] | null
+    readonly addresses: readonly ({ readonly street: string | null; readonly zip_code: string | null; readonly city: string | null; readonly country_code: string | null })[] | null
+    readonly country_code: string | null
+    readonly is_company: boolean | null
+    readonly is_searchable_entity: boolean | null
+    readonly is_protected: boolean | null
+    readonly registration_date: string | null
+    readonly updated_at: string | null
+    readonly masked: string | null
+    readonly empty_lists: readonly string[] | null
+    readonly as_reported: string | null
+  }
+  readonly relation_entities_history: {
+    readonly company_id: number | bigint | null
+    readonly entity_no: number | bigint | null
+    readonly parent_no: number | bigint | null
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly depth: number | null
+    readonly name: string | null
+    readonly first_name: string | null
+    readonly last_name: string | null
+    readonly org_no: string | null
+    readonly birth_date: string | null
+    readonly national_identification_number: string | null
+    readonly gender: string | null
+    readonly citizenships: readonly string[] | null
+    readonly country_of_residences: readonly string[] | null
+    readonly addresses: readonly ({ readonly street: string | null; readonly zip_code: string | null; readonly city: string | null; readonly country_code: string | null })[] | null
+    readonly country_code: string | null
+    readonly is_company: boolean | null
+    readonly is_searchable_entity: boolean | null
+    readonly is_protected: boolean | null
+    readonly registration_date: string | null
+    readonly updated_at: string | null
+    readonly masked: string | null
+    readonly empty_lists: readonly string[] | null
+    readonly as_reported: string | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly relations: {
+    readonly internal_id: number | bigint
+    readonly name: string | null
+    readonly org_no: string | null
+    readonly country_code: string | null
+    readonly legal_form: number | bigint | null
+    readonly legal_form_name: string | null
+    readonly operational_status: number | bigint | null
+    readonly operational_status_name: string | null
+    readonly total_number_of_shares: number | null
+    readonly total_number_of_votes: number | null
+    readonly ubo_has_reported_missing_ubo: boolean | null
+    readonly ubo_case_no: string | null
+    readonly ubo_registration_id: string | null
+    readonly ubo_status: string | null
+    readonly ubo_suspicion_level: string | null
+    readonly ubo_suspicion_date: string | null
+    readonly ubo_suspicion_case_no: string | null
+    readonly ubo_is_ubo_excluded: boolean | null
+    readonly empty_lists: readonly string[] | null
+    readonly extra: string | null
+  }
+  readonly relations_history: {
+    readonly internal_id: number | bigint | null
+    readonly name: string | null
+    readonly org_no: string | null
+    readonly country_code: string | null
+    readonly legal_form: number | bigint | null
+    readonly legal_form_name: string | null
+    readonly operational_status: number | bigint | null
+    readonly operational_status_name: string | null
+    readonly total_number_of_shares: number | null
+    readonly total_number_of_votes: number | null
+    readonly ubo_has_reported_missing_ubo: boolean | null
+    readonly ubo_case_no: string | null
+    readonly ubo_registration_id: string | null
+    readonly ubo_status: string | null
+    readonly ubo_suspicion_level: string | null
+    readonly ubo_suspicion_date: string | null
+    readonly ubo_suspicion_case_no: string | null
+    readonly ubo_is_ubo_excluded: boolean | null
+    readonly empty_lists: readonly string[] | null
+    readonly extra: string | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly restatements: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly fiscal_year: number | null
+    readonly old_value: number | null
+    readonly new_value: number | null
+    readonly percent: number | null
+    readonly old_currency: string | null
+    readonly new_currency: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly is_current: boolean | null
+  }
+  readonly roles: {
+    readonly company_id: number | bigint
+    readonly entity_no: number | bigint
+    readonly no: number | bigint
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly id: number | bigint | null
+    readonly text: string | null
+    readonly category: string | null
+    readonly in_date: string | null
+    readonly out_date: string | null
+    readonly updated_at: string | null
+    readonly as_reported: string | null
+  }
+  readonly roles_history: {
+    readonly company_id: number | bigint | null
+    readonly entity_no: number | bigint | null
+    readonly no: number | bigint | null
+    readonly direction: string | null
+    readonly entity_id: number | bigint | null
+    readonly is_history: boolean | null
+    readonly id: number | bigint | null
+    readonly text: string | null
+    readonly category: string | null
+    readonly in_date: string | null
+    readonly out_date: string | null
+    readonly updated_at: string | null
+    readonly as_reported: string | null
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly loaded_at: string | null
+    readonly version: number | bigint | null
+    readonly is_current: boolean | null
+  }
+  readonly runs: {
+    readonly run: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly partitions: number | bigint | null
+    readonly lines: number | bigint | null
+    readonly records: number | bigint | null
+    readonly quarantined: number | bigint | null
+    readonly filtered: number | bigint | null
+    readonly rows: number | bigint | null
+    readonly bytes: number | bigint | null
+  }
+  readonly snapshots: {
+    readonly snapshot: number | null
+    readonly parent: number | null
+    readonly run: string | null
+    readonly pipeline: string | null
+    readonly tool: string | null
+    readonly committed_at: string | null
+  }
+  readonly sources: {
+    readonly run: string | null
+    readonly content: string | null
+    readonly partition: string | null
+    readonly kind: string | null
+    readonly name: string | null
+    readonly bytes: number | bigint | null
+    readonly sha256: string | null
+    readonly block: number | null
+    readonly is_last: boolean | null
+    readonly lines: number | bigint | null
+    readonly records: number | bigint | null
+    readonly quarantined: number | bigint | null
+    readonly filtered: number | bigint | null
+    readonly service: string | null
+    readonly currency: string | null
+    readonly announced: number | bigint | null
+    readonly received: number | bigint | null
+  }
+}

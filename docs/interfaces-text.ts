@@ -6,11 +6,11 @@
 import { definitionsFor } from '../src/analysis/definitions.ts'
 import { openLakeQuery } from '../src/lake/query/lake-query.ts'
 import { LISTINGS, QUARANTINE, TABLES } from '../src/lake/tables/tables.ts'
-import { CHECK } from '../src/options/check.ts'
+import { CHECK_LAKE } from '../src/options/check.ts'
 import { CHECKED } from '../src/options/common.ts'
 import { COMPACT } from '../src/options/compact.ts'
 import { CONVERT, CONVERT_TO, CONVERTED, EXPORTED_WITH } from '../src/options/convert.ts'
-import type { Entry, Table } from '../src/options/entry.ts'
+import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
 import { GC } from '../src/options/gc.ts'
 import { COMMON, LOAD, MAX_GONE } from '../src/options/lake-jobs.ts'
@@ -22,9 +22,9 @@ interface Declared {
   /** Name, parameters, and what it extends, as TypeScript writes it. */
   readonly head: string
   readonly about: string
-  readonly table: Table
+  readonly table: OptionTable
   /** What it extends has these. */
-  readonly beyond?: readonly Table[]
+  readonly beyond?: readonly OptionTable[]
 }
 
 const DECLARED: readonly Declared[] = [
@@ -94,7 +94,7 @@ const DECLARED: readonly Declared[] = [
   {
     head: 'LakeCheckOptions extends Expectations',
     about: 'Options of `check`.',
-    table: CHECK,
+    table: CHECK_LAKE,
     beyond: [EXPECTATIONS],
   },
 ]
@@ -124,7 +124,7 @@ const MOST_COLUMNS = 110
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
-const namesIn = (table: Table): string =>
+const namesIn = (table: OptionTable): string =>
   Object.keys(table)
     .map((name) => `'${name}'`)
     .join(' | ')

@@ -2,14 +2,14 @@
 
 import { Argument, type Command, Option } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
-import { type Entry, flagOf, type Table, type ValuesOf } from '../options/entry.ts'
+import { type Entry, flagOf, type OptionTable, type ValuesOf } from '../options/entry.ts'
 import { PARTITIONS } from '../options/lake-jobs.ts'
 import { makeRoomInPool } from '../options/value-types.ts'
 import { machineLimits } from '../support/machine-limits.ts'
 import { LAKE_HERE } from './config/loaded-config.ts'
 import { withExamples } from './help.ts'
 
-export interface CommandDeclaration<Options extends Table> {
+export interface CommandDeclaration<Options extends OptionTable> {
   readonly name: string
   readonly summary: string
   readonly description: string
@@ -64,7 +64,7 @@ const argumentOf = ({ argument = '', about, type }: Entry): Argument => {
   return type.choices ? one.choices(type.choices) : one
 }
 
-export const addCommand = <Options extends Table>(
+export const addCommand = <Options extends OptionTable>(
   program: Command,
   { name, summary, description, options, examples, run }: CommandDeclaration<Options>,
 ): Command => {

@@ -3,13 +3,13 @@
  * of the commands follow from it.
  */
 
-import { CHECK } from '../options/check.ts'
+import { CHECK_LAKE } from '../options/check.ts'
 import { LAKE } from '../options/common.ts'
 import { COMPACT } from '../options/compact.ts'
 import { CONVERT } from '../options/convert.ts'
 import { GC } from '../options/gc.ts'
 import { MAX_GONE } from '../options/lake-jobs.ts'
-import { TAKEN, taking } from '../options/projection.ts'
+import { TAKEN_BY_LOADS, taking } from '../options/projection.ts'
 import { TARGETS } from '../options/targets.ts'
 import {
   choiceOf,
@@ -26,7 +26,7 @@ import {
   variable,
   whole,
 } from '../options/value-types.ts'
-import { keysOf, required, type Settings, setting, table, tables, withoutOptions } from './setting-types.ts'
+import { keysFrom, required, type Settings, setting, table, tables, withoutOptions } from './setting-types.ts'
 
 const content = choiceOf('<content>', 'companies', 'relations')
 const needed = setting(trueOrFalse, 'stop the nightly run if this step fails', { default: 'false' })
@@ -46,7 +46,7 @@ const LOADS = [
 
 /** Sections and keys, in the order of the reference. */
 export const DEFINITION = {
-  ...keysOf('', { lake: LAKE }),
+  ...keysFrom('', { lake: LAKE }),
   ducklake: setting(trueOrFalse, 'keep `lake.ducklake` in step with the lake', {
     default: 'true',
     variable: 'FIRMLAKE_DUCKLAKE',
@@ -84,7 +84,7 @@ export const DEFINITION = {
     }),
   }),
   machine: table('How much of this machine a command takes.', {
-    ...keysOf('machine', COMPACT),
+    ...keysFrom('machine', COMPACT),
     httpfs: setting(path(), "file of DuckDB's httpfs", { variable: 'FIRMLAKE_HTTPFS' }),
   }),
   log: table('Lines on standard error.', {
@@ -97,14 +97,14 @@ export const DEFINITION = {
   load: table(
     'How strict loads are.',
     {
-      ...keysOf('load', { ...CONVERT, maxGone: MAX_GONE }),
+      ...keysFrom('load', { ...CONVERT, maxGone: MAX_GONE }),
     },
     ['convert', 'pull', 'sync', 'batches pull', 'resume', 'replay', 'nightly'],
   ),
   take: table(
     'What the lake takes of the records: all but this.',
     {
-      ...keysOf('take', TAKEN),
+      ...keysFrom('take', TAKEN_BY_LOADS),
       hash_key_env: setting(variable, 'variable that holds the key of hashes', {
         default: 'FIRMLAKE_HASH_KEY',
         names: 'FIRMLAKE_HASH_KEY',
@@ -117,10 +117,10 @@ export const DEFINITION = {
   ),
   sink_take: table(
     'What sinks receive of the rows of the lake: all but this.',
-    withoutOptions(keysOf('take', taking('deliver'))),
+    withoutOptions(keysFrom('take', taking('deliver'))),
   ),
   targets: table('What is kept in step with the lake, after every command that commits.', {
-    ...keysOf('targets', TARGETS),
+    ...keysFrom('targets', TARGETS),
     needed,
   }),
   catalog: table('An Iceberg REST catalog.', {
@@ -167,7 +167,7 @@ export const DEFINITION = {
     'Compaction; with this section a night does it, once the lake has enough partitions.',
     {
       partitions: setting(whole(2), 'a night compacts from so many partitions on', { default: '100' }),
-      ...keysOf('compact', COMPACT),
+      ...keysFrom('compact', COMPACT),
       needed,
     },
     ['compact', 'nightly'],
@@ -175,7 +175,7 @@ export const DEFINITION = {
   gc: table(
     'What is deleted; with this section a night does it.',
     {
-      ...keysOf('gc', GC),
+      ...keysFrom('gc', GC),
       needed,
     },
     ['gc', 'nightly'],
@@ -183,7 +183,7 @@ export const DEFINITION = {
   check: table(
     'What is expected of the lake; with this section a night checks it.',
     {
-      ...keysOf('check', CHECK),
+      ...keysFrom('check', CHECK_LAKE),
       new_drift: setting(trueOrFalse, 'accept names that are unknown and that no earlier load had', {
         default: 'true',
         option: '--no-new-drift',

@@ -1,6 +1,6 @@
 /** The parts of the definition of `firmlake.toml`: sections and settings. Those that are options of a command come from its table. */
 
-import { type Entry, flagOf, keyOf, type Table } from '../options/entry.ts'
+import { type Entry, flagOf, fileKeyOf, type OptionTable } from '../options/entry.ts'
 import { trueOrFalse, type ValueType } from '../options/value-types.ts'
 
 export interface Setting<T, Required extends boolean = boolean> {
@@ -87,7 +87,7 @@ type KeyIn<Section extends string, Name extends string, E> = E extends { readonl
     : Spelled<Name>
   : never
 
-type KeysOf<Section extends string, T extends Table> = {
+type KeysOf<Section extends string, T extends OptionTable> = {
   readonly [Name in keyof T & string as KeyIn<Section, Name, T[Name]>]: T[Name]['type'] extends ValueType<
     infer V
   >
@@ -102,14 +102,14 @@ const settingOf = (name: string, entry: Entry): Setting<unknown, false> => {
 }
 
 /** The keys of a section that are options of a command; the file says what counts without them. */
-export const keysOf = <const Section extends string, T extends Table>(
+export const keysFrom = <const Section extends string, T extends OptionTable>(
   section: Section,
   options: T,
 ): KeysOf<Section, T> =>
   Object.fromEntries(
     Object.entries<Entry>(options)
       .filter(([, entry]) => entry.section === section)
-      .map(([name, entry]) => [keyOf(name, entry), settingOf(name, entry)]),
+      .map(([name, entry]) => [fileKeyOf(name, entry), settingOf(name, entry)]),
   ) as unknown as KeysOf<Section, T>
 
 /** The same keys in a section that is the default of no option. */

@@ -1,11 +1,11 @@
 /** Options of `check`. */
 
 import { JSON_FORMAT, LAKE, MEMORY, NOW, THREADS } from './common.ts'
-import { option, type Table, withDefault } from './entry.ts'
+import { type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { choiceOf, folderOfRules, trueOrFalse } from './value-types.ts'
 
-export const CHECK = {
+export const CHECK_LAKE = {
   lake: LAKE,
   ...EXPECTATIONS,
   data: withDefault(
@@ -35,4 +35,4 @@ export const CHECK = {
   threads: THREADS,
   json: JSON_FORMAT,
   now: NOW,
-} as const satisfies Table
+} as const satisfies OptionTable

@@ -9,7 +9,7 @@ export const LAKE = needed(lakeAddress, `folder of the lake, or ${BUCKET_FORM}`,
   section: '',
   flag: '-l, --lake',
   variable: 'FIRMLAKE_LAKE',
-  doc: 'A folder, or `s3://bucket/prefix`.',
+  doc: `A folder, or \`${BUCKET_FORM}\`.`,
 })
 
 /** @param doc what it stops */

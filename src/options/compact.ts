@@ -1,7 +1,7 @@
 /** Options of `compact`. */
 
 import { DRY_RUN, JSON_OUTPUT, LAKE, LOCAL_BYTES, MEMORY, THREADS } from './common.ts'
-import { option, type Table, withDefault } from './entry.ts'
+import { type OptionTable, option, withDefault } from './entry.ts'
 import { AROUND } from './lake-jobs.ts'
 import { TARGETS } from './targets.ts'
 import { callback, size } from './value-types.ts'
@@ -25,4 +25,4 @@ export const COMPACT = {
   ...AROUND,
   json: JSON_OUTPUT,
   onEvent: option(callback('(event: CompactEvent) => void'), 'how far it is', { only: 'calls' }),
-} as const satisfies Table
+} as const satisfies OptionTable

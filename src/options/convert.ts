@@ -4,9 +4,9 @@ import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { JSON_OUTPUT, LAKE } from './common.ts'
 import { FILE_ENGINE } from './engine.ts'
-import { needed, option, type Table, withDefault } from './entry.ts'
+import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { LOAD, SKIP_BAD_FILES } from './lake-jobs.ts'
-import { TAKEN } from './projection.ts'
+import { TAKEN_BY_LOADS } from './projection.ts'
 import {
   callback,
   choiceOf,
@@ -34,9 +34,9 @@ export const LINES = {
     String(DECODE_LIMITS.maxRatio),
   ),
   maxDepth: withDefault(whole(), 'deepest nesting of a record', String(DEFAULT_MAX_DEPTH)),
-} as const satisfies Table
+} as const satisfies OptionTable
 
-export const CONTENT = option(
+export const CONTENT_OF_FILES = option(
   { ...choiceOf('<content>', 'companies', 'relations'), ts: 'Content' },
   'what the files hold',
   {
@@ -51,7 +51,7 @@ export const CSV = {
     doc: 'CSV: begins with a byte order mark, by which Excel knows UTF-8.',
   }),
   delimiter: option(delimiter, 'CSV: between two cells, "," ";" "|" or tab', { otherwise: '","' }),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 const FROM = needed(inputs, 'files, folders, patterns; - for standard input', {
   argument: '<path...>',
@@ -60,7 +60,7 @@ const FROM = needed(inputs, 'files, folders, patterns; - for standard input', {
 
 export const CONVERT = {
   from: FROM,
-  content: CONTENT,
+  content: CONTENT_OF_FILES,
   again: option(trueOrFalse, 'load files that the lake already holds again', {
     doc: 'Loads sources that the lake holds already once more.',
   }),
@@ -71,7 +71,7 @@ export const CONVERT = {
     only: 'calls',
     doc: 'Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the same each time. Only the same program resumes such a run, and loads into such a lake. @default all are loaded',
   }),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 /** Which tables an export writes, and how. */
 export const EXPORTED = {
@@ -84,7 +84,7 @@ export const EXPORTED = {
   }),
   neutralise: option(trueOrFalse, 'CSV safe for spreadsheets', { only: 'calls', otherwise: 'true' }),
   onProgress: option(callback('(progress: ExportProgress) => void'), 'how far it is', { only: 'calls' }),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 const { overwrite, adopt, memoryBytes, threads, signal, onEvent, take, hashKey } = LOAD
 const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = LOAD
@@ -94,10 +94,10 @@ const { content, skipBadFiles, keeps } = CONVERT
 export const CONVERTED = {
   ...{ from: FROM, content, skipBadFiles, ...LINES, maxQuarantined, maxUnknownPerRecord, maxUnknownNames },
   ...{ memoryBytes, threads, signal, onEvent, take, hashKey, keeps },
-} as const satisfies Table
+} as const satisfies OptionTable
 
 /** And as `exportTables` does. */
-export const EXPORTED_WITH = { ...EXPORTED, ...CSV, overwrite, adopt } as const satisfies Table
+export const EXPORTED_WITH = { ...EXPORTED, ...CSV, overwrite, adopt } as const satisfies OptionTable
 
 export const CONVERT_TO = {
   to: needed(target, 'no lake: into files or a database, as export --to', {
@@ -105,7 +105,7 @@ export const CONVERT_TO = {
   }),
   ...CONVERTED,
   ...EXPORTED_WITH,
-} as const satisfies Table
+} as const satisfies OptionTable
 
 const { from, lake: _lake, ...LOADED } = CONVERT
 
@@ -117,8 +117,8 @@ export const CONVERT_COMMAND = {
   ...EXPORTED,
   ...LOADED,
   ...CSV,
-  ...TAKEN,
+  ...TAKEN_BY_LOADS,
   changeTaken: CONVERT.changeTaken,
   ...FILE_ENGINE,
   json: JSON_OUTPUT,
-} as const satisfies Table
+} as const satisfies OptionTable

@@ -1,6 +1,6 @@
 /** Options of commands that hand their run over to an engine, and of its workers. */
 
-import { option, type Table, withDefault } from './entry.ts'
+import { type OptionTable, option, withDefault } from './entry.ts'
 import { choiceOf, duration, plainText, serverAddress, size, whole } from './value-types.ts'
 
 /** The longest wait for a service, or for workers, where nothing is said. */
@@ -19,7 +19,7 @@ export const TEMPORAL = {
   taskQueue: option(plainText('<name>'), 'its task queue (default: "firmlake-" and the release)', {
     only: 'commands',
   }),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 export const ENGINE = {
   engine: option(
@@ -32,7 +32,7 @@ export const ENGINE = {
     only: 'commands',
     otherwise: String(MOST_UNITS_AT_ONCE),
   }),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 /** Of `convert`, which has no options of the service to take them from. */
 export const FILE_ENGINE = {
@@ -46,4 +46,4 @@ export const FILE_ENGINE = {
     DEFAULT_MAX_WAIT,
     { only: 'commands' },
   ),
-} as const satisfies Table
+} as const satisfies OptionTable

@@ -45,7 +45,7 @@ export interface Entry<T = unknown, Always extends boolean = boolean> extends Sp
   readonly default?: { readonly value: T; readonly text: string }
 }
 
-export type Table = Readonly<Record<string, Entry>>
+export type OptionTable = Readonly<Record<string, Entry>>
 
 type ValueOf<E extends Entry> = E['type'] extends ValueType<infer V> ? V : never
 /** The names of a table that a job always has a value of. */
@@ -58,7 +58,7 @@ type AlwaysInCommand<T, Name extends keyof T> = T[Name] extends { readonly argum
   : Name & AlwaysIn<T>
 
 /** The values of a command. */
-export type ValuesOf<T extends Table> = {
+export type ValuesOf<T extends OptionTable> = {
   readonly [Name in keyof T as AlwaysInCommand<T, OfCommand<T, Name>>]: ValueOf<T[Name]>
 } & {
   readonly [Name in keyof T as Exclude<OfCommand<T, Name>, AlwaysInCommand<T, OfCommand<T, Name>>>]?:
@@ -67,7 +67,7 @@ export type ValuesOf<T extends Table> = {
 }
 
 /** Those of them that the job takes, too. */
-export type AskedOf<T extends Table> = {
+export type AskedOf<T extends OptionTable> = {
   readonly [Name in keyof ValuesOf<T> as Name extends keyof T
     ? T[Name] extends { readonly only: 'commands' }
       ? never
@@ -76,15 +76,19 @@ export type AskedOf<T extends Table> = {
 }
 
 /** What a command hands on to the job. */
-export const askedOf = <T extends Table>(table: T, values: ValuesOf<T>): AskedOf<T> =>
+export const askedOf = <T extends OptionTable>(table: T, values: ValuesOf<T>): AskedOf<T> =>
   Object.fromEntries(
     Object.entries(values).filter(([name]) => table[name] !== undefined && table[name].only !== 'commands'),
   ) as unknown as AskedOf<T>
 
+type DefaultIn<T> = {
+  [Name in keyof T]: T[Name] extends { readonly default: object } ? Name : never
+}[keyof T]
+
 /** The options of a call as its job works with them: what has a default is there. @template Options as they were given */
-export type Read<Options, T extends Table> = {
-  readonly [Name in Extract<keyof Options, AlwaysIn<T>>]-?: ValueOf<T[Name]>
-} & Omit<Options, AlwaysIn<T> & string>
+export type Read<Options, T extends OptionTable> = {
+  readonly [Name in Extract<keyof Options, DefaultIn<T>>]-?: ValueOf<T[Name]>
+} & Omit<Options, DefaultIn<T> & string>
 
 /** An option that may be left out. */
 export const option = <T, const More extends Spelling = Record<never, never>>(
@@ -140,7 +144,7 @@ export const flagOf = (name: string, { flag, no }: Entry): string =>
   flag?.replace(/^-\w, /, '') ?? `--${no === undefined ? '' : 'no-'}${spelled(name, '-')}`
 
 /** `max_quarantined`. */
-export const keyOf = (name: string, { key }: Entry): string => key ?? spelled(name, '_')
+export const fileKeyOf = (name: string, { key }: Entry): string => key ?? spelled(name, '_')
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null'
@@ -153,14 +157,18 @@ const kindOf = (value: unknown): string => {
 const shown = (value: unknown): string => (typeof value === 'number' ? `${value}` : kindOf(value))
 
 /**
- * Reads the options of a call, before any work: refuses what is no object, lacks one, has an unknown one, or one of another type.
+ * Reads the options of a call, before any work: refuses what is no anObject, lacks one, has an unknown one, or one of another type.
  * An option that is `undefined` counts as absent. Quotes no text: it may be a token.
  *
  * @param call name of the function
  * @returns the options with their defaults
  * @throws {ToolkitError} USAGE saying what was expected
  */
-export const readCall = (call: string, table: Table, options: unknown): Readonly<Record<string, unknown>> => {
+export const readCall = (
+  call: string,
+  table: OptionTable,
+  options: unknown,
+): Readonly<Record<string, unknown>> => {
   const refused = (why: string, expected: string): ToolkitError =>
     new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
   if (!isObject(options)) throw refused(`it was given ${kindOf(options)}`, 'one object with its options')

@@ -1,6 +1,6 @@
 /** Options of what is expected of the loads of a lake: of `check`, `report` and the night. */
 
-import { option, type Table } from './entry.ts'
+import { type OptionTable, option } from './entry.ts'
 import { duration, share, trueOrFalse, whole } from './value-types.ts'
 
 export const EXPECTATIONS = {
@@ -27,4 +27,4 @@ export const EXPECTATIONS = {
   noNewDrift: option(trueOrFalse, 'fail on names that are unknown and that no earlier load had', {
     doc: 'Whether names that the contract does not know fail where no earlier load had them.',
   }),
-} as const satisfies Table
+} as const satisfies OptionTable

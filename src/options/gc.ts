@@ -1,8 +1,8 @@
 /** Options of `gc`. */
 
 import { JSON_OUTPUT, LAKE, signalThat, YES } from './common.ts'
-import { option, type Table } from './entry.ts'
-import { callback, object, trueOrFalse, whole } from './value-types.ts'
+import { type OptionTable, option } from './entry.ts'
+import { anObject, callback, trueOrFalse, whole } from './value-types.ts'
 
 export const GC = {
   lake: LAKE,
@@ -23,7 +23,7 @@ export const GC = {
     otherwise: 'the clock',
   }),
   dryRun: option(trueOrFalse, 'change nothing, report what would be removed'),
-  catalog: option(object('CatalogOptions'), 'a catalog that shows the Iceberg tables of the lake', {
+  catalog: option(anObject('CatalogOptions'), 'a catalog that shows the Iceberg tables of the lake', {
     only: 'calls',
     doc: "A catalog that shows the lake's Iceberg tables; without it they may lose their files.",
     otherwise: 'none',
@@ -40,4 +40,4 @@ export const GC = {
   }),
   yes: YES,
   json: JSON_OUTPUT,
-} as const satisfies Table
+} as const satisfies OptionTable

@@ -1,7 +1,7 @@
 /** What stands around each job of the library: its call is checked and read once, and what a signal stopped says so. */
 
 import { orInterrupted } from '../core/errors.ts'
-import { type Read, readCall, type Table } from './entry.ts'
+import { type OptionTable, type Read, readCall } from './entry.ts'
 
 /**
  * @param call the job's name
@@ -10,7 +10,7 @@ import { type Read, readCall, type Table } from './entry.ts'
  * @param noun of the message of a job that a signal stopped. @default the job says it itself
  */
 export const job =
-  <Options extends object, T extends Table, Done>(
+  <Options extends object, T extends OptionTable, Done>(
     call: string,
     table: T,
     work: (options: Read<Options, T>) => Promise<Done>,

@@ -1,10 +1,11 @@
 /** Options of the jobs that change a lake, and of those that load. */
 
+import { BUCKET_FORM } from '../core/lake-address.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { LAKE, LOCAL_BYTES, MEMORY, signalThat } from './common.ts'
-import { needed, option, type Table, withDefault } from './entry.ts'
+import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { ON_TARGET, TARGETS } from './targets.ts'
-import { callback, limit, modeBits, object, threadCount, trueOrFalse, whole } from './value-types.ts'
+import { anObject, callback, limit, modeBits, threadCount, trueOrFalse, whole } from './value-types.ts'
 
 /** Partitions loaded side by side; without it a run takes what the machine has. */
 export const PARTITIONS = option(threadCount, 'threads: partitions loaded side by side', {
@@ -22,19 +23,19 @@ export const AROUND = {
     { only: 'calls' },
   ),
   onTarget: ON_TARGET,
-} as const satisfies Table
+} as const satisfies OptionTable
 
 /** Of every job that changes a lake. */
 export const COMMON = {
   lake: needed(LAKE.type, LAKE.about, {
     ...{ flag: LAKE.flag, variable: LAKE.variable },
-    doc: 'A folder, made where it is missing, or `s3://bucket/prefix`.',
+    doc: `A folder, made where it is missing, or \`${BUCKET_FORM}\`.`,
   }),
   memoryBytes: MEMORY,
   threads: PARTITIONS,
   localBytes: LOCAL_BYTES,
   ...AROUND,
-} as const satisfies Table
+} as const satisfies OptionTable
 
 export const MAX_QUARANTINED = withDefault(
   limit,
@@ -74,7 +75,7 @@ export const UNKNOWN = {
     String(UNKNOWN_LIMITS.names),
     { section: 'load', doc: 'Most of them in the drift of a snapshot. @default 10,000' },
   ),
-} as const satisfies Table
+} as const satisfies OptionTable
 
 export const CHANGE_CURRENCY = option(trueOrFalse, 'let figures be replaced by figures in another currency')
 
@@ -95,7 +96,7 @@ export const LOAD = {
   changeCurrency: CHANGE_CURRENCY,
   ...TARGETS,
   ...UNKNOWN,
-  take: option(object('Projection'), 'the part of the records that is taken', {
+  take: option(anObject('Projection'), 'the part of the records that is taken', {
     only: 'calls',
     doc: 'The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another declaration is refused. @default what the newest load of the lake took; everything, where it is new',
   }),
@@ -107,4 +108,4 @@ export const LOAD = {
     doc: "Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700",
   }),
   onEvent: option(callback('(event: RunEvent) => void'), 'progress of the run', { only: 'calls' }),
-} as const satisfies Table
+} as const satisfies OptionTable

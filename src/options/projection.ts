@@ -1,7 +1,7 @@
 /** Options of the command line and keys of the file that declare what is taken of the records, of a lake and of an export. */
 
-import { option, type Table } from './entry.ts'
-import { listOf, manyOf, plainText, trueOrFalse } from './value-types.ts'
+import { type OptionTable, option } from './entry.ts'
+import { commaList, manyOf, plainText, trueOrFalse } from './value-types.ts'
 
 const OF_COMMANDS = { section: 'take', only: 'commands' } as const
 
@@ -9,7 +9,7 @@ const OF_COMMANDS = { section: 'take', only: 'commands' } as const
 export const taking = (what: string) =>
   ({
     onlyCountries: option(
-      listOf('<codes>'),
+      commaList('<codes>'),
       `${what} companies and relations of these countries alone`,
       OF_COMMANDS,
     ),
@@ -24,7 +24,7 @@ export const taking = (what: string) =>
       OF_COMMANDS,
     ),
     leaveOut: option(
-      listOf('<names>'),
+      commaList('<names>'),
       `${what} all but these tables and columns (roles, companies.email; persons: all personal data)`,
       OF_COMMANDS,
     ),
@@ -34,7 +34,7 @@ export const taking = (what: string) =>
       OF_COMMANDS,
     ),
     hash: option(
-      listOf('<names>'),
+      commaList('<names>'),
       `${what} hashes in place of these columns' values, with the key of $FIRMLAKE_HASH_KEY`,
       OF_COMMANDS,
     ),
@@ -43,14 +43,14 @@ export const taking = (what: string) =>
       `${what} this further column too, computed by SQL from the others (repeatable)`,
       OF_COMMANDS,
     ),
-  }) as const satisfies Table
+  }) as const satisfies OptionTable
 
 /** Of the commands that load. */
-export const TAKEN = {
+export const TAKEN_BY_LOADS = {
   ...taking('load'),
   keepBadLines: option(
     trueOrFalse,
     'keep the text of bad lines also where something is left out',
     OF_COMMANDS,
   ),
-} as const satisfies Table
+} as const satisfies OptionTable

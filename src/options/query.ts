@@ -1,7 +1,7 @@
 /** Options of `query` and `openQuery`. */
 
 import { CHECKED, FILES, JSON_FORMAT, LAKE, MEMORY, SNAPSHOT, signalThat, THREADS } from './common.ts'
-import { needed, option, type Table, withDefault } from './entry.ts'
+import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { callback, choiceOf, path, plainText, trueOrFalse, whole } from './value-types.ts'
 
 /** Beyond these a table is cut, with a remark. */
@@ -38,7 +38,7 @@ export const OPEN_QUERY = {
   }),
   unchecked: UNCHECKED,
   checked: CHECKED,
-} as const satisfies Table
+} as const satisfies OptionTable
 
 const { lake, ...OPENED } = OPEN_QUERY
 
@@ -75,4 +75,4 @@ export const QUERY = {
   ),
   ...OPENED,
   json: JSON_FORMAT,
-} as const satisfies Table
+} as const satisfies OptionTable

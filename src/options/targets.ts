@@ -2,8 +2,8 @@
 
 import { TABLE_FORMAT_NAMES } from '../core/table-formats.ts'
 import { TARGET_FORMS } from '../sink/targets.ts'
-import { option, type Table } from './entry.ts'
-import { callback, choiceOf, hashKey, manyOf, object, sinkAddresses, trueOrFalse } from './value-types.ts'
+import { type OptionTable, option } from './entry.ts'
+import { anObject, callback, choiceOf, hashKey, manyOf, sinkAddresses, trueOrFalse } from './value-types.ts'
 
 const SINK_FORMS = [...TARGET_FORMS.runFolders, ...TARGET_FORMS.databaseExamples].join(', ')
 
@@ -25,7 +25,7 @@ export const HASH_KEY = option(hashKey, 'key of hashed columns, of at least 16 b
 })
 
 export const CATALOG = option(
-  object('CatalogOptions'),
+  anObject('CatalogOptions'),
   'the catalog that keeps the metadata of Iceberg tables',
   {
     only: 'calls',
@@ -49,12 +49,12 @@ export const TARGETS = {
     },
   ),
   catalog: CATALOG,
-  sinkTake: option(object('Projection'), 'rows of the lake that the sinks receive', {
+  sinkTake: option(anObject('Projection'), 'rows of the lake that the sinks receive', {
     only: 'calls',
     otherwise: 'everything',
   }),
   hashKey: HASH_KEY,
-} as const satisfies Table
+} as const satisfies OptionTable
 
 export const ON_TARGET = option(
   callback('(event: TargetEvent) => void'),

@@ -340,7 +340,7 @@ export const manyOf = <T>(type: ValueType<T>): ValueType<readonly T[]> => ({
 })
 
 /** Names behind one option, with commas between them. */
-export const listOf = (argument: string): ValueType<readonly string[]> => ({
+export const commaList = (argument: string): ValueType<readonly string[]> => ({
   ...manyOf(plainText(argument)),
   parse: (text) =>
     text
@@ -386,7 +386,7 @@ const onlyOfCalls = <T>(
 export const callback = <T = never>(ts: string): ValueType<T> =>
   onlyOfCalls(ts, 'a function', (value) => typeof value === 'function')
 
-export const object = <T = never>(ts: string, expected = 'an object'): ValueType<T> =>
+export const anObject = <T = never>(ts: string, expected = 'an object'): ValueType<T> =>
   onlyOfCalls(ts, expected, isObject)
 
 export const abortSignal: ValueType<AbortSignal> = onlyOfCalls(

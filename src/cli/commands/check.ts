@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check/check.ts'
 import { type CheckResult, foundText } from '../../jobs/check/check-loads.ts'
-import { CHECK } from '../../options/check.ts'
+import { CHECK_LAKE } from '../../options/check.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { addCommand } from '../add-command.ts'
 import { print, printJson, printLines } from '../output/print.ts'
@@ -20,7 +20,7 @@ export const addCheck = (program: Command): void => {
     description:
       'Checks the newest snapshot: the expectations that are given, the rules of the view "quality_findings", and ' +
       'rules of your own. Ends with 5 when one fails; notes fail nothing. Changes nothing.',
-    options: CHECK,
+    options: CHECK_LAKE,
     run: runCheck,
     examples: [
       [
@@ -33,11 +33,11 @@ export const addCheck = (program: Command): void => {
   })
 }
 
-const runCheck = async (values: ValuesOf<typeof CHECK>): Promise<void> => {
+const runCheck = async (values: ValuesOf<typeof CHECK_LAKE>): Promise<void> => {
   const { lake, rules, format } = values
   const { check, readRules } = await import('../../jobs/check/check.ts')
   const report = await check({
-    ...askedOf(CHECK, values),
+    ...askedOf(CHECK_LAKE, values),
     rules: rules === undefined ? undefined : await readRules(rules),
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
@@ -48,7 +48,7 @@ const runCheck = async (values: ValuesOf<typeof CHECK>): Promise<void> => {
 const printReport = async (
   lake: string,
   report: CheckReport,
-  format: ValuesOf<typeof CHECK>['format'],
+  format: ValuesOf<typeof CHECK_LAKE>['format'],
 ): Promise<void> => {
   const { checks } = report
   if (format === 'json') return printJson({ lake, ...report })

@@ -2,7 +2,8 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
+import { DEFAULT_MAX_WAIT } from '../../options/engine.ts'
+import { durationOf, wholeNumber } from './options.ts'
 import { bytesOption } from './run-options.ts'
 
 export interface TemporalFlags {

@@ -35,9 +35,6 @@ export const durationOf =
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
   }
 
-/** The longest wait for a service, or for workers, where nothing is said. */
-export const DEFAULT_MAX_WAIT = '15m'
-
 /** Collects the values of an option that may be given several times. */
 export const repeated = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,

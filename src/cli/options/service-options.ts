@@ -8,7 +8,8 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { Service } from '../../source/service/service.ts'
 import { note } from '../output/print.ts'
-import { DEFAULT_MAX_WAIT, durationOf, wholeNumber } from './options.ts'
+import { DEFAULT_MAX_WAIT } from '../../options/engine.ts'
+import { durationOf, wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {
   readonly url?: string

@@ -7,7 +7,7 @@ import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { CHECK } from '../../options/check.ts'
+import { CHECK_LAKE } from '../../options/check.ts'
 import type { Read } from '../../options/entry.ts'
 import type { LakeCheckOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
@@ -68,7 +68,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
 /** Rules of the caller come last; one that has the name of ours takes its place. */
 const checkData = async (
   lake: LakeQuery,
-  { data, rules = {} }: Read<LakeCheckOptions, typeof CHECK>,
+  { data, rules = {} }: Read<LakeCheckOptions, typeof CHECK_LAKE>,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
@@ -97,7 +97,7 @@ const checkData = async (
  */
 export const check: (options: LakeCheckOptions) => Promise<CheckReport> = job(
   'check',
-  CHECK,
+  CHECK_LAKE,
   async (options) => {
     const { lake } = options
     const { memoryBytes, threads, now = () => new Date() } = options

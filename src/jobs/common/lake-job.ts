@@ -1,7 +1,7 @@
 /** What stands around each job that changes a lake: its call is read, and its targets are updated once it has committed. */
 
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
-import type { Read, Table } from '../../options/entry.ts'
+import type { OptionTable, Read } from '../../options/entry.ts'
 import type { CommonOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
@@ -36,7 +36,7 @@ export const withTargets = async <Done extends object>(
 }
 
 /** As `job`, then the targets. @param noun as of `withTargets` */
-export const lakeJob = <Options extends WithTargets<Done>, T extends Table, Done extends object>(
+export const lakeJob = <Options extends WithTargets<Done>, T extends OptionTable, Done extends object>(
   call: string,
   table: T,
   work: (options: Read<Options, T>) => Promise<Done>,

@@ -2,7 +2,7 @@
 
 import { is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Table } from '../../options/entry.ts'
+import type { OptionTable } from '../../options/entry.ts'
 import type { CommonOptions, LoadOptions, MaxGoneOption } from '../../options/interfaces.ts'
 import { COMMON, LOAD, MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { TARGETS } from '../../options/targets.ts'
@@ -18,7 +18,7 @@ import { type RunReport, reportOf } from './run-report.ts'
 const limitText = is.either(is.amount, is.text, is.object)
 
 /** The types of a table, for calls that are checked by types. */
-export const typesOf = <Options>(table: Table): OptionTypes<Options> =>
+export const typesOf = <Options>(table: OptionTable): OptionTypes<Options> =>
   Object.fromEntries(
     Object.entries(table)
       .filter(([, { only }]) => only !== 'commands')

@@ -183,7 +183,7 @@ test('compact of a compact lake does nothing, also when a load brought bad lines
   await compacted(one)
   await one.write('bad', [JSON.stringify({ BasicDetails: { InternalId: 0.5 } })])
   await one.run(['bad'], { maxQuarantined: { kind: 'share', share: 1 }, content: 'companies' })
-  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3 })
+  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3, delivered: [] })
   expect((await one.snapshot()).snapshot).toBe(3)
   expect(await runsLeft(one)).toEqual([])
 })

@@ -52,12 +52,18 @@ export const optionOf = (name: string, entry: Entry): Option => {
   else if (type.argument !== undefined) one.argParser(reader(long, entry))
   const { value, text } = entry.default ?? {}
   // Commander writes a text in quotes by itself.
-  if (value !== undefined && !one.negate) one.default(value, typeof value === 'string' ? undefined : text)
+  if (value !== undefined && !one.negate) one.default(value, String(value) === text ? undefined : text)
   if (conflicts !== undefined) one.conflicts(conflicts)
   if (implies !== undefined) one.implies({ ...implies })
   if (required) one.makeOptionMandatory()
   return name === 'lake' && variable !== undefined ? lakeOf(one, entry.about, variable) : one
 }
+
+/** Those of a table that the command line has, by their names. */
+export const optionsOf = (options: OptionTable): readonly (readonly [name: string, option: Option])[] =>
+  Object.entries(options).flatMap(([name, entry]) =>
+    entry.only === 'calls' || entry.argument !== undefined ? [] : [[name, optionOf(name, entry)] as const],
+  )
 
 const argumentOf = ({ argument = '', about, type }: Entry): Argument => {
   const one = new Argument(argument, about)
@@ -69,14 +75,10 @@ export const addCommand = <Options extends OptionTable>(
   { name, summary, description, options, examples, run }: CommandDeclaration<Options>,
 ): Command => {
   const command = program.command(name).summary(summary).description(description)
-  const known = Object.entries<Entry>(options).filter(([, { only }]) => only !== 'calls')
-  const [positional, named] = [
-    known.filter(([, { argument }]) => argument !== undefined),
-    known.filter(([, { argument }]) => argument === undefined),
-  ]
+  const positional = Object.entries<Entry>(options).filter(([, { argument }]) => argument !== undefined)
   for (const [, entry] of positional) command.addArgument(argumentOf(entry))
-  const made = named.map(([entry, declared]) => [entry, declared, optionOf(entry, declared)] as const)
-  for (const [, , one] of made) command.addOption(one)
+  const made = optionsOf(options)
+  for (const [, one] of made) command.addOption(one)
   // Before anything uses Node's pool.
   if (options.threads === PARTITIONS) makeRoomInPool(machineLimits().cpus)
   command.action(async () => {
@@ -84,9 +86,10 @@ export const addCommand = <Options extends OptionTable>(
     const values = [
       ...positional.map(([entry], at) => [entry, command.processedArgs[at] as unknown] as const),
       // Of an option `--no-…` whose entry is what it says the value is the contrary.
-      ...made.map(([entry, { no }, one]) => {
+      ...made.map(([entry, one]) => {
         const value = given[one.attributeName()]
-        return [entry, one.negate && no === undefined ? value === false || undefined : value] as const
+        const isContrary = one.negate && options[entry]?.no === undefined
+        return [entry, isContrary ? value === false || undefined : value] as const
       }),
     ]
     await run(Object.fromEntries(values) as ValuesOf<Options>, command)

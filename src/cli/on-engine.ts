@@ -30,8 +30,8 @@ const engineJobs = () => import('../jobs/steps/on-engine.ts')
 export const onEngineOr = async <T>(
   flags: EngineFlags & {
     readonly maxWait: number
-    readonly unitBytes?: number
-    readonly maxRequestsPerSecond?: number
+    readonly unitBytes?: number | undefined
+    readonly maxRequestsPerSecond?: number | undefined
   },
   line: ProgressLine,
   here: () => Promise<T>,

@@ -4,6 +4,7 @@
  */
 
 import type { RunReport } from '../jobs/common/run-report.ts'
+import type { CONVERT } from '../options/convert.ts'
 import type { ValuesOf } from '../options/entry.ts'
 import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
 import type { TARGETS } from '../options/targets.ts'
@@ -138,15 +139,23 @@ export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
   await checkTargets(await targetsOf(namedOf(flags)))
 }
 
+/** The values of a command that loads, by the names of its table. */
+export type LoadJobValues = JobValues &
+  LakeProjectionFlags &
+  Pick<
+    ValuesOf<typeof CONVERT>,
+    'mode' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
+  > & { readonly yes?: boolean | undefined }
+
 export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
 
 /** Asks about a lake in an odd place. @returns whether to go on */
-const isLakeMeant = async (flags: LoadJobFlags): Promise<boolean> =>
+const isLakeMeant = async (flags: LoadJobFlags | LoadJobValues): Promise<boolean> =>
   !isAsked(flags) || (await (await import('./output/ask.ts')).agreesToNewLake(flags.lake))
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
-  flags: LoadJobFlags,
+  flags: LoadJobFlags | LoadJobValues,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
@@ -170,7 +179,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
 /** The report of a run, as JSON or for people. */
 export const printReport = async (
   report: RunReport,
-  { lake, json }: LakeOption & JsonOption,
+  { lake, json }: LakeOption & { readonly json?: boolean | undefined },
 ): Promise<void> => {
   if (json) return printJson({ lake, ...report })
   await printLines(reportLines(report))

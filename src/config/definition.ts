@@ -8,7 +8,7 @@ import { LAKE } from '../options/common.ts'
 import { COMPACT } from '../options/compact.ts'
 import { CONVERT } from '../options/convert.ts'
 import { GC } from '../options/gc.ts'
-import { MAX_GONE } from '../options/lake-jobs.ts'
+import { MAX_GONE, PARTITIONS } from '../options/lake-jobs.ts'
 import { TAKEN_BY_LOADS, taking } from '../options/projection.ts'
 import { TARGETS } from '../options/targets.ts'
 import {
@@ -84,7 +84,7 @@ export const DEFINITION = {
     }),
   }),
   machine: table('How much of this machine a command takes.', {
-    ...keysFrom('machine', COMPACT),
+    ...keysFrom('machine', { ...COMPACT, threads: PARTITIONS }),
     httpfs: setting(path(), "file of DuckDB's httpfs", { variable: 'FIRMLAKE_HTTPFS' }),
   }),
   log: table('Lines on standard error.', {

@@ -1,6 +1,6 @@
 /** The parts of the definition of `firmlake.toml`: sections and settings. Those that are options of a command come from its table. */
 
-import { type Entry, flagOf, fileKeyOf, type OptionTable } from '../options/entry.ts'
+import { type Entry, fileKeyOf, flagOf, type OptionTable } from '../options/entry.ts'
 import { trueOrFalse, type ValueType } from '../options/value-types.ts'
 
 export interface Setting<T, Required extends boolean = boolean> {
@@ -96,7 +96,8 @@ type KeysOf<Section extends string, T extends OptionTable> = {
 }
 
 const settingOf = (name: string, entry: Entry): Setting<unknown, false> => {
-  const { about, type, otherwise, default: value, variable } = entry
+  const { type, otherwise, default: value, variable } = entry
+  const about = entry.fileAbout ?? entry.about.replace(' (repeatable)', '')
   const unset = value?.text ?? otherwise ?? (type === trueOrFalse ? 'false' : undefined)
   return setting(type, about, { default: unset, option: flagOf(name, entry), variable })
 }

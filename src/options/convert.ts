@@ -58,15 +58,19 @@ const FROM = needed(inputs, 'files, folders, patterns; - for standard input', {
   doc: "Files, folders, patterns, `-` for standard input; `files`, `fromRecords`, or a source of one's own.",
 })
 
+const { maxQuarantined, changeCurrency, ...LOADING } = LOAD
+
 export const CONVERT = {
   from: FROM,
   content: CONTENT_OF_FILES,
   again: option(trueOrFalse, 'load files that the lake already holds again', {
     doc: 'Loads sources that the lake holds already once more.',
   }),
-  ...LOAD,
+  maxQuarantined,
+  changeCurrency,
   skipBadFiles: SKIP_BAD_FILES,
   ...LINES,
+  ...LOADING,
   keeps: option(callback('KeepsRecord'), 'leaves out the records for which it is false', {
     only: 'calls',
     doc: 'Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the same each time. Only the same program resumes such a run, and loads into such a lake. @default all are loaded',
@@ -87,7 +91,7 @@ export const EXPORTED = {
 } as const satisfies OptionTable
 
 const { overwrite, adopt, memoryBytes, threads, signal, onEvent, take, hashKey } = LOAD
-const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames } = LOAD
+const { maxUnknownPerRecord, maxUnknownNames } = LOAD
 const { content, skipBadFiles, keeps } = CONVERT
 
 /** What `convertTo` takes as `convert` does. */
@@ -107,7 +111,7 @@ export const CONVERT_TO = {
   ...EXPORTED_WITH,
 } as const satisfies OptionTable
 
-const { from, lake: _lake, ...LOADED } = CONVERT
+const { from, lake: _lake, changeTaken, ...LOADED } = CONVERT
 
 /** The command does both. */
 export const CONVERT_COMMAND = {
@@ -118,7 +122,7 @@ export const CONVERT_COMMAND = {
   ...LOADED,
   ...CSV,
   ...TAKEN_BY_LOADS,
-  changeTaken: CONVERT.changeTaken,
+  changeTaken,
   ...FILE_ENGINE,
   json: JSON_OUTPUT,
 } as const satisfies OptionTable

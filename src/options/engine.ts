@@ -6,7 +6,7 @@ import { choiceOf, duration, plainText, serverAddress, size, whole } from './val
 /** The longest wait for a service, or for workers, where nothing is said. */
 export const DEFAULT_MAX_WAIT = '15m'
 
-const MOST_UNITS_AT_ONCE = 200
+export const MOST_UNITS_AT_ONCE = 200
 
 /** Where Temporal is; TLS and an API key are never options. */
 export const TEMPORAL = {

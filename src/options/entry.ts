@@ -21,6 +21,8 @@ interface Spelling {
   readonly no?: string
   /** The section of the file where it is a key; `''` is the top. */
   readonly section?: string
+  /** Its words in the file, where the help's do not fit. */
+  readonly fileAbout?: string
   /** That key where its name does not follow. */
   readonly key?: string
   /** The environment variable that takes precedence over the file. */
@@ -76,10 +78,13 @@ export type AskedOf<T extends OptionTable> = {
 }
 
 /** What a command hands on to the job. */
-export const askedOf = <T extends OptionTable>(table: T, values: ValuesOf<T>): AskedOf<T> =>
+export const askedOf = <T extends OptionTable, Values extends object>(
+  table: T,
+  values: Values,
+): Pick<Values, Extract<keyof Values, keyof AskedOf<T>>> =>
   Object.fromEntries(
     Object.entries(values).filter(([name]) => table[name] !== undefined && table[name].only !== 'commands'),
-  ) as unknown as AskedOf<T>
+  ) as unknown as Pick<Values, Extract<keyof Values, keyof AskedOf<T>>>
 
 type DefaultIn<T> = {
   [Name in keyof T]: T[Name] extends { readonly default: object } ? Name : never

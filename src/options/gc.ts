@@ -7,7 +7,7 @@ import { anObject, callback, trueOrFalse, whole } from './value-types.ts'
 export const GC = {
   lake: LAKE,
   keep: option(whole(), 'newest snapshots to keep', {
-    ...{ section: 'gc', otherwise: 'all' },
+    ...{ section: 'gc', otherwise: 'all', fileAbout: 'newest snapshots to keep, at least' },
     doc: 'Newest snapshots to keep; older ones, and what only they list, are removed.',
   }),
   keepDays: option(
@@ -15,6 +15,7 @@ export const GC = {
     'days back from now as of which the lake can still be read; with --keep at least so many snapshots stay',
     {
       section: 'gc',
+      fileAbout: 'days back from now as of which the lake can still be read',
       doc: 'Days back from now as of which the lake can still be read: older snapshots, and what only they list, are removed. With `keep` at least so many are kept. @default all',
     },
   ),

@@ -16,7 +16,7 @@ import type { PublishProgress } from '../targets/publish.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import type { QuarantineLimit } from './value-types.ts'
 
-/** Options of what is kept in step with a lake, after a run has committed. */
+/** Targets that are kept up to date with a lake. */
 export interface TargetOptions {
   /**
    * Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`.

@@ -9,7 +9,7 @@ import { anObject, callback, limit, modeBits, threadCount, trueOrFalse, whole } 
 
 /** Partitions loaded side by side; without it a run takes what the machine has. */
 export const PARTITIONS = option(threadCount, 'threads: partitions loaded side by side', {
-  section: 'machine',
+  ...{ section: 'machine', fileAbout: 'partitions loaded, or threads of queries, side by side' },
   otherwise: 'one a core, as many as --memory is enough for',
   doc: 'Partitions loaded side by side, each on one thread; threads of other work. @default one a core, as many as there is memory for',
 })

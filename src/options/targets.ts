@@ -35,7 +35,7 @@ export const CATALOG = option(
 
 export const TARGETS = {
   sinks: option(sinkAddresses, `deliver runs there too: ${SINK_FORMS} (repeatable)`, {
-    ...{ section: 'targets', flag: '--sink' },
+    ...{ section: 'targets', flag: '--sink', fileAbout: 'folders and databases to deliver to' },
     doc: 'Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none',
   }),
   adopt: ADOPT,
@@ -44,7 +44,7 @@ export const TARGETS = {
     manyOf({ ...choiceOf('<format>', ...TABLE_FORMAT_NAMES), ts: 'TableFormatName' }),
     `publish the tables too: ${TABLE_FORMAT_NAMES.join(' or ')} (repeatable)`,
     {
-      section: 'targets',
+      ...{ section: 'targets', fileAbout: 'table formats to publish' },
       doc: 'Formats in which the tables are published, in place, for other engines. @default none',
     },
   ),

@@ -2,10 +2,15 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { BUCKET_FORM, isBucket } from '../../core/lake-address.ts'
-import type { CsvDelimiter } from '../../sink/file-format.ts'
+import { CHECKED, FILES, LAKE, YES } from '../../options/common.ts'
+import { CSV, EXPORTED } from '../../options/convert.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import { UNCHECKED } from '../../options/query.ts'
+import { TARGETS } from '../../options/targets.ts'
+import { lakeAddress } from '../../options/value-types.ts'
 import { parseDuration } from '../../support/quantities.ts'
-import { LAKE_HERE, LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
+import { optionOf, optionsOf } from '../add-command.ts'
+import { LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
 
 export interface LakeOption {
   readonly lake: string
@@ -41,35 +46,23 @@ export const repeated = (value: string, before: readonly string[] = []): readonl
   value,
 ]
 
-/** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
+/** @throws {ToolkitError} USAGE naming the option */
 export const readLakeAddress = (text: string, name = '--lake'): string => {
-  if (text !== '' && !text.startsWith('-') && (isBucket(text) || !/^[^/]*:\/\//.test(text))) return text
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot read ${name} "${text}": expected a folder, such as ./lake, or ${BUCKET_FORM}`,
-  )
+  const read = lakeAddress.parse(text)
+  if (read !== undefined) return read
+  throw new ToolkitError('USAGE', `Cannot read ${name} "${text}": expected ${lakeAddress.expected}`)
 }
-
-/** The lake where nothing else names it. */
-const LAKE_VARIABLE = 'FIRMLAKE_LAKE'
-
-const namedLake = (about: string): Option =>
-  new Option('-l, --lake <lake>', about).argParser((text: string) => readLakeAddress(text))
 
 /** The lake of a command; FIRMLAKE_LAKE is its default. */
-export const lakeOption = (): Option => {
-  const about = `folder of the lake, or ${BUCKET_FORM}`
-  // A variable that is set to nothing is none.
-  return process.env[LAKE_VARIABLE]
-    ? namedLake(about).env(LAKE_VARIABLE).makeOptionMandatory()
-    : namedLake(`${about} (or ${LAKE_VARIABLE}; else ${LAKE_HERE})`).makeOptionMandatory()
-}
+export const lakeOption = (): Option => optionOf('lake', LAKE)
 
 /** The lake of a command that can do without one: an action checks it with `neededLake`. */
 export const lakeOrTargetOption = (): Option => lakeOption().makeOptionMandatory(false)
 
 /** @throws {ToolkitError} USAGE, as for an option that is mandatory */
-export const neededLake = <Flags extends Partial<LakeOption>>(flags: Flags): Flags & LakeOption => {
+export const neededLake = <Flags extends { readonly lake?: string | undefined }>(
+  flags: Flags,
+): Flags & LakeOption => {
   const { lake = lakeHere() } = flags
   if (lake !== undefined) return { ...flags, lake }
   throw new ToolkitError('USAGE', LAKE_MISSING)
@@ -77,17 +70,14 @@ export const neededLake = <Flags extends Partial<LakeOption>>(flags: Flags): Fla
 
 /** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
 export const playLakeOption = (lake: string): Option =>
-  namedLake(`folder of the lake; ${LAKE_VARIABLE} is ignored here`).default(lake)
+  new Option('-l, --lake <lake>', `folder of the lake; ${LAKE.variable} is ignored here`)
+    .argParser((text: string) => readLakeAddress(text))
+    .default(lake)
 
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)
 
-/** The option of commands that take SQL: DuckDB decodes what a person names and the lake does not list. */
-export const filesOption = (): Option =>
-  new Option(
-    '--files <folder>',
-    'SQL may read the files of this folder, too (default: those that the lake lists)',
-  )
+export const filesOption = (): Option => optionOf('files', FILES)
 
 export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
   new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
@@ -96,56 +86,32 @@ export interface UncheckedOption {
   readonly unchecked?: true
 }
 
-/** The option of commands that remember which files this machine has hashed before. */
-export const uncheckedOption = (): Option =>
-  new Option('--unchecked', 'compare lengths only where files are read for the first time, no hashes')
+export const uncheckedOption = (): Option => optionOf('unchecked', UNCHECKED)
 
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
-export const tableOption = (): Option =>
-  new Option('--table <name>', 'a table to export, may be repeated (default: all)').argParser(repeated)
+export const tableOption = (): Option => optionOf('tables', EXPORTED.tables)
 
-export const namesOption = (): Option =>
-  new Option('--names', 'names of companies, owners and persons beside their ids; for files')
+export const namesOption = (): Option => optionOf('names', EXPORTED.names)
 
-export const overwriteOption = (): Option =>
-  new Option(
-    '--overwrite',
-    'replace what a target has: files that are there, and rows that the lake has lost',
-  )
+export const overwriteOption = (): Option => optionOf('overwrite', TARGETS.overwrite)
 
-export interface CsvFlags {
-  readonly bom?: true
-  readonly delimiter?: CsvDelimiter
-}
+export type CsvFlags = ValuesOf<typeof CSV>
 
-const DELIMITERS: Readonly<Record<string, CsvDelimiter>> = { ',': ',', ';': ';', tab: '\t', '|': '|' }
-
-/** How CSV is written for a spreadsheet that expects it otherwise. */
-export const csvOptions = (): Option[] => [
-  new Option('--bom', 'CSV: begin with a byte order mark, by which Excel knows UTF-8'),
-  new Option('--delimiter <char>', 'CSV: between two cells, "," ";" "|" or tab (default: ",")').argParser(
-    (text: string) => {
-      const known = DELIMITERS[text]
-      if (known !== undefined) return known
-      throw new ToolkitError('USAGE', `Cannot read --delimiter "${text}": expected ",", ";", "|" or tab`)
-    },
-  ),
-]
+export const csvOptions = (): Option[] => optionsOf(CSV).map(([, one]) => one)
 
 export interface CheckedFlag {
   readonly checked?: true
 }
 
-export const checkedOption = (): Option =>
-  new Option('--checked', 'download and verify files before reading them (lakes in buckets)')
+export const checkedOption = (): Option => optionOf('checked', CHECKED)
 
 export interface YesOption {
   readonly yes?: true
 }
 
-export const yesOption = (): Option => new Option('--yes', 'at a terminal: ask nothing, do it')
+export const yesOption = (): Option => optionOf('yes', YES)
 
 /** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */
 export const isAsked = ({

@@ -6,9 +6,9 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import type { BatchSelection } from '../../jobs/batch-files/choose-batch-files.ts'
+import { DEFAULT_MAX_WAIT } from '../../options/engine.ts'
 import type { Service } from '../../source/service/service.ts'
 import { note } from '../output/print.ts'
-import { DEFAULT_MAX_WAIT } from '../../options/engine.ts'
 import { durationOf, wholeNumber } from './options.ts'
 
 export interface ServiceCommandOptions {

@@ -77,7 +77,7 @@ export {
   updateTargets,
 } from './targets/update-targets.ts'
 
-// What they take, and what a lake's rows are.
+// The options of jobs, and the rows of a lake.
 
 export type {
   CompactOptions,

@@ -85,7 +85,7 @@ export const addCommand = <Options extends OptionTable>(
     const given = command.opts<Readonly<Record<string, unknown>>>()
     const values = [
       ...positional.map(([entry], at) => [entry, command.processedArgs[at] as unknown] as const),
-      // Of an option `--no-…` whose entry is what it says the value is the contrary.
+      // The value of `--no-…` is the contrary of an entry that says the same as the option.
       ...made.map(([entry, one]) => {
         const value = given[one.attributeName()]
         const isContrary = one.negate && options[entry]?.no === undefined

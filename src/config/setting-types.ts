@@ -98,7 +98,7 @@ type KeysOf<Section extends string, T extends OptionTable> = {
 const settingOf = (name: string, entry: Entry): Setting<unknown, false> => {
   const { type, otherwise, default: value, variable } = entry
   const about = entry.fileAbout ?? entry.about.replace(' (repeatable)', '')
-  const unset = value?.text ?? otherwise ?? (type === trueOrFalse ? 'false' : undefined)
+  const unset = value?.text ?? (type === trueOrFalse ? 'false' : otherwise)
   return setting(type, about, { default: unset, option: flagOf(name, entry), variable })
 }
 

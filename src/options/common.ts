@@ -29,7 +29,7 @@ export const JSON_OUTPUT = option(
   { only: 'commands' },
 )
 
-/** Of a command with formats, of which JSON is one. */
+/** JSON as one of the formats of a command. */
 export const JSON_FORMAT = option(trueOrFalse, 'the same as --format json; errors as one line of JSON', {
   only: 'commands',
   implies: { format: 'json' },
@@ -48,7 +48,7 @@ export const MEMORY = withDefault(
   },
 )
 
-/** Of queries, compactions and exports. */
+/** Threads of queries, compactions and exports. */
 export const THREADS = withDefault(
   whole(),
   'threads of the queries',

@@ -94,7 +94,7 @@ const { overwrite, adopt, memoryBytes, threads, signal, onEvent, take, hashKey }
 const { maxUnknownPerRecord, maxUnknownNames } = LOAD
 const { content, skipBadFiles, keeps } = CONVERT
 
-/** What `convertTo` takes as `convert` does. */
+/** Options that `convertTo` takes as `convert` does. */
 export const CONVERTED = {
   ...{ from: FROM, content, skipBadFiles, ...LINES, maxQuarantined, maxUnknownPerRecord, maxUnknownNames },
   ...{ memoryBytes, threads, signal, onEvent, take, hashKey, keeps },

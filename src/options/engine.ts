@@ -34,7 +34,7 @@ export const ENGINE = {
   }),
 } as const satisfies OptionTable
 
-/** Of `convert`, which has no options of the service to take them from. */
+/** The engine of `convert`, which has no options of the service. */
 export const FILE_ENGINE = {
   ...ENGINE,
   unitBytes: withDefault(size(), 'with --engine: stored bytes of the files of a unit', '64MiB', {

@@ -9,7 +9,7 @@ import { isObject } from '../support/json-form.ts'
 import type { ValueType } from './value-types.ts'
 
 interface Spelling {
-  /** What counts without it, in words, where no value does: `all`, `the newest`. */
+  /** Its effect when left out, in words, where no value says it: `all`, `the newest`. */
   readonly otherwise?: string
   /** The doc comment of the library, where it says more than `about`. */
   readonly doc?: string
@@ -77,7 +77,7 @@ export type AskedOf<T extends OptionTable> = {
     : never]: ValuesOf<T>[Name]
 }
 
-/** What a command hands on to the job. */
+/** Picks the values that a command hands on to the job. */
 export const askedOf = <T extends OptionTable, Values extends object>(
   table: T,
   values: Values,

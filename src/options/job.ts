@@ -1,4 +1,4 @@
-/** What stands around each job of the library: its call is checked and read once, and what a signal stopped says so. */
+/** The frame of each job of the library: its call is checked and read once, and a job that a signal stopped ends with INTERRUPTED. */
 
 import { orInterrupted } from '../core/errors.ts'
 import { type OptionTable, type Read, readCall } from './entry.ts'

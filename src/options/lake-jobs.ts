@@ -14,7 +14,7 @@ export const PARTITIONS = option(threadCount, 'threads: partitions loaded side b
   doc: 'Partitions loaded side by side, each on one thread; threads of other work. @default one a core, as many as there is memory for',
 })
 
-/** What a program hears of a job and its targets, and how it stops it. */
+/** Callbacks of a job and its targets, and the signal that stops it. */
 export const AROUND = {
   signal: signalThat('Stops the work cleanly: what is finished is kept, the same call resumes.'),
   onCommitted: option(
@@ -25,7 +25,7 @@ export const AROUND = {
   onTarget: ON_TARGET,
 } as const satisfies OptionTable
 
-/** Of every job that changes a lake. */
+/** Options of every job that changes a lake. */
 export const COMMON = {
   lake: needed(LAKE.type, LAKE.about, {
     ...{ flag: LAKE.flag, variable: LAKE.variable },
@@ -88,7 +88,7 @@ export const SKIP_BAD_FILES = option(
   },
 )
 
-/** Of every job that loads; how much of the records it takes stands in `projection.ts`. */
+/** Options of every job that loads; how much of the records it takes stands in `projection.ts`. */
 export const LOAD = {
   ...COMMON,
   localBytes: option(LOCAL_BYTES.type, LOCAL_BYTES.about, { only: 'calls', doc: LOCAL_BYTES.doc }),

@@ -45,7 +45,7 @@ export const taking = (what: string) =>
     ),
   }) as const satisfies OptionTable
 
-/** Of the commands that load. */
+/** Options of the commands that load. */
 export const TAKEN_BY_LOADS = {
   ...taking('load'),
   keepBadLines: option(

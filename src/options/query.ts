@@ -10,14 +10,14 @@ export const MOST_TABLE_ROWS = 1000
 const RESULT_FORMAT = choiceOf('<format>', 'table', 'json', 'csv', 'markdown', 'parquet')
 export type ResultFormat = (typeof RESULT_FORMAT.choices)[number]
 
-/** Of the commands that remember which files this machine has hashed before. */
+/** The option of commands that remember which files this machine has hashed before. */
 export const UNCHECKED = option(
   trueOrFalse,
   'compare lengths only where files are read for the first time, no hashes',
   { only: 'commands' },
 )
 
-/** Of a lake that is opened for questions. */
+/** Options of a lake that is opened for questions. */
 export const OPEN_QUERY = {
   lake: LAKE,
   files: FILES,

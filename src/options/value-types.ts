@@ -26,7 +26,7 @@ export interface ValueType<T = unknown> {
   readonly parse: (text: string) => T | undefined
   /** Whether a call may give it. */
   readonly fits: (value: unknown) => boolean
-  /** What a call that may give it means by it. @default the same */
+  /** Reads a value of a call that fits. @default it is taken as it is */
   readonly ofCall?: (value: unknown) => T | undefined
   /** Reads a value of the file. @returns `undefined` for what it is not */
   readonly read: (value: unknown) => T | undefined
@@ -182,11 +182,11 @@ export const rate: ValueType<number> = {
   schema: { type: 'number', exclusiveMinimum: 0 },
 }
 
-/** Of what people write with a unit, and a call as a number. */
+/** A quantity that people write with a unit, and a call as a number. */
 const quantity = (type: TextType<number>): ValueType<number> =>
   textRead({ expectedOfCall: 'a number', ts: 'number', fits: isNumber, ...type })
 
-/** Of a server. */
+/** Address of a server. */
 export const serverAddress: ValueType<string> = textRead({
   expected: 'HOST:PORT, such as 127.0.0.1:7233',
   argument: '<host:port>',
@@ -196,16 +196,6 @@ export const serverAddress: ValueType<string> = textRead({
 /** In milliseconds. */
 export const duration = (argument = '<time>'): ValueType<number> =>
   quantity({ expected: 'a time such as "90s", "15m", "26h" or "7d"', argument, parse: parseDuration })
-
-/** Of what an option takes in seconds, and a call in milliseconds. */
-export const seconds: ValueType<number> = quantity({
-  expected: 'a whole number of seconds from 1',
-  argument: '<seconds>',
-  parse: (text) => {
-    const found = whole().parse(text)
-    return found === undefined ? undefined : found * 1000
-  },
-})
 
 /** From 0 to 1. */
 export const share: ValueType<number> = quantity({
@@ -246,7 +236,7 @@ export const readLimit = (value: unknown): QuarantineLimit | undefined => {
 }
 
 export const limit: ValueType<QuarantineLimit> = {
-  expected: 'a count such as 25, or a share such as "5%"',
+  expected: 'a count, or a share such as "5%"',
   expectedOfCall: 'a count such as 25, or a share such as 0.05 or "5%"',
   ts: 'number | string | QuarantineLimit',
   argument: '<limit>',
@@ -382,7 +372,7 @@ const onlyOfCalls = <T>(
   read: () => undefined,
 })
 
-/** What only a program can give. @param ts its type in the interfaces */
+/** A value that only a program can give. @param ts its type in the interfaces */
 export const callback = <T = never>(ts: string): ValueType<T> =>
   onlyOfCalls(ts, 'a function', (value) => typeof value === 'function')
 
@@ -413,7 +403,7 @@ export const sinkAddresses: ValueType<readonly string[]> = {
   expectedOfCall: 'a list of addresses and sinks',
 }
 
-/** What a conversion reads: on the command line paths alone. */
+/** Sources of a conversion; on the command line paths alone. */
 export const inputs: ValueType<readonly string[]> = {
   ...manyOf({ ...path(), ...orObject('Input', 'a path or a source') }),
   ts: 'Input | readonly Input[]',

@@ -1,4 +1,4 @@
-/** What commands make of the options of an engine. */
+/** The options of an engine, as commands use them. */
 
 import type { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'

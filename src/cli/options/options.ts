@@ -107,10 +107,6 @@ export interface CheckedFlag {
 
 export const checkedOption = (): Option => optionOf('checked', CHECKED)
 
-export interface YesOption {
-  readonly yes?: true
-}
-
 export const yesOption = (): Option => optionOf('yes', YES)
 
 /** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */

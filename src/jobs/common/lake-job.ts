@@ -1,4 +1,4 @@
-/** What stands around each job that changes a lake: its call is read, and its targets are updated once it has committed. */
+/** The frame of each job that changes a lake: its call is read, and its targets are updated once it has committed. */
 
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
 import type { OptionTable, Read } from '../../options/entry.ts'

@@ -4,8 +4,8 @@ import { type ResumedRun, type ResumeOptions, resume } from '../../../src/jobs/r
 import type { QuarantineLimit } from '../../../src/options/value-types.ts'
 
 export const resumeRuns = async ({
-  limit,
+  maxQuarantined,
   ...options
-}: Omit<ResumeOptions, 'maxQuarantined'> & { readonly limit?: QuarantineLimit }): Promise<
+}: Omit<ResumeOptions, 'maxQuarantined'> & { readonly maxQuarantined?: QuarantineLimit }): Promise<
   readonly ResumedRun[]
-> => (await resume({ ...options, maxQuarantined: limit })).runs
+> => (await resume({ ...options, maxQuarantined })).runs

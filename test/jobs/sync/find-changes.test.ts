@@ -233,7 +233,7 @@ test('resume brings a sync to its end', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  expect(await resumeRuns({ run, lake: one.lake, limit })).toMatchObject([{ kind: 'loaded' }])
+  expect(await resumeRuns({ run, lake: one.lake, maxQuarantined: limit })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[1500]])
 })
 

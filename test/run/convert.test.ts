@@ -94,7 +94,10 @@ test('convert tells companies from relations by the records, else by the name', 
 test('convert takes the content it is given, and quarantines what does not fit', async () => {
   const one = await bench()
   await one.write('a.jsonl', [relationsLine(1), companyLine(2)])
-  const { summary } = await one.run(['a.jsonl'], { content: 'companies', maxQuarantined: { kind: 'count', lines: 1 } })
+  const { summary } = await one.run(['a.jsonl'], {
+    content: 'companies',
+    maxQuarantined: { kind: 'count', lines: 1 },
+  })
   expect(summary.partitions[0]?.counts).toMatchObject({ records: 1, quarantined: 1 })
   expect(await ids(one)).toEqual([2])
 })
@@ -275,7 +278,8 @@ test('convert gives two streams, and the same bytes loaded once more, partition 
   const bad = (id: number): Buffer => textOf([companyLine(id), '{"bad"'])
   for (const id of [1, 2]) await runStream(one, stream(bad(id)), false, 1)
   await one.write('a.jsonl', bad(3))
-  for (const again of [false, true]) await one.run(['a.jsonl'], { again, maxQuarantined: { kind: 'count', lines: 1 } })
+  for (const again of [false, true])
+    await one.run(['a.jsonl'], { again, maxQuarantined: { kind: 'count', lines: 1 } })
   const { partitions } = await one.snapshot()
   expect(new Set(partitions.map(({ id }) => id)).size).toBe(4)
   expect(await one.query('SELECT count(*), count(DISTINCT (partition, line)) FROM quarantine')).toEqual([

@@ -161,7 +161,12 @@ test('a resumed pull of batch files lists the line items of those that an earlie
   onTestFinished(() => service.close())
   const pull = (): Promise<unknown> => {
     const limit = { kind: 'count', lines: 0 } as const
-    return pullBatches(files.url, { kind: 'all' }, false, { lake, maxQuarantined: limit, service, concurrency: 1 })
+    return pullBatches(files.url, { kind: 'all' }, false, {
+      lake,
+      maxQuarantined: limit,
+      service,
+      concurrency: 1,
+    })
   }
   await expect(pull()).rejects.toMatchObject({ code: 'DOWNLOAD_DAMAGED' })
   files.files[1] = second

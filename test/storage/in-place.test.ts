@@ -1,6 +1,5 @@
 /** A lake in a bucket that is read in place: the same answers by ranges, counted at a proxy, and no way out of the lake. */
 
-import type { OpenQueryOptions } from '../../src/options/interfaces.ts'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, type TestContext, test, vi } from 'vitest'
@@ -8,6 +7,7 @@ import type { QueryRow } from '../../src/jobs/common/read-rows.ts'
 import { openQuery, query } from '../../src/jobs/query/query.ts'
 import { type RecordsOptions, records } from '../../src/jobs/records/records.ts'
 import type { AccessReport } from '../../src/lake/files/file-access.ts'
+import type { OpenQueryOptions } from '../../src/options/interfaces.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { listTree } from '../../src/support/list-files.ts'
 import { cli } from '../cli/run-cli.ts'

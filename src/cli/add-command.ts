@@ -28,7 +28,10 @@ const reader =
   (text: string, before?: unknown): unknown => {
     const value = type.parse(text)
     if (value === undefined)
-      throw new ToolkitError('USAGE', `Cannot read ${long} "${text}": expected ${type.expected}`)
+      throw new ToolkitError(
+        'USAGE',
+        `Cannot read ${long} "${text}": expected ${(type.many ?? type).expected}`,
+      )
     return type.many && Array.isArray(value) ? [...(Array.isArray(before) ? before : []), ...value] : value
   }
 

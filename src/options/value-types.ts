@@ -36,7 +36,7 @@ export interface ValueType<T = unknown> {
   /** A wrong value may be a secret: messages do not show it. */
   readonly hidden?: true
   /** An option that may be repeated: its arguments are collected. */
-  readonly many?: true
+  readonly many?: { readonly expected: string }
   readonly choices?: readonly string[]
 }
 
@@ -160,7 +160,7 @@ const [NEEDED, REFUSED] = [0o700, 0o5002]
 /** Mode bits as `chmod` takes them. */
 export const modeBits: ValueType<number> = {
   ...whole(0),
-  expected: 'one in octal with all rights for its owner and no writing for others, such as 0700 or 2770',
+  expected: 'a mode in octal with all rights for its owner and no writing for others, such as 0700 or 2770',
   argument: '<mode>',
   parse: (text) => {
     const mode = /^[0-7]{3,4}$/.test(text) ? Number.parseInt(text, 8) : 0
@@ -312,7 +312,7 @@ export const manyOf = <T>(type: ValueType<T>): ValueType<readonly T[]> => ({
       : `a list, each ${type.expectedOfCall ?? type.expected}`,
   ts: `readonly ${/ \| /.test(type.ts) ? `(${type.ts})` : type.ts}[]`,
   ...(type.argument !== undefined && { argument: type.argument }),
-  many: true,
+  many: type,
   parse: (text) => {
     const one = type.parse(text)
     return one === undefined ? undefined : [one]

@@ -13,8 +13,12 @@ import { CONVERT, CONVERT_TO, CONVERTED, EXPORTED_WITH } from '../src/options/co
 import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
 import { GC } from '../src/options/gc.ts'
-import { COMMON, LOAD, MAX_GONE } from '../src/options/lake-jobs.ts'
+import { COMMON, LOAD } from '../src/options/lake-jobs.ts'
 import { OPEN_QUERY, QUERY } from '../src/options/query.ts'
+import { REPLAY, RESUME } from '../src/options/resume.ts'
+import { PULL, PULL_BATCH_FILES, SYNC } from '../src/options/search.ts'
+import { SERVICE } from '../src/options/service.ts'
+import { RUN_PLAN, RUN_STEP, WORK_RUN } from '../src/options/steps.ts'
 import { TARGETS } from '../src/options/targets.ts'
 import { trueOrFalse } from '../src/options/value-types.ts'
 
@@ -43,11 +47,6 @@ const DECLARED: readonly Declared[] = [
     about: 'The options of every job that loads.',
     table: LOAD,
     beyond: [COMMON, TARGETS],
-  },
-  {
-    head: 'MaxGoneOption',
-    about: 'The option of every job that may find that companies are gone.',
-    table: { maxGone: MAX_GONE },
   },
   {
     head: 'InPlaceOptions',
@@ -79,6 +78,54 @@ const DECLARED: readonly Declared[] = [
     table: CONVERT_TO,
     beyond: [CONVERTED, EXPORTED_WITH],
   },
+  { head: 'ServiceOptions', about: 'How a service is called.', table: SERVICE },
+  {
+    head: 'PullOptions extends LoadOptions<PullReport>',
+    about: 'Options of `pull`.',
+    table: PULL,
+    beyond: [LOAD],
+  },
+  {
+    head: 'SyncOptions extends LoadOptions<SyncReport>',
+    about: 'Options of `sync`.',
+    table: SYNC,
+    beyond: [LOAD],
+  },
+  {
+    head: 'PullBatchFilesOptions extends LoadOptions<BatchFilesReport>',
+    about: 'Options of `pullBatchFiles`.',
+    table: PULL_BATCH_FILES,
+    beyond: [LOAD],
+  },
+  {
+    head: "ResumeOptions extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'>",
+    about: 'Options of `resume`.',
+    table: RESUME,
+    beyond: [LOAD],
+  },
+  {
+    head: "ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuarantined' | 'mode'>",
+    about: 'Options of `replay`.',
+    table: REPLAY,
+    beyond: [LOAD],
+  },
+  { head: 'RunStep', about: 'A step of a run, and where the run is.', table: RUN_STEP },
+  {
+    head: 'RunPlanOptions',
+    about: 'Options of `planRun`, whatever is loaded.',
+    table: RUN_PLAN,
+  },
+  {
+    head: 'UnitWorkOptions extends RunStep',
+    about: 'Options of `workRun` beside the choice of units.',
+    table: WORK_RUN,
+    beyond: [RUN_STEP, { units: WORK_RUN.units, shard: WORK_RUN.shard }],
+  },
+  {
+    head: 'CommitRunOptions extends RunStep, CommitPart',
+    about: 'Options of `commitRun`.',
+    table: {},
+  },
   {
     head: 'OpenQueryOptions extends InPlaceOptions',
     about: 'Options of `openQuery`.',
@@ -103,9 +150,19 @@ const DECLARED: readonly Declared[] = [
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../core/sink.ts': ['DeliverySink'],
   '../core/table-formats.ts': ['TableFormatName'],
-  '../jobs/common/inputs.ts': ['Input'],
+  '../contract/requests.ts': ['SearchInput'],
+  '../jobs/batch-files/pull-batch-files.ts': ['BatchFilesReport'],
+  '../jobs/common/inputs.ts': ['BatchFiles', 'Input'],
   '../jobs/common/run-report.ts': ['RunReport'],
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],
+  '../jobs/pull/pull.ts': ['PullReport'],
+  '../jobs/pull/pull-settings.ts': ['PullEvent'],
+  '../jobs/replay/replay.ts': ['ReplayReport'],
+  '../jobs/resume/resume.ts': ['ResumeReport'],
+  '../jobs/steps/run-steps.ts': ['CommitRunReport'],
+  '../jobs/steps/work-shared-run.ts': ['UnitOutcome'],
+  '../jobs/sync/find-changes.ts': ['SyncEvent'],
+  '../jobs/sync/sync.ts': ['SyncReport'],
   '../lake/projection/projection.ts': ['Projection'],
   '../lake/views/lake-views.ts': ['AroundFetch'],
   '../load/record-filter.ts': ['KeepsRecord'],
@@ -113,6 +170,8 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../run/work/progress.ts': ['RunEvent'],
   '../sink/file-format.ts': ['CsvDelimiter'],
   '../contract/objects.ts': ['Content'],
+  '../source/service/service.ts': ['Service'],
+  '../source/service/timing.ts': ['Timing'],
   '../targets/export/export-tables.ts': ['ExportOptions'],
   '../targets/publish.ts': ['PublishProgress'],
   '../targets/update-targets.ts': ['TargetEvent'],
@@ -161,6 +220,8 @@ const memberLines = ([name, entry]: readonly [string, Entry]): string[] => {
 
 /** Parts of interfaces that others extend by. */
 const PARTS = [
+  `type CommitPart = Omit<CommonOptions<CommitRunReport>, 'lake'> &
+  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'>`,
   `type LoadPart = Pick<ConvertOptions, ${namesIn(CONVERTED)}>`,
   `type ExportPart = Pick<ExportOptions, ${namesIn(EXPORTED_WITH)}>`,
 ]

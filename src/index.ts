@@ -6,11 +6,7 @@
 // Jobs, each in one call, with what each takes and resolves to.
 
 export type { TableFormatName } from './core/table-formats.ts'
-export {
-  type BatchFilesReport,
-  type PullBatchFilesOptions,
-  pullBatchFiles,
-} from './jobs/batch-files/pull-batch-files.ts'
+export { type BatchFilesReport, pullBatchFiles } from './jobs/batch-files/pull-batch-files.ts'
 export { type CheckReport, check } from './jobs/check/check.ts'
 export type { CheckResult } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
@@ -32,30 +28,28 @@ export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
 export { gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
-export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
+export { type PullReport, pull } from './jobs/pull/pull.ts'
 export { openQuery, query } from './jobs/query/query.ts'
 export { type RecordsOptions, records } from './jobs/records/records.ts'
-export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
+export { type ReplayReport, replay } from './jobs/replay/replay.ts'
 export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
-export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume/resume.ts'
+export { type ResumedRun, type ResumeReport, resume } from './jobs/resume/resume.ts'
 export { type ServedLake, type ServeOptions, serve } from './jobs/serve/serve.ts'
 export type { PlannedRun } from './jobs/steps/plan-shared-run.ts'
 export {
-  type CommitRunOptions,
   type CommitRunReport,
   cancelRun,
   commitRun,
   type PlanRunOptions,
   planRun,
   type RunLoad,
-  type RunStep,
   runStatus,
   type WorkRunOptions,
   workRun,
 } from './jobs/steps/run-steps.ts'
 export type { SharedRunStatus } from './jobs/steps/shared-run.ts'
 export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
-export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
+export { type SyncReport, sync } from './jobs/sync/sync.ts'
 export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
 export type { Projection } from './lake/projection/projection.ts'
@@ -80,14 +74,22 @@ export {
 // The options of jobs, and the rows of a lake.
 
 export type {
+  CommitRunOptions,
   CompactOptions,
   ConvertOptions,
   ConvertToOptions,
   Expectations,
   GcOptions,
   LakeCheckOptions,
+  PullBatchFilesOptions,
+  PullOptions,
   QueryOptions,
+  ReplayOptions,
+  ResumeOptions,
   Rows,
+  RunStep,
+  ServiceOptions,
+  SyncOptions,
 } from './options/interfaces.ts'
 
 // Sources.
@@ -102,7 +104,7 @@ export {
 } from './jobs/common/inputs.ts'
 export { parseSearch } from './jobs/pull/search.ts'
 export { fromRecords, type Records } from './source/from-records.ts'
-export { createService, type Service, type ServiceOptions } from './source/service/service.ts'
+export { createService, type Service } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
 
 // Sinks.

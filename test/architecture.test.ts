@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The SQL of views and macros, and nothing else.
   analysis: ['support'],
   lake: [...GROUND, 'analysis', 'core', 'storage'],
-  source: MIDDLE,
+  source: [...MIDDLE, 'options'],
   decode: MIDDLE,
   rows: MIDDLE,
   // A check fills the rows of a record in the same pass.

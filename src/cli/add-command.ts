@@ -68,8 +68,8 @@ export const optionsOf = (options: OptionTable): readonly (readonly [name: strin
     entry.only === 'calls' || entry.argument !== undefined ? [] : [[name, optionOf(name, entry)] as const],
   )
 
-const argumentOf = ({ argument = '', about, type }: Entry): Argument => {
-  const one = new Argument(argument, about)
+const argumentOf = ({ argument = '', about, type, default: otherwise }: Entry): Argument => {
+  const one = new Argument(argument, about).default(otherwise?.value)
   return type.choices ? one.choices(type.choices) : one
 }
 

@@ -125,18 +125,20 @@ export const runJob = async <Done>(
 }
 
 /** Updates the targets that the flags name, for a command that has committed by itself. */
-export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
-  if (!flags.publish && !flags.sink) return
+export const updateTargetsOf = async (flags: JobFlags | JobValues): Promise<void> => {
+  const { publish, sinks } = namedOf(flags)
+  if (!publish && !sinks) return
   const { updateTargets } = await import('../targets/update-targets.ts')
   const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
   await runJob(flags, update, async () => undefined, PUBLISHED_KEPT)
 }
 
 /** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
-export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
-  if (!flags.publish && !flags.sink) return
+export const checkTargetsOf = async (flags: JobFlags | JobValues): Promise<void> => {
+  const values = namedOf(flags)
+  if (!values.publish && !values.sinks) return
   const { checkTargets } = await import('../targets/update-targets.ts')
-  await checkTargets(await targetsOf(namedOf(flags)))
+  await checkTargets(await targetsOf(values))
 }
 
 /** The values of a command that loads, by the names of its table. */

@@ -10,11 +10,12 @@ import { CONVERT } from '../options/convert.ts'
 import { GC } from '../options/gc.ts'
 import { MAX_GONE, PARTITIONS } from '../options/lake-jobs.ts'
 import { TAKEN_BY_LOADS, taking } from '../options/projection.ts'
+import { BATCH_FILTER, SEARCHED } from '../options/search.ts'
+import { CONCURRENCY, calling } from '../options/service.ts'
 import { TARGETS } from '../options/targets.ts'
 import {
   choiceOf,
   day,
-  duration,
   manyOf,
   nameOfPart,
   orText,
@@ -33,9 +34,7 @@ const needed = setting(trueOrFalse, 'stop the nightly run if this step fails', {
 
 const searched = {
   search: required(search, 'search parameters of the service, as `--search` takes them'),
-  currency: setting(plainText(), 'currency of the figures of companies', { default: 'USD' }),
-  by: setting(plainText(), 'date parameter for windows; `since` and `until` refer to it'),
-  close_gap: setting(trueOrFalse, 'find companies that no window covers', { default: 'true' }),
+  ...withoutOptions(keysFrom('search', SEARCHED)),
   needed,
 }
 
@@ -56,31 +55,10 @@ export const DEFINITION = {
     variable: 'FIRMLAKE_DUCKDB',
   }),
   service: table('The service, for every command that calls it.', {
-    url: setting(plainText(), 'address', { option: '--url', variable: 'FIRMLAKE_URL' }),
+    ...keysFrom('service', calling(CONCURRENCY)),
     token_env: setting(variable, 'variable that holds the token', {
       default: 'FIRMLAKE_TOKEN',
       names: 'FIRMLAKE_TOKEN',
-    }),
-    token_file: setting(path(), 'file that holds the token', {
-      option: '--token-file',
-      variable: 'FIRMLAKE_TOKEN',
-    }),
-    max_requests_per_second: setting(rate, 'most requests in a second, all together', {
-      default: 'learnt from the answers',
-      option: '--max-requests-per-second',
-    }),
-    max_wait: setting(duration(), 'longest wait for a busy service', {
-      default: '15m',
-      option: '--max-wait',
-    }),
-    trust_clock: setting(
-      trueOrFalse,
-      'take the dates of the service as they are, where the clock of this machine is wrong',
-      { default: 'false', option: '--trust-clock' },
-    ),
-    concurrency: setting(whole(1), 'windows or downloads side by side', {
-      default: '4',
-      option: '--concurrency',
     }),
   }),
   machine: table('How much of this machine a command takes.', {
@@ -153,8 +131,7 @@ export const DEFINITION = {
   }),
   batch_files: tables('Batch files of the service that the lake does not hold yet.', {
     name: required(nameOfPart, 'how results name it'),
-    content: setting(content, 'files of this content only'),
-    countries: setting(manyOf(plainText()), 'files of these countries only'),
+    ...withoutOptions(keysFrom('batch_files', BATCH_FILTER)),
     needed,
   }),
   files: tables('Files of this machine that the lake does not hold yet.', {

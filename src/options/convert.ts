@@ -5,7 +5,7 @@ import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { JSON_OUTPUT, LAKE } from './common.ts'
 import { FILE_ENGINE } from './engine.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
-import { LOAD, SKIP_BAD_FILES } from './lake-jobs.ts'
+import { AGAIN, LOAD, SKIP_BAD_FILES } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
 import {
   callback,
@@ -63,9 +63,7 @@ const { maxQuarantined, changeCurrency, ...LOADING } = LOAD
 export const CONVERT = {
   from: FROM,
   content: CONTENT_OF_FILES,
-  again: option(trueOrFalse, 'load files that the lake already holds again', {
-    doc: 'Loads sources that the lake holds already once more.',
-  }),
+  again: AGAIN,
   maxQuarantined,
   changeCurrency,
   skipBadFiles: SKIP_BAD_FILES,

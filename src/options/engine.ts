@@ -40,10 +40,10 @@ export const FILE_ENGINE = {
   unitBytes: withDefault(size(), 'with --engine: stored bytes of the files of a unit', '64MiB', {
     only: 'commands',
   }),
-  maxWait: withDefault(
+  maxWaitMs: withDefault(
     duration(),
     'with --engine: longest wait for workers of this release and for its server',
     DEFAULT_MAX_WAIT,
-    { only: 'commands' },
+    { flag: '--max-wait', only: 'commands' },
   ),
 } as const satisfies OptionTable

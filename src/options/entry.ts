@@ -56,7 +56,7 @@ type AlwaysIn<T> = { [Name in keyof T]: T[Name] extends Entry<unknown, true> ? N
 type OfCommand<T, Name extends keyof T> = T[Name] extends { readonly only: 'calls' } ? never : Name
 /** An argument that a command can do without is not always there. */
 type AlwaysInCommand<T, Name extends keyof T> = T[Name] extends { readonly argument: `[${string}` }
-  ? never
+  ? Name & DefaultIn<T>
   : Name & AlwaysIn<T>
 
 /** The values of a command. */
@@ -91,9 +91,11 @@ type DefaultIn<T> = {
 }[keyof T]
 
 /** The options of a call as its job works with them: what has a default is there. @template Options as they were given */
-export type Read<Options, T extends OptionTable> = {
-  readonly [Name in Extract<keyof Options, DefaultIn<T>>]-?: ValueOf<T[Name]>
-} & Omit<Options, DefaultIn<T> & string>
+export type Read<Options, T extends OptionTable> = Options extends unknown
+  ? {
+      readonly [Name in Extract<keyof Options, DefaultIn<T>>]-?: ValueOf<T[Name]>
+    } & Omit<Options, DefaultIn<T> & string>
+  : never
 
 /** An option that may be left out. */
 export const option = <T, const More extends Spelling = Record<never, never>>(
@@ -169,15 +171,15 @@ const shown = (value: unknown): string => (typeof value === 'number' ? `${value}
  * @returns the options with their defaults
  * @throws {ToolkitError} USAGE saying what was expected
  */
-export const readCall = (
+export const readCall = <Options, T extends OptionTable>(
   call: string,
-  table: OptionTable,
-  options: unknown,
-): Readonly<Record<string, unknown>> => {
+  table: T,
+  options: Options,
+): Read<Options, T> => {
   const refused = (why: string, expected: string): ToolkitError =>
     new ToolkitError('USAGE', `Cannot call ${call}: ${why}, expected ${expected}`)
   if (!isObject(options)) throw refused(`it was given ${kindOf(options)}`, 'one object with its options')
-  const known = new Map(Object.entries(table).filter(([, { only }]) => only !== 'commands'))
+  const known = new Map(Object.entries<Entry>(table).filter(([, { only }]) => only !== 'commands'))
   const given = new Map<string, unknown>(Object.entries(options).filter(([, value]) => value !== undefined))
   for (const name of given.keys())
     if (!known.has(name))
@@ -191,5 +193,5 @@ export const readCall = (
     } else if (!type.fits(value)) throw refused(`"${name}" is ${shown(value)}`, expected)
     else if (type.ofCall) given.set(name, type.ofCall(value))
   }
-  return Object.fromEntries(given)
+  return Object.fromEntries(given) as unknown as Read<Options, T>
 }

@@ -2,15 +2,27 @@
 
 import type { DeliverySink } from '../core/sink.ts'
 import type { TableFormatName } from '../core/table-formats.ts'
-import type { Input } from '../jobs/common/inputs.ts'
+import type { SearchInput } from '../contract/requests.ts'
+import type { BatchFilesReport } from '../jobs/batch-files/pull-batch-files.ts'
+import type { BatchFiles, Input } from '../jobs/common/inputs.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
+import type { PullReport } from '../jobs/pull/pull.ts'
+import type { PullEvent } from '../jobs/pull/pull-settings.ts'
+import type { ReplayReport } from '../jobs/replay/replay.ts'
+import type { ResumeReport } from '../jobs/resume/resume.ts'
+import type { CommitRunReport } from '../jobs/steps/run-steps.ts'
+import type { UnitOutcome } from '../jobs/steps/work-shared-run.ts'
+import type { SyncEvent } from '../jobs/sync/find-changes.ts'
+import type { SyncReport } from '../jobs/sync/sync.ts'
 import type { Projection } from '../lake/projection/projection.ts'
 import type { AroundFetch } from '../lake/views/lake-views.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import type { RunEvent } from '../run/work/progress.ts'
 import type { Content } from '../contract/objects.ts'
+import type { Service } from '../source/service/service.ts'
+import type { Timing } from '../source/service/timing.ts'
 import type { ExportOptions } from '../targets/export/export-tables.ts'
 import type { PublishProgress } from '../targets/publish.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
@@ -96,16 +108,6 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly mode?: number | undefined
   /** Progress of the run. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
-}
-
-/** The option of every job that may find that companies are gone. */
-export interface MaxGoneOption {
-  /**
-   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
-   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
-   * @default '2%'
-   */
-  readonly maxGone?: number | string | QuarantineLimit | undefined
 }
 
 /**
@@ -202,6 +204,252 @@ export interface ConvertToOptions extends LoadPart, ExportPart {
   readonly to: string
 }
 
+/** How a service is called. */
+export interface ServiceOptions {
+  /** Base address; the operations' paths are appended. */
+  readonly url: string
+  /** The bearer token. */
+  readonly token: string
+  /** The most requests a second over everything the service object does. @default learnt from the answers */
+  readonly maxRequestsPerSecond?: number | undefined
+  /** Longest time one request may wait for its retries, in milliseconds. @default 900_000 */
+  readonly maxWaitMs?: number | undefined
+  /** Requests that may be under way at once. @default 8 */
+  readonly concurrency?: number | undefined
+  /** Largest body that is held whole, decompressed, in bytes. @default 1 GiB (500 profiles are about 5 MB) */
+  readonly maxBodyBytes?: number | undefined
+  /**
+   * Largest listing of batch files or search parameters, decompressed, in bytes.
+   * @default 64 MiB (some 200,000 files)
+   */
+  readonly maxListingBytes?: number | undefined
+  /** Longest wait for a connection, in milliseconds. @default 10_000 */
+  readonly connectTimeoutMs?: number | undefined
+  /**
+   * Longest wait for the first byte of an answer, in milliseconds.
+   * @default 60_000 (a page of 500 takes seconds)
+   */
+  readonly headersTimeoutMs?: number | undefined
+  /** Longest pause between two chunks of a body, in milliseconds. @default 60_000 */
+  readonly bodyTimeoutMs?: number | undefined
+  /** Clock, pauses and chance. @default the system's */
+  readonly timing?: Timing | undefined
+  /** The clock of this machine, by which instants of the service are judged. @default the system's */
+  readonly now?: (() => Date) | undefined
+  /**
+   * Takes the instants of the service as they are, where the clock of this machine is wrong.
+   * @default false
+   */
+  readonly trustClock?: boolean | undefined
+  /**
+   * Called with what is odd about answers that are dealt with all the same, each text once.
+   * @default nobody
+   */
+  readonly onWarning?: ((text: string) => void) | undefined
+}
+
+/** Options of `pull`. */
+export interface PullOptions extends LoadOptions<PullReport> {
+  /** The objects to ask for. */
+  readonly content: Content
+  /**
+   * Search parameters of the interface with their values, such as `{ CountryCode: ['SE'] }`; an id beyond
+   * 2^53 is a bigint or a text.
+   */
+  readonly search: SearchInput
+  /** Currency of the figures, of companies only. @default USD */
+  readonly currency?: string | undefined
+  /** Last day (UTC). @default none */
+  readonly until?: string | undefined
+  /** Date parameter to cut windows by, and that the days mean. @default the one that covers most */
+  readonly by?: string | undefined
+  /** Whether companies that no window covers are found along other parameters. @default true */
+  readonly closeGap?: boolean | undefined
+  /** Records of a page. @default 500 */
+  readonly pageSize?: number | undefined
+  /** Most records of a window. @default 100,000, what one cursor chain delivers */
+  readonly cap?: number | undefined
+  /**
+   * First day (UTC, `2026-01-31`), or `last`: where the lake's last pull of the same search stood.
+   * @default everything
+   */
+  readonly since?: string | undefined
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+  /** Windows pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+  /** The service; the caller may close it afterwards. */
+  readonly from: Service
+  /** Progress of the windows. */
+  readonly onPull?: ((event: PullEvent) => void) | undefined
+}
+
+/** Options of `sync`. */
+export interface SyncOptions extends LoadOptions<SyncReport> {
+  /**
+   * Search parameters of the interface with their values, such as `{ CountryCode: ['SE'] }`; an id beyond
+   * 2^53 is a bigint or a text.
+   */
+  readonly search: SearchInput
+  /** Currency of the figures, of companies only. @default USD */
+  readonly currency?: string | undefined
+  /** Date parameter to cut windows by, and that the days mean. @default the one that covers most */
+  readonly by?: string | undefined
+  /** Whether companies that no window covers are found along other parameters. @default true */
+  readonly closeGap?: boolean | undefined
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+  /** Windows listed or pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+  /** The service; the caller may close it afterwards. */
+  readonly from: Service
+  /** Progress of the list and the windows. */
+  readonly onSync?: ((event: SyncEvent | Extract<PullEvent, { kind: 'planned' }>) => void) | undefined
+}
+
+/** Options of `pullBatchFiles`. */
+export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
+  /** Loads sources that the lake holds already once more. @default false */
+  readonly again?: boolean | undefined
+  /** Files downloaded side by side. @default 4 */
+  readonly concurrency?: number | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
+  readonly skipBadFiles?: boolean | undefined
+  /** `batchFiles(service, …)`. */
+  readonly from: BatchFiles
+  /** Progress of the downloads: bytes received of all files together. */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+}
+
+/** Options of `resume`. */
+export interface ResumeOptions extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'> {
+  /** Id of the run. @default all that were interrupted, except those that would fail again */
+  readonly run?: string | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
+  readonly skipBadFiles?: boolean | undefined
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+  /** Windows pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+  /**
+   * Opens the service of a run that pulls from one, by the address in the run's plan; it is closed when the
+   * run ends.
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
+   */
+  readonly service?: ((url: string) => Service | Promise<Service>) | undefined
+}
+
+/** Options of `replay`. */
+export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuarantined' | 'mode'> {
+  /** Only lines of sources with these names; `*` stands for any text. @default all */
+  readonly sources?: readonly string[] | undefined
+  /** Longest line, in bytes. @default 16 MiB */
+  readonly maxLineBytes?: number | undefined
+  /** Deepest nesting of a record. @default 256 */
+  readonly maxDepth?: number | undefined
+}
+
+/** A step of a run, and where the run is. */
+export interface RunStep {
+  /** Id of the run, as `planRun` gave it. */
+  readonly run: string
+  /** A folder that all machines reach, or `s3://bucket/prefix`. */
+  readonly lake: string
+}
+
+/** Options of `planRun`, whatever is loaded. */
+export interface RunPlanOptions {
+  /** A folder, made where it is missing, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
+  readonly mode?: number | undefined
+  /** Loads sources that the lake holds already once more. @default false */
+  readonly again?: boolean | undefined
+  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
+  readonly skipBadFiles?: boolean | undefined
+  /** Stored bytes of the files of a unit. @default 64 MiB */
+  readonly unitBytes?: number | undefined
+  /** Requests a second of all workers together; each takes its share. @default learnt by each for itself */
+  readonly maxRequestsPerSecond?: number | undefined
+  /**
+   * Peak memory of a worker, in bytes: the size of blocks follows from it.
+   * @default 1 GiB, less in a small container
+   */
+  readonly memoryBytes?: number | undefined
+  /** Partitions that a worker loads side by side. @default as many as cores, and as there is memory for */
+  readonly threads?: number | undefined
+  /** Most names of a record that the contract does not know. @default 1000 */
+  readonly maxUnknownPerRecord?: number | undefined
+  /** Most of them in the drift of a snapshot. @default 10,000 */
+  readonly maxUnknownNames?: number | undefined
+  /**
+   * Takes what is declared, without a declaration everything, whatever earlier loads of the lake took.
+   * @default false
+   */
+  readonly changeTaken?: boolean | undefined
+  /** Let figures be replaced by figures in another currency. @default false */
+  readonly changeCurrency?: boolean | undefined
+  /**
+   * The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another
+   * declaration is refused.
+   * @default what the newest load of the lake took; everything, where it is new
+   */
+  readonly take?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** Stops the work cleanly: what is finished is kept, the same call resumes. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `workRun` beside the choice of units. */
+export interface UnitWorkOptions extends RunStep {
+  /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
+  readonly workers?: number | undefined
+  /**
+   * Peak memory in all, in bytes: as much as the run was planned with.
+   * @default 1 GiB, less in a small container
+   */
+  readonly memoryBytes?: number | undefined
+  /**
+   * Partitions loaded side by side, each on one thread; threads of other work.
+   * @default one a core, as many as there is memory for
+   */
+  readonly threads?: number | undefined
+  /** Windows pulled side by side. @default 4 */
+  readonly concurrency?: number | undefined
+  /**
+   * Opens the service of a run that pulls from one, by the address in the run's plan and with this worker's
+   * share of the requests a second; it is closed when the work ends.
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
+   */
+  readonly service?: ((url: string, share: number | undefined) => Service | Promise<Service>) | undefined
+  /** Stops the work cleanly: units that are done are kept. */
+  readonly signal?: AbortSignal | undefined
+  /** Progress of the run. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /** Called with what became of each unit. */
+  readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
+}
+
+/** Options of `commitRun`. */
+export interface CommitRunOptions extends RunStep, CommitPart {
+}
+
 /** Options of `openQuery`. */
 export interface OpenQueryOptions extends InPlaceOptions {
   /** A folder, or `s3://bucket/prefix`. */
@@ -252,6 +500,9 @@ export interface LakeCheckOptions extends Expectations {
   /** Says what time it is. @default the clock */
   readonly now?: (() => Date) | undefined
 }
+
+type CommitPart = Omit<CommonOptions<CommitRunReport>, 'lake'> &
+  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'>
 
 type LoadPart = Pick<ConvertOptions, 'from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent' | 'take' | 'hashKey' | 'keeps'>
 

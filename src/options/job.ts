@@ -17,7 +17,7 @@ export const job =
     noun?: string,
   ): ((options: Options) => Promise<Done>) =>
   async (options) => {
-    const read = readCall(call, table, options) as Read<Options, T>
+    const read = readCall(call, table, options)
     if (noun === undefined) return work(read)
     const { signal } = options as { readonly signal?: AbortSignal | undefined }
     return orInterrupted(noun, signal, () => work(read))

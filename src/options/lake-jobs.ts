@@ -79,6 +79,10 @@ export const UNKNOWN = {
 
 export const CHANGE_CURRENCY = option(trueOrFalse, 'let figures be replaced by figures in another currency')
 
+export const AGAIN = option(trueOrFalse, 'load files that the lake already holds again', {
+  doc: 'Loads sources that the lake holds already once more.',
+})
+
 export const SKIP_BAD_FILES = option(
   trueOrFalse,
   'skip files that are damaged or unreadable, load the others, exit with 6',
@@ -87,6 +91,15 @@ export const SKIP_BAD_FILES = option(
     doc: 'Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all',
   },
 )
+
+/** How strict a run is, with how much of the machine, and for which targets: what may be said anew when it is resumed. */
+export const WORKING = {
+  maxQuarantined: MAX_QUARANTINED,
+  memoryBytes: MEMORY,
+  threads: PARTITIONS,
+  changeCurrency: CHANGE_CURRENCY,
+  ...TARGETS,
+} as const satisfies OptionTable
 
 /** Options of every job that loads; how much of the records it takes stands in `projection.ts`. */
 export const LOAD = {

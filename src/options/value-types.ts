@@ -303,6 +303,19 @@ export const orText = <const Value extends string, T>(
   schema: { anyOf: [{ const: first }, other.schema] },
 })
 
+/** A place among workers: `0/4` to `3/4`. */
+export const shard: ValueType<{ readonly index: number; readonly of: number }> = {
+  ...textRead<{ readonly index: number; readonly of: number }>({
+    expected: 'a place from 0 and a number of workers, such as 0/4 to 3/4',
+    argument: '<i/n>',
+    parse: (text) => {
+      const [, index, of] = /^(\d{1,9})\/(\d{1,9})$/.exec(text)?.map(Number) ?? []
+      return index !== undefined && of !== undefined && index < of ? { index, of } : undefined
+    },
+  }),
+  ...{ ts: '{ readonly index: number; readonly of: number }', expectedOfCall: 'an object', fits: isObject },
+}
+
 /** A list; on the command line an option that may be repeated. */
 export const manyOf = <T>(type: ValueType<T>): ValueType<readonly T[]> => ({
   expected: `a list, each ${type.expected}`,
@@ -339,13 +352,26 @@ export const commaList = (argument: string): ValueType<readonly string[]> => ({
       .filter((one) => one !== ''),
 })
 
+/** Codes of countries, in capitals. */
+export const countryCodes: ValueType<readonly string[]> = {
+  ...commaList('<codes>'),
+  many: { expected: 'codes such as SE,NO' },
+  parse: (text) => {
+    const codes = text.split(',').map((code) => code.trim().toUpperCase())
+    return codes.every((code) => /^[A-Z]{2}$/.test(code)) ? codes : undefined
+  },
+}
+
+/** A search as a person writes it, which a call gives as an object. */
+export const searchText: ValueType<string> = {
+  ...plainText('<json>'),
+  ...{ ts: 'SearchInput', expectedOfCall: 'an object of search parameters', fits: isObject },
+}
+
 /** As the interface takes it: lists of values by parameter. */
 export const search: ValueType<Readonly<Record<string, readonly (string | number)[]>>> = {
   expected: 'a table of lists, such as { CountryCode = ["SE"] }',
-  expectedOfCall: 'an object of search parameters',
-  ts: 'SearchInput',
-  parse: () => undefined,
-  fits: isObject,
+  ...{ ts: 'SearchInput', parse: () => undefined, fits: isObject },
   read: (value) => {
     if (!isObject(value)) return undefined
     const isValue = (one: unknown): one is string | number => isText(one) || typeof one === 'number'

@@ -9,6 +9,7 @@ import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
 import { ALWAYS_PRESENT } from '../../src/lake/tables/columns.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import type { ServiceOptions } from '../../src/options/interfaces.ts'
 import type { QuarantineLimit } from '../../src/options/value-types.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/choose-tokens.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
@@ -16,12 +17,7 @@ import type { FaultRule } from '../../src/server/faults/fault-rules.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
-import {
-  createService,
-  type Service,
-  type ServiceOptions,
-  type Timing,
-} from '../../src/source/service/service.ts'
+import { createService, type Service, type Timing } from '../../src/source/service/service.ts'
 import { type Bench, COMPARABLE, companyLine } from '../run/batch-bench.ts'
 
 export const TOKEN = 'service-suite-token'

@@ -5,6 +5,7 @@ import type { OptionTable, Read } from '../../options/entry.ts'
 import type { CommonOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { allDelivered } from './load-job.ts'
 
 type WithTargets<Done> = Omit<CommonOptions<Done>, 'threads'> & {
   readonly threads?: number | undefined
@@ -16,6 +17,7 @@ type WithTargets<Done> = Omit<CommonOptions<Done>, 'threads'> & {
  * loaded. Their code is imported only where there are some; a dry run has none.
  *
  * @param noun of the message when a signal stopped it, whatever failed by that. @default errors with a code stay
+ * @throws {ToolkitError} COMPANIES_MISSING after all else
  */
 export const withTargets = async <Done extends object>(
   options: WithTargets<Done>,
@@ -32,7 +34,9 @@ export const withTargets = async <Done extends object>(
   }
   const done = await (noun === undefined ? work().catch(stopped) : orInterrupted(noun, signal, work))
   await onCommitted?.(done)
-  return { ...done, ...((await targets?.updateTargets(options)) ?? { delivered: [] }) }
+  const finished = { ...done, ...((await targets?.updateTargets(options)) ?? { delivered: [] }) }
+  allDelivered([done])
+  return finished
 }
 
 /** As `job`, then the targets. @param noun as of `withTargets` */

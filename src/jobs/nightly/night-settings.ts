@@ -8,15 +8,15 @@ import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import type { Expectations, TargetOptions } from '../../options/interfaces.ts'
+import type { Expectations, ServiceOptions, TargetOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
+import { CONCURRENCY } from '../../options/service.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
-import { createService, type Service, type ServiceOptions } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
-import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
@@ -169,7 +169,7 @@ export const nightOf = async (
       skipBadFiles: skip_bad_files,
       maxUnknownPerRecord: max_unknown_per_record,
       maxUnknownNames: max_unknown_names,
-      concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
+      concurrency: settings.service?.concurrency ?? CONCURRENCY.default.value,
       take: projectionOfSection(settings.take),
       hashKey,
     },

@@ -14,6 +14,7 @@ import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
 import { GC } from '../src/options/gc.ts'
 import { COMMON, LOAD } from '../src/options/lake-jobs.ts'
+import { NIGHTLY } from '../src/options/nightly.ts'
 import { OPEN_QUERY, QUERY } from '../src/options/query.ts'
 import { REPLAY, RESUME } from '../src/options/resume.ts'
 import { PULL, PULL_BATCH_FILES, SYNC } from '../src/options/search.ts'
@@ -109,6 +110,7 @@ const DECLARED: readonly Declared[] = [
     table: REPLAY,
     beyond: [LOAD],
   },
+  { head: 'NightlyOptions', about: 'Options of `nightly`.', table: NIGHTLY },
   { head: 'RunStep', about: 'A step of a run, and where the run is.', table: RUN_STEP },
   {
     head: 'RunPlanOptions',
@@ -155,6 +157,9 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../jobs/common/inputs.ts': ['BatchFiles', 'Input'],
   '../jobs/common/run-report.ts': ['RunReport'],
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],
+  '../config/definition.ts': ['FileSettings'],
+  '../jobs/nightly/night-settings.ts': ['Environment'],
+  '../jobs/nightly/nightly.ts': ['NightEvent'],
   '../jobs/pull/pull.ts': ['PullReport'],
   '../jobs/pull/pull-settings.ts': ['PullEvent'],
   '../jobs/replay/replay.ts': ['ReplayReport'],

@@ -4,52 +4,32 @@
  */
 
 import type { RunReport } from '../jobs/common/run-report.ts'
+import type { COMPACT } from '../options/compact.ts'
 import type { CONVERT } from '../options/convert.ts'
 import type { ValuesOf } from '../options/entry.ts'
 import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
-import type { TARGETS } from '../options/targets.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
-import { isAsked, type JsonOption, type LakeOption } from './options/options.ts'
+import { isAsked, type LakeOption } from './options/options.ts'
 import { type LakeProjectionFlags, projectionOf } from './options/projection-options.ts'
-import {
-  checkMode,
-  type LoadFlags,
-  type ModeOption,
-  type TargetFlags,
-  type UnknownOptions,
-} from './options/run-options.ts'
+import { checkMode } from './options/run-options.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'
 import { amountOfThings } from './output/time-left.ts'
 import { watchRun } from './output/watch-run.ts'
 
+type Given<Values, Name extends keyof Values> = { readonly [One in Name]?: Values[One] | undefined }
+
 /** The values of a command that updates targets, by the names of its table. */
 export type JobValues = LakeOption &
-  Pick<ValuesOf<typeof TARGETS>, 'sinks' | 'publish' | 'adopt' | 'overwrite'> & {
-    readonly json?: boolean | undefined
-    readonly memoryBytes: number
-    readonly threads?: number | undefined
-    readonly localBytes?: number | undefined
-  }
-
-/** The same of a command without a table. */
-export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
-  readonly memory: number
-  readonly threads?: number
-  readonly localBytes?: number
-}
-
-const namedOf = (flags: JobFlags | JobValues): JobValues => {
-  if (!('memory' in flags)) return flags
-  const { memory, sink, publish, ...rest } = flags
-  // Wrong names are refused with the other targets.
-  return { ...rest, memoryBytes: memory, sinks: sink, publish: publish as JobValues['publish'] }
-}
+  Given<
+    ValuesOf<typeof COMPACT>,
+    'sinks' | 'publish' | 'adopt' | 'overwrite' | 'json' | 'memoryBytes' | 'threads' | 'localBytes'
+  >
 
 /** Shows how far publications and sinks are, and what a person should know of them. */
 const showTargets =
@@ -79,7 +59,7 @@ const showTargets =
     } else note(`error ${event.error instanceof Error ? event.error.message : String(event.error)}`)
   }
 
-/** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
+/** The targets that the values name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
 const targetsOf = async ({ lake, publish, sinks, adopt, overwrite }: JobValues) => {
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
@@ -98,14 +78,13 @@ const PUBLISHED_KEPT = 'what is published and delivered is kept'
  * @param meanwhile the note when the job is interrupted before its commit
  */
 export const runJob = async <Done>(
-  flags: JobFlags | JobValues,
+  values: JobValues,
   job: (options: CommonOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
-  const values = namedOf(flags)
   const targets = await targetsOf(values)
-  const line = new ProgressLine({ terminalOnly: flags.json === true })
+  const line = new ProgressLine({ terminalOnly: values.json === true })
   let committed = false
   const onCommitted = async (done: Done): Promise<void> => {
     committed = true
@@ -125,17 +104,15 @@ export const runJob = async <Done>(
 }
 
 /** Updates the targets that the flags name, for a command that has committed by itself. */
-export const updateTargetsOf = async (flags: JobFlags | JobValues): Promise<void> => {
-  const { publish, sinks } = namedOf(flags)
-  if (!publish && !sinks) return
+export const updateTargetsOf = async (values: JobValues): Promise<void> => {
+  if (!values.publish && !values.sinks) return
   const { updateTargets } = await import('../targets/update-targets.ts')
   const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
-  await runJob(flags, update, async () => undefined, PUBLISHED_KEPT)
+  await runJob(values, update, async () => undefined, PUBLISHED_KEPT)
 }
 
 /** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
-export const checkTargetsOf = async (flags: JobFlags | JobValues): Promise<void> => {
-  const values = namedOf(flags)
+export const checkTargetsOf = async (values: JobValues): Promise<void> => {
   if (!values.publish && !values.sinks) return
   const { checkTargets } = await import('../targets/update-targets.ts')
   await checkTargets(await targetsOf(values))
@@ -143,32 +120,29 @@ export const checkTargetsOf = async (flags: JobFlags | JobValues): Promise<void>
 
 /** The values of a command that loads, by the names of its table. */
 export type LoadJobValues = JobValues &
-  LakeProjectionFlags &
-  Pick<
+  LakeProjectionFlags & { readonly yes?: boolean | undefined } & Given<
     ValuesOf<typeof CONVERT>,
     'mode' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
-  > & { readonly yes?: boolean | undefined }
-
-export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
+  >
 
 /** Asks about a lake in an odd place. @returns whether to go on */
-const isLakeMeant = async (flags: LoadJobFlags | LoadJobValues): Promise<boolean> =>
-  !isAsked(flags) || (await (await import('./output/ask.ts')).agreesToNewLake(flags.lake))
+const isLakeMeant = async (values: LoadJobValues): Promise<boolean> =>
+  !isAsked(values) || (await (await import('./output/ask.ts')).agreesToNewLake(values.lake))
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
-  flags: LoadJobFlags | LoadJobValues,
+  values: LoadJobValues,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
-  await checkMode(flags)
-  if (!(await isLakeMeant(flags))) return
-  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
+  await checkMode(values)
+  if (!(await isLakeMeant(values))) return
+  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = values
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
-  const load = { ...strictness, take: projectionOf(flags), changeTaken }
+  const load = { ...strictness, take: projectionOf(values), changeTaken }
   await runJob<Done>(
-    flags,
+    values,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),
     async (done) => {
       process.exitCode = exitCodeOfReports([done])

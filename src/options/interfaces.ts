@@ -7,6 +7,9 @@ import type { BatchFilesReport } from '../jobs/batch-files/pull-batch-files.ts'
 import type { BatchFiles, Input } from '../jobs/common/inputs.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
+import type { FileSettings } from '../config/definition.ts'
+import type { Environment } from '../jobs/nightly/night-settings.ts'
+import type { NightEvent } from '../jobs/nightly/nightly.ts'
 import type { PullReport } from '../jobs/pull/pull.ts'
 import type { PullEvent } from '../jobs/pull/pull-settings.ts'
 import type { ReplayReport } from '../jobs/replay/replay.ts'
@@ -359,6 +362,33 @@ export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuara
   readonly maxLineBytes?: number | undefined
   /** Deepest nesting of a record. @default 256 */
   readonly maxDepth?: number | undefined
+}
+
+/** Options of `nightly`. */
+export interface NightlyOptions {
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /**
+   * Loads targets anew that show what the lake has lost, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal
+  /** Adds to the summary what is finished, so that it is printed also when the rest fails. */
+  readonly report: (finished: object) => void
+  /** Variables by name, such as `process.env`: they take precedence over `settings` (docs/nightly.md). */
+  readonly env: Environment
+  /**
+   * The settings of firmlake.toml, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks
+   * and report.
+   * @default none: companies and relations are pulled
+   */
+  readonly settings?: FileSettings | undefined
+  /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
+  readonly onPart?: ((event: NightEvent) => void) | undefined
+  /** Called with what is odd about answers of the service, as that of `createService`. @default nobody */
+  readonly onWarning?: ((text: string) => void) | undefined
 }
 
 /** A step of a run, and where the run is. */

@@ -41,7 +41,7 @@ export const RUN_PLAN = {
     doc: 'Stored bytes of the files of a unit. @default 64 MiB',
   }),
   maxRequestsPerSecond: option(rate, 'requests a second of all workers together; each takes its share', {
-    ...{ only: 'calls', otherwise: 'learnt by each for itself' },
+    otherwise: 'learnt by each for itself',
   }),
   memoryBytes: withDefault(MEMORY.type, MEMORY.about, MEMORY.default, {
     ...{ flag: MEMORY.flag, section: 'machine', key: MEMORY.key },

@@ -68,12 +68,6 @@ export const neededLake = <Flags extends { readonly lake?: string | undefined }>
   throw new ToolkitError('USAGE', LAKE_MISSING)
 }
 
-/** A lake to play with: never the one that FIRMLAKE_LAKE names, which may hold real data. */
-export const playLakeOption = (lake: string): Option =>
-  new Option('-l, --lake <lake>', `folder of the lake; ${LAKE.variable} is ignored here`)
-    .argParser((text: string) => readLakeAddress(text))
-    .default(lake)
-
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)
 

@@ -2,10 +2,9 @@
 
 import type { Option } from 'commander'
 import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
-import { CONVERT } from '../../options/convert.ts'
 import type { ValuesOf } from '../../options/entry.ts'
-import { TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
-import { optionOf, optionsOf } from '../add-command.ts'
+import { type TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
+import { optionsOf } from '../add-command.ts'
 
 /** Options of a lake and of an export. */
 export type ProjectionFlags = ValuesOf<ReturnType<typeof taking>>
@@ -15,12 +14,6 @@ export type LakeProjectionFlags = ValuesOf<typeof TAKEN_BY_LOADS> & {
 }
 
 export const exportProjectionOptions = (): Option[] => optionsOf(taking('write')).map(([, one]) => one)
-
-/** The options of the commands that load. */
-export const projectionOptions = (): Option[] => [
-  ...optionsOf(TAKEN_BY_LOADS).map(([, one]) => one),
-  optionOf('changeTaken', CONVERT.changeTaken),
-]
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
 export const projectionOf = (

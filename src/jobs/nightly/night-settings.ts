@@ -8,7 +8,7 @@ import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import type { Expectations, ServiceOptions, TargetOptions } from '../../options/interfaces.ts'
+import type { Expectations, NightlyOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { CONCURRENCY } from '../../options/service.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
@@ -26,7 +26,7 @@ import type { LoadPart } from './open-loads.ts'
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type NightWarning = ServiceOptions['onWarning']
+type NightWarning = NightlyOptions['onWarning']
 
 const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
 
@@ -126,11 +126,7 @@ const loadsOf = async (env: Environment, settings: FileSettings, onWarning: Nigh
 export const nightOf = async (
   env: Environment,
   settings: FileSettings,
-  {
-    adopt,
-    overwrite,
-    onWarning,
-  }: Partial<Pick<TargetOptions, 'adopt' | 'overwrite'>> & { readonly onWarning?: NightWarning } = {},
+  { adopt, overwrite, onWarning }: Partial<Pick<NightlyOptions, 'adopt' | 'overwrite' | 'onWarning'>> = {},
 ) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings, onWarning)

@@ -12,8 +12,10 @@ import { COMPACT } from '../src/options/compact.ts'
 import { CONVERT, CONVERT_TO, CONVERTED, EXPORTED_WITH } from '../src/options/convert.ts'
 import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
+import { EXPORT } from '../src/options/export.ts'
 import { GC } from '../src/options/gc.ts'
 import { COMMON, LOAD, MAX_GONE } from '../src/options/lake-jobs.ts'
+import { DELIVER, PUBLISH, UPDATE_TARGETS } from '../src/options/publish.ts'
 import { OPEN_QUERY, QUERY } from '../src/options/query.ts'
 import { TARGETS } from '../src/options/targets.ts'
 import { trueOrFalse } from '../src/options/value-types.ts'
@@ -80,6 +82,27 @@ const DECLARED: readonly Declared[] = [
     beyond: [CONVERTED, EXPORTED_WITH],
   },
   {
+    head: 'ExportOptions',
+    about: 'Options of `exportTables`.',
+    table: EXPORT,
+  },
+  {
+    head: 'PublishOptions',
+    about: 'Options of `publish`.',
+    table: PUBLISH,
+  },
+  {
+    head: 'DeliverOptions',
+    about: 'Options of `deliver`.',
+    table: DELIVER,
+  },
+  {
+    head: 'UpdateTargetsOptions extends TargetOptions',
+    about: 'Options of `updateTargets`.',
+    table: UPDATE_TARGETS,
+    beyond: [TARGETS],
+  },
+  {
     head: 'OpenQueryOptions extends InPlaceOptions',
     about: 'Options of `openQuery`.',
     table: OPEN_QUERY,
@@ -102,7 +125,7 @@ const DECLARED: readonly Declared[] = [
 /** The types that the options name, by where they stand. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../core/sink.ts': ['DeliverySink'],
-  '../core/table-formats.ts': ['TableFormatName'],
+  '../core/table-formats.ts': ['PublishedRows', 'TableFormatName'],
   '../jobs/common/inputs.ts': ['Input'],
   '../jobs/common/run-report.ts': ['RunReport'],
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],
@@ -113,7 +136,10 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../run/work/progress.ts': ['RunEvent'],
   '../sink/file-format.ts': ['CsvDelimiter'],
   '../contract/objects.ts': ['Content'],
-  '../targets/export/export-tables.ts': ['ExportOptions'],
+  '../targets/export/export-tables.ts': ['ExportProgress', 'ExportTarget'],
+  '../storage/storage.ts': ['FetchProgress'],
+
+  '../targets/deliver.ts': ['DeliverProgress'],
   '../targets/publish.ts': ['PublishProgress'],
   '../targets/update-targets.ts': ['TargetEvent'],
   './value-types.ts': ['QuarantineLimit'],

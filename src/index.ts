@@ -65,15 +65,14 @@ export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
 export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
-export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
-export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
-export { type PublishOptions, type PublishSummary, publish } from './targets/publish.ts'
+export { type Delivery, deliver } from './targets/deliver.ts'
+export { type ExportSummary, exportTables } from './targets/export/export-tables.ts'
+export { type PublishSummary, publish } from './targets/publish.ts'
 export {
   checkTargets,
   readFormats,
   type TargetEvent,
   type TargetsSummary,
-  type UpdateTargetsOptions,
   updateTargets,
 } from './targets/update-targets.ts'
 
@@ -83,11 +82,15 @@ export type {
   CompactOptions,
   ConvertOptions,
   ConvertToOptions,
+  DeliverOptions,
   Expectations,
+  ExportOptions,
   GcOptions,
   LakeCheckOptions,
+  PublishOptions,
   QueryOptions,
   Rows,
+  UpdateTargetsOptions,
 } from './options/interfaces.ts'
 
 // Sources.

@@ -1,7 +1,7 @@
 /** The options of the library's jobs, and the rows of a lake. Made by `npm run docs` from the declarations in `src/`; do not edit. */
 
 import type { DeliverySink } from '../core/sink.ts'
-import type { TableFormatName } from '../core/table-formats.ts'
+import type { PublishedRows, TableFormatName } from '../core/table-formats.ts'
 import type { Input } from '../jobs/common/inputs.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
@@ -10,8 +10,11 @@ import type { AroundFetch } from '../lake/views/lake-views.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import type { RunEvent } from '../run/work/progress.ts'
+import type { CsvDelimiter } from '../sink/file-format.ts'
 import type { Content } from '../contract/objects.ts'
-import type { ExportOptions } from '../targets/export/export-tables.ts'
+import type { ExportProgress, ExportTarget } from '../targets/export/export-tables.ts'
+import type { FetchProgress } from '../storage/storage.ts'
+import type { DeliverProgress } from '../targets/deliver.ts'
 import type { PublishProgress } from '../targets/publish.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import type { QuarantineLimit } from './value-types.ts'
@@ -200,6 +203,150 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
 export interface ConvertToOptions extends LoadPart, ExportPart {
   /** An address as `export --to` takes it: `parquet:out`, `companies.csv`, `firms.duckdb`, `postgres://…`. */
   readonly to: string
+}
+
+/** Options of `exportTables`. */
+export interface ExportOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /**
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/export.md), or a stream with the
+   * format of what goes there.
+   */
+  readonly to: string | ExportTarget
+  /** Tables to export. @default all; with `sql` its one name is that of the answer */
+  readonly tables?: readonly string[] | undefined
+  /** One SELECT over the views of the lake, in place of its tables. */
+  readonly sql?: string | undefined
+  /** All versions of each record in place of the current ones. @default false */
+  readonly history?: boolean | undefined
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
+  /** Names of companies and entities beside their ids; for files. @default false */
+  readonly names?: boolean | undefined
+  /**
+   * Replaces files that are there, loads a database again that shows the same rows already, and anew one that
+   * shows what the lake has lost.
+   * @default false: they are refused, or left as they are
+   */
+  readonly overwrite?: boolean | undefined
+  /** Writes to a database of another lake too. @default false: it is refused */
+  readonly adopt?: boolean | undefined
+  /** CSV safe for spreadsheets. @default true */
+  readonly neutralise?: boolean | undefined
+  /** The lake as of this snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** CSV: begins with a byte order mark, by which Excel knows UTF-8. @default false */
+  readonly bom?: boolean | undefined
+  /** CSV: between two cells, "," ";" "|" or tab. @default "," */
+  readonly delimiter?: CsvDelimiter | undefined
+  /** Rows and columns that are written; columns that are left out are not there. @default everything */
+  readonly take?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /**
+   * Further columns by `table.column`: SQL over the columns of that table, also over those that are left out.
+   * @default none
+   */
+  readonly compute?: Readonly<Record<string, string>> | undefined
+  /** Stops it; no partial file is left. */
+  readonly signal?: AbortSignal | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
+  readonly onFetch?: ((progress: FetchProgress) => void) | undefined
+}
+
+/** Options of `publish`. */
+export interface PublishOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Formats in which the tables are published. */
+  readonly formats: readonly TableFormatName[]
+  /** Tables of all versions, of the current rows, or both. @default both */
+  readonly rows?: readonly PublishedRows[] | undefined
+  /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /**
+   * Publishes anew where tables show what the lake does not have, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it: what is published stays. */
+  readonly signal?: AbortSignal | undefined
+  /** Says what time it is. @default the clock */
+  readonly now?: (() => Date) | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: PublishProgress) => void) | undefined
+}
+
+/** Options of `deliver`. */
+export interface DeliverOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
+  readonly sinks: readonly (DeliverySink | string)[]
+  /**
+   * Rows of the lake that they receive, and columns that are computed for them; columns that are left out are
+   * NULL.
+   * @default everything
+   */
+  readonly take?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /**
+   * Loads sinks anew that show runs which the lake has lost, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Stops between two steps, and the commit of a sink. */
+  readonly signal?: AbortSignal | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
+}
+
+/** Options of `updateTargets`. */
+export interface UpdateTargetsOptions extends TargetOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it: what is done stays, the same call resumes. */
+  readonly signal?: AbortSignal | undefined
+  /** Progress of published tables and sinks. */
+  readonly onTarget?: ((event: TargetEvent) => void) | undefined
 }
 
 /** Options of `openQuery`. */

@@ -420,3 +420,9 @@ export const delimiter: ValueType<CsvDelimiter> = {
   expectedOfCall: `one of ${CSV_DELIMITERS.join(', ')}`,
   ...{ expected: '",", ";", "|" or tab', ts: 'CsvDelimiter' },
 }
+
+/** An address of files or a database; a call may give a stream, too. */
+export const exportTarget: ValueType<string> = {
+  ...target,
+  ...orObject('string | ExportTarget', 'an address such as parquet:out'),
+}

@@ -3,13 +3,11 @@
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { CHECKED, FILES, LAKE, YES } from '../../options/common.ts'
-import { CSV, EXPORTED } from '../../options/convert.ts'
-import type { ValuesOf } from '../../options/entry.ts'
 import { UNCHECKED } from '../../options/query.ts'
 import { TARGETS } from '../../options/targets.ts'
 import { lakeAddress } from '../../options/value-types.ts'
 import { parseDuration } from '../../support/quantities.ts'
-import { optionOf, optionsOf } from '../add-command.ts'
+import { optionOf } from '../add-command.ts'
 import { LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
 
 export interface LakeOption {
@@ -91,15 +89,7 @@ export const uncheckedOption = (): Option => optionOf('unchecked', UNCHECKED)
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
-export const tableOption = (): Option => optionOf('tables', EXPORTED.tables)
-
-export const namesOption = (): Option => optionOf('names', EXPORTED.names)
-
 export const overwriteOption = (): Option => optionOf('overwrite', TARGETS.overwrite)
-
-export type CsvFlags = ValuesOf<typeof CSV>
-
-export const csvOptions = (): Option[] => optionsOf(CSV).map(([, one]) => one)
 
 export interface CheckedFlag {
   readonly checked?: true

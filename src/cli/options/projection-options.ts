@@ -4,7 +4,7 @@ import type { Option } from 'commander'
 import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
 import { CONVERT } from '../../options/convert.ts'
 import type { ValuesOf } from '../../options/entry.ts'
-import { TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
+import { TAKEN_BY_LOADS, type taking } from '../../options/projection.ts'
 import { optionOf, optionsOf } from '../add-command.ts'
 
 /** Options of a lake and of an export. */
@@ -13,8 +13,6 @@ export type ProjectionFlags = ValuesOf<ReturnType<typeof taking>>
 export type LakeProjectionFlags = ValuesOf<typeof TAKEN_BY_LOADS> & {
   readonly changeTaken?: boolean | undefined
 }
-
-export const exportProjectionOptions = (): Option[] => optionsOf(taking('write')).map(([, one]) => one)
 
 /** The options of the commands that load. */
 export const projectionOptions = (): Option[] => [

@@ -8,7 +8,7 @@ import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { isBucket } from '../../core/lake-address.ts'
 import { LOCAL_BYTES, MEMORY, THREADS } from '../../options/common.ts'
-import { CONVERT, CONVERT_TO } from '../../options/convert.ts'
+import { CONVERT } from '../../options/convert.ts'
 import {
   CHANGE_CURRENCY,
   MAX_QUARANTINED,
@@ -33,9 +33,6 @@ export interface TargetFlags {
 
 export const sinkOption = (about: string): Option =>
   optionOf('sinks', { ...TARGETS.sinks, about: TARGETS.sinks.about.replace('deliver runs there too', about) })
-
-export const toOption = (about: string): Option =>
-  optionOf('to', { ...CONVERT_TO.to, required: false, about })
 
 export const adoptOption = (): Option => optionOf('adopt', TARGETS.adopt)
 

@@ -6,7 +6,12 @@
 import { rm } from 'node:fs/promises'
 import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { TABLE_FORMAT_NAMES, type TableFormatName } from '../../core/table-formats.ts'
+import {
+  PUBLISHED_ROWS,
+  type PublishedRows,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
+} from '../../core/table-formats.ts'
 import {
   currentFolder,
   HASHES_FOLDER,
@@ -19,7 +24,6 @@ import { removeLakeFiles, updateLakeFiles } from '../../manifest/lake-file/lake-
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
 import { publishedStorage } from '../../publish/published-storage.ts'
 import { publishedTables } from '../../publish/table-files.ts'
 import { planOf } from '../../run/run-plan.ts'

@@ -10,13 +10,18 @@ import { CHECK_LAKE } from '../src/options/check.ts'
 import { CHECKED } from '../src/options/common.ts'
 import { COMPACT } from '../src/options/compact.ts'
 import { CONVERT, CONVERT_TO, CONVERTED, EXPORTED_WITH } from '../src/options/convert.ts'
+import { DOCTOR } from '../src/options/doctor.ts'
 import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
 import { EXPORT } from '../src/options/export.ts'
+import { FORGET } from '../src/options/forget.ts'
 import { GC } from '../src/options/gc.ts'
 import { COMMON, LOAD, MAX_GONE } from '../src/options/lake-jobs.ts'
 import { DELIVER, PUBLISH, UPDATE_TARGETS } from '../src/options/publish.ts'
 import { OPEN_QUERY, QUERY } from '../src/options/query.ts'
+import { COPY, DIFF, RECORDS, VERIFY } from '../src/options/read-jobs.ts'
+import { REPORT } from '../src/options/report.ts'
+import { SERVE } from '../src/options/serve.ts'
 import { TARGETS } from '../src/options/targets.ts'
 import { trueOrFalse } from '../src/options/value-types.ts'
 
@@ -120,12 +125,63 @@ const DECLARED: readonly Declared[] = [
     table: CHECK_LAKE,
     beyond: [EXPECTATIONS],
   },
+  {
+    head: 'ReportOptions extends Expectations',
+    about: 'Options of `report`.',
+    table: REPORT,
+    beyond: [EXPECTATIONS],
+  },
+  {
+    head: 'ServeOptions',
+    about: 'Options of `serve`.',
+    table: SERVE,
+  },
+  {
+    head: 'RecordsOptions extends InPlaceOptions',
+    about: 'Options of `records`.',
+    table: RECORDS,
+    beyond: [{ checked: CHECKED }],
+  },
+  {
+    head: 'DiffOptions',
+    about: 'Options of `diff` and `openDiff`.',
+    table: DIFF,
+  },
+  {
+    head: 'VerifyOptions',
+    about: 'Options of `verify`.',
+    table: VERIFY,
+  },
+  {
+    head: 'CopyOptions',
+    about: 'Options of `copy`.',
+    table: COPY,
+  },
+  {
+    head: 'ForgetOptions',
+    about: 'Options of `forget`.',
+    table: FORGET,
+  },
+  {
+    head: 'DoctorOptions',
+    about: 'Options of `doctor`.',
+    table: DOCTOR,
+  },
 ]
 
 /** The types that the options name, by where they stand. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../core/sink.ts': ['DeliverySink'],
   '../core/table-formats.ts': ['PublishedRows', 'TableFormatName'],
+  '../core/optional-parts.ts': ['OptionalPartName'],
+  '../jobs/copy/copy-files.ts': ['CopyProgress'],
+  '../jobs/doctor/check-service.ts': ['ServiceUse'],
+  '../jobs/report/report.ts': ['ReportProgress'],
+  '../lake/diff/compare-snapshots.ts': ['DiffProgress'],
+  '../lake/files/file-access.ts': ['AccessReport'],
+  '../manifest/verify/verify-lake.ts': ['VerifyProgress'],
+  '../server/serving-index/build/build-request.ts': ['IndexProgress'],
+  '../targets/compare-targets.ts': ['CompareRequest'],
   '../jobs/common/inputs.ts': ['Input'],
   '../jobs/common/run-report.ts': ['RunReport'],
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],

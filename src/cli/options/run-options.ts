@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises'
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { isBucket } from '../../core/lake-address.ts'
-import { LOCAL_BYTES, MEMORY, THREADS } from '../../options/common.ts'
+import { MEMORY, THREADS } from '../../options/common.ts'
 import { CONVERT } from '../../options/convert.ts'
 import {
   CHANGE_CURRENCY,
@@ -30,9 +30,6 @@ export interface TargetFlags {
   readonly adopt?: true
   readonly overwrite?: true
 }
-
-export const sinkOption = (about: string): Option =>
-  optionOf('sinks', { ...TARGETS.sinks, about: TARGETS.sinks.about.replace('deliver runs there too', about) })
 
 export const adoptOption = (): Option => optionOf('adopt', TARGETS.adopt)
 
@@ -59,8 +56,6 @@ export const bytesOption = (flags: string, about: string, bytes: number, text: s
     .default(bytes, text)
 
 export const memoryOption = (): Option => optionOf('memoryBytes', MEMORY)
-
-export const localBytesOption = (): Option => optionOf('localBytes', LOCAL_BYTES)
 
 export const threadsOption = (): Option => optionOf('threads', THREADS)
 

@@ -10,14 +10,21 @@ import { CHECK_LAKE } from '../src/options/check.ts'
 import { CHECKED } from '../src/options/common.ts'
 import { COMPACT } from '../src/options/compact.ts'
 import { CONVERT, CONVERT_TO, CONVERTED, EXPORTED_WITH } from '../src/options/convert.ts'
+import { DOCTOR } from '../src/options/doctor.ts'
 import type { Entry, OptionTable } from '../src/options/entry.ts'
 import { EXPECTATIONS } from '../src/options/expectations.ts'
+import { EXPORT } from '../src/options/export.ts'
+import { FORGET } from '../src/options/forget.ts'
 import { GC } from '../src/options/gc.ts'
 import { COMMON, LOAD } from '../src/options/lake-jobs.ts'
 import { NIGHTLY } from '../src/options/nightly.ts'
+import { DELIVER, PUBLISH, UPDATE_TARGETS } from '../src/options/publish.ts'
 import { OPEN_QUERY, QUERY } from '../src/options/query.ts'
+import { COPY, DIFF, RECORDS, VERIFY } from '../src/options/read-jobs.ts'
+import { REPORT } from '../src/options/report.ts'
 import { REPLAY, RESUME } from '../src/options/resume.ts'
 import { PULL, PULL_BATCH_FILES, SYNC } from '../src/options/search.ts'
+import { SERVE } from '../src/options/serve.ts'
 import { SERVICE } from '../src/options/service.ts'
 import { RUN_PLAN, RUN_STEP, WORK_RUN } from '../src/options/steps.ts'
 import { TARGETS } from '../src/options/targets.ts'
@@ -129,6 +136,27 @@ const DECLARED: readonly Declared[] = [
     table: {},
   },
   {
+    head: 'ExportOptions',
+    about: 'Options of `exportTables`.',
+    table: EXPORT,
+  },
+  {
+    head: 'PublishOptions',
+    about: 'Options of `publish`.',
+    table: PUBLISH,
+  },
+  {
+    head: 'DeliverOptions',
+    about: 'Options of `deliver`.',
+    table: DELIVER,
+  },
+  {
+    head: 'UpdateTargetsOptions extends TargetOptions',
+    about: 'Options of `updateTargets`.',
+    table: UPDATE_TARGETS,
+    beyond: [TARGETS],
+  },
+  {
     head: 'OpenQueryOptions extends InPlaceOptions',
     about: 'Options of `openQuery`.',
     table: OPEN_QUERY,
@@ -146,15 +174,66 @@ const DECLARED: readonly Declared[] = [
     table: CHECK_LAKE,
     beyond: [EXPECTATIONS],
   },
+  {
+    head: 'ReportOptions extends Expectations',
+    about: 'Options of `report`.',
+    table: REPORT,
+    beyond: [EXPECTATIONS],
+  },
+  {
+    head: 'ServeOptions',
+    about: 'Options of `serve`.',
+    table: SERVE,
+  },
+  {
+    head: 'RecordsOptions extends InPlaceOptions',
+    about: 'Options of `records`.',
+    table: RECORDS,
+    beyond: [{ checked: CHECKED }],
+  },
+  {
+    head: 'DiffOptions',
+    about: 'Options of `diff` and `openDiff`.',
+    table: DIFF,
+  },
+  {
+    head: 'VerifyOptions',
+    about: 'Options of `verify`.',
+    table: VERIFY,
+  },
+  {
+    head: 'CopyOptions',
+    about: 'Options of `copy`.',
+    table: COPY,
+  },
+  {
+    head: 'ForgetOptions',
+    about: 'Options of `forget`.',
+    table: FORGET,
+  },
+  {
+    head: 'DoctorOptions',
+    about: 'Options of `doctor`.',
+    table: DOCTOR,
+  },
 ]
 
 /** The types that the options name, by where they stand. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../core/sink.ts': ['DeliverySink'],
-  '../core/table-formats.ts': ['TableFormatName'],
+  '../jobs/common/inputs.ts': ['BatchFiles', 'Input'],
   '../contract/requests.ts': ['SearchInput'],
   '../jobs/batch-files/pull-batch-files.ts': ['BatchFilesReport'],
-  '../jobs/common/inputs.ts': ['BatchFiles', 'Input'],
+  '../core/table-formats.ts': ['PublishedRows', 'TableFormatName'],
+  '../core/optional-parts.ts': ['OptionalPartName'],
+  '../jobs/copy/copy-files.ts': ['CopyProgress'],
+  '../jobs/doctor/check-service.ts': ['ServiceUse'],
+  '../jobs/report/report.ts': ['ReportProgress'],
+  '../lake/diff/compare-snapshots.ts': ['DiffProgress'],
+  '../lake/files/file-access.ts': ['AccessReport'],
+  '../manifest/verify/verify-lake.ts': ['VerifyProgress'],
+  '../server/serving-index/build/build-request.ts': ['IndexProgress'],
+  '../targets/compare-targets.ts': ['CompareRequest'],
   '../jobs/common/run-report.ts': ['RunReport'],
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],
   '../config/definition.ts': ['FileSettings'],
@@ -177,7 +256,9 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../contract/objects.ts': ['Content'],
   '../source/service/service.ts': ['Service'],
   '../source/service/timing.ts': ['Timing'],
-  '../targets/export/export-tables.ts': ['ExportOptions'],
+  '../targets/export/export-tables.ts': ['ExportProgress', 'ExportTarget'],
+  '../storage/storage.ts': ['FetchProgress'],
+  '../targets/deliver.ts': ['DeliverProgress'],
   '../targets/publish.ts': ['PublishProgress'],
   '../targets/update-targets.ts': ['TargetEvent'],
   './value-types.ts': ['QuarantineLimit'],

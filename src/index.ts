@@ -16,25 +16,25 @@ export { compact } from './jobs/compact/compact.ts'
 export type { CompactSummary } from './jobs/compact/compact-work.ts'
 export { convert } from './jobs/convert/convert.ts'
 export { type ConvertedTo, convertTo } from './jobs/convert/convert-to.ts'
-export type { CopyOptions, CopySummary } from './jobs/copy/copy.ts'
+export type { CopySummary } from './jobs/copy/copy.ts'
 export { copy } from './jobs/copy/copy.ts'
 export type { CopyProgress } from './jobs/copy/copy-files.ts'
-export { type DiffOptions, type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
+export { type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
 export type { Disk, Machine } from './jobs/doctor/check-machine.ts'
 export type { ServiceUse } from './jobs/doctor/check-service.ts'
-export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor.ts'
+export { type Diagnosis, doctor } from './jobs/doctor/doctor.ts'
 export type { MachineFinding } from './jobs/doctor/finding.ts'
-export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
+export { forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
 export { gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullReport, pull } from './jobs/pull/pull.ts'
 export { openQuery, query } from './jobs/query/query.ts'
-export { type RecordsOptions, records } from './jobs/records/records.ts'
+export { records } from './jobs/records/records.ts'
 export { type ReplayReport, replay } from './jobs/replay/replay.ts'
-export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
+export { report, type WrittenReport } from './jobs/report/report.ts'
 export { type ResumedRun, type ResumeReport, resume } from './jobs/resume/resume.ts'
-export { type ServedLake, type ServeOptions, serve } from './jobs/serve/serve.ts'
+export { type ServedLake, serve } from './jobs/serve/serve.ts'
 export type { PlannedRun } from './jobs/steps/plan-shared-run.ts'
 export {
   type CommitRunReport,
@@ -50,7 +50,7 @@ export {
 export type { SharedRunStatus } from './jobs/steps/shared-run.ts'
 export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
 export { type SyncReport, sync } from './jobs/sync/sync.ts'
-export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
+export { verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
 export type { Projection } from './lake/projection/projection.ts'
 export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
@@ -59,15 +59,14 @@ export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
 export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
-export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
-export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
-export { type PublishOptions, type PublishSummary, publish } from './targets/publish.ts'
+export { type Delivery, deliver } from './targets/deliver.ts'
+export { type ExportSummary, exportTables } from './targets/export/export-tables.ts'
+export { type PublishSummary, publish } from './targets/publish.ts'
 export {
   checkTargets,
   readFormats,
   type TargetEvent,
   type TargetsSummary,
-  type UpdateTargetsOptions,
   updateTargets,
 } from './targets/update-targets.ts'
 
@@ -78,18 +77,30 @@ export type {
   CompactOptions,
   ConvertOptions,
   ConvertToOptions,
+  CopyOptions,
+  DeliverOptions,
+  DiffOptions,
+  DoctorOptions,
   Expectations,
+  ExportOptions,
+  ForgetOptions,
   GcOptions,
   LakeCheckOptions,
+  PublishOptions,
   PullBatchFilesOptions,
   PullOptions,
   QueryOptions,
+  RecordsOptions,
   ReplayOptions,
+  ReportOptions,
   ResumeOptions,
   Rows,
   RunStep,
+  ServeOptions,
   ServiceOptions,
   SyncOptions,
+  UpdateTargetsOptions,
+  VerifyOptions,
 } from './options/interfaces.ts'
 
 // Sources.

@@ -20,7 +20,9 @@ export interface CommandDeclaration<Options extends OptionTable> {
 
 /** The words of an option's help: what it is, and what counts without it. */
 const aboutOf = ({ about, no, otherwise }: Entry): string =>
-  otherwise === undefined ? (no ?? about) : `${about} (default: ${otherwise})`
+  otherwise === undefined
+    ? (no ?? about)
+    : `${about} (default: ${otherwise})`.replace('(repeatable) (', '(repeatable; ')
 
 /** Reads one argument. @throws {ToolkitError} USAGE naming the option as it is written */
 const reader =
@@ -30,7 +32,7 @@ const reader =
     if (value === undefined)
       throw new ToolkitError(
         'USAGE',
-        `Cannot read ${long} "${text}": expected ${(type.many ?? type).expected}`,
+        `Cannot read ${long}${type.hidden ? '' : ` "${text}"`}: expected ${(type.many ?? type).expected}`,
       )
     return type.many && Array.isArray(value) ? [...(Array.isArray(before) ? before : []), ...value] : value
   }
@@ -68,9 +70,10 @@ export const optionsOf = (options: OptionTable): readonly (readonly [name: strin
     entry.only === 'calls' || entry.argument !== undefined ? [] : [[name, optionOf(name, entry)] as const],
   )
 
-const argumentOf = ({ argument = '', about, type, default: otherwise }: Entry): Argument => {
+const argumentOf = (entry: Entry): Argument => {
+  const { argument = '', about, type, default: otherwise } = entry
   const one = new Argument(argument, about).default(otherwise?.value)
-  return type.choices ? one.choices(type.choices) : one
+  return type.choices ? one.choices(type.choices) : one.argParser(reader(argument, entry))
 }
 
 export const addCommand = <Options extends OptionTable>(

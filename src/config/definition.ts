@@ -10,7 +10,9 @@ import { CONVERT } from '../options/convert.ts'
 import { GC } from '../options/gc.ts'
 import { MAX_GONE, PARTITIONS } from '../options/lake-jobs.ts'
 import { TAKEN_BY_LOADS, taking } from '../options/projection.ts'
+import { REPORT } from '../options/report.ts'
 import { BATCH_FILTER, SEARCHED } from '../options/search.ts'
+import { SERVE_COMMAND } from '../options/serve.ts'
 import { CONCURRENCY, calling } from '../options/service.ts'
 import { TARGETS } from '../options/targets.ts'
 import {
@@ -192,22 +194,7 @@ export const DEFINITION = {
     'The page about the lake; with this section a night writes it.',
     {
       to: required(path(), 'the HTML file, which ends in .html', { option: '--to' }),
-      line_items: setting(manyOf(plainText()), 'line items with a heat map of their own', {
-        default: 'NetSales, EBITDA',
-        option: '--line-item',
-      }),
-      title: setting(plainText(), 'the heading of the page', { default: 'Company data', option: '--title' }),
-      logo_text: setting(plainText(), 'the name at the top of the page', {
-        default: 'firmlake',
-        option: '--logo-text',
-      }),
-      language: setting(plainText(), 'language of the numbers: en, sv, de-CH', {
-        default: 'en',
-        option: '--language',
-      }),
-      explorer: setting(plainText(), 'address of an explorer that names of companies link to', {
-        option: '--explorer',
-      }),
+      ...keysFrom('report', REPORT),
       needed,
     },
     ['report', 'nightly'],
@@ -215,27 +202,7 @@ export const DEFINITION = {
   serve: table(
     'The server.',
     {
-      host: setting(plainText(), 'address to listen at', { default: '127.0.0.1', option: '--host' }),
-      port: setting(whole(0, 65_535), 'port; 0 takes any free one', { default: '8080', option: '--port' }),
-      tokens: setting(path(), 'JSON file of tokens', { option: '--tokens' }),
-      follow: setting(trueOrFalse, 'move to each newer snapshot, without a restart', {
-        default: 'false',
-        option: '--follow',
-      }),
-      rate_limit: setting(rate, 'most requests a second of each token', { option: '--rate-limit' }),
-      max_connections: setting(whole(1), 'most connections at once', {
-        default: '500',
-        option: '--max-connections',
-      }),
-      proxy: setting(
-        manyOf(plainText()),
-        'addresses and networks of proxies whose X-Forwarded-For says who asks',
-        {
-          default: 'none',
-          option: '--proxy',
-        },
-      ),
-      log: setting(path(), 'append the access log to this file', { option: '--log' }),
+      ...keysFrom('serve', SERVE_COMMAND),
     },
     ['serve'],
   ),

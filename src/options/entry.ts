@@ -83,8 +83,18 @@ export const askedOf = <T extends OptionTable, Values extends object>(
   values: Values,
 ): Pick<Values, Extract<keyof Values, keyof AskedOf<T>>> =>
   Object.fromEntries(
-    Object.entries(values).filter(([name]) => table[name] !== undefined && table[name].only !== 'commands'),
+    Object.entries(values).filter(([name]) => table[name] !== undefined && table[name].only === undefined),
   ) as unknown as Pick<Values, Extract<keyof Values, keyof AskedOf<T>>>
+
+/** Picks the options of a call that another job takes, too. */
+export const takenBy = <T extends OptionTable, Options extends object>(
+  table: T,
+  options: Options,
+): Pick<Options, Extract<keyof Options, keyof T>> =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => name in table)) as unknown as Pick<
+    Options,
+    Extract<keyof Options, keyof T>
+  >
 
 type DefaultIn<T> = {
   [Name in keyof T]: T[Name] extends { readonly default: object } ? Name : never

@@ -1,10 +1,19 @@
 /** The options of the library's jobs, and the rows of a lake. Made by `npm run docs` from the declarations in `src/`; do not edit. */
 
 import type { DeliverySink } from '../core/sink.ts'
-import type { TableFormatName } from '../core/table-formats.ts'
+import type { BatchFiles, Input } from '../jobs/common/inputs.ts'
 import type { SearchInput } from '../contract/requests.ts'
 import type { BatchFilesReport } from '../jobs/batch-files/pull-batch-files.ts'
-import type { BatchFiles, Input } from '../jobs/common/inputs.ts'
+import type { PublishedRows, TableFormatName } from '../core/table-formats.ts'
+import type { OptionalPartName } from '../core/optional-parts.ts'
+import type { CopyProgress } from '../jobs/copy/copy-files.ts'
+import type { ServiceUse } from '../jobs/doctor/check-service.ts'
+import type { ReportProgress } from '../jobs/report/report.ts'
+import type { DiffProgress } from '../lake/diff/compare-snapshots.ts'
+import type { AccessReport } from '../lake/files/file-access.ts'
+import type { VerifyProgress } from '../manifest/verify/verify-lake.ts'
+import type { IndexProgress } from '../server/serving-index/build/build-request.ts'
+import type { CompareRequest } from '../targets/compare-targets.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
 import type { FileSettings } from '../config/definition.ts'
@@ -23,10 +32,13 @@ import type { AroundFetch } from '../lake/views/lake-views.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
 import type { RunEvent } from '../run/work/progress.ts'
+import type { CsvDelimiter } from '../sink/file-format.ts'
 import type { Content } from '../contract/objects.ts'
 import type { Service } from '../source/service/service.ts'
 import type { Timing } from '../source/service/timing.ts'
-import type { ExportOptions } from '../targets/export/export-tables.ts'
+import type { ExportProgress, ExportTarget } from '../targets/export/export-tables.ts'
+import type { FetchProgress } from '../storage/storage.ts'
+import type { DeliverProgress } from '../targets/deliver.ts'
 import type { PublishProgress } from '../targets/publish.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import type { QuarantineLimit } from './value-types.ts'
@@ -480,6 +492,150 @@ export interface UnitWorkOptions extends RunStep {
 export interface CommitRunOptions extends RunStep, CommitPart {
 }
 
+/** Options of `exportTables`. */
+export interface ExportOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /**
+   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/export.md), or a stream with the
+   * format of what goes there.
+   */
+  readonly to: string | ExportTarget
+  /** Tables to export. @default all; with `sql` its one name is that of the answer */
+  readonly tables?: readonly string[] | undefined
+  /** One SELECT over the views of the lake, in place of its tables. */
+  readonly sql?: string | undefined
+  /** All versions of each record in place of the current ones. @default false */
+  readonly history?: boolean | undefined
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
+  /** Names of companies and entities beside their ids; for files. @default false */
+  readonly names?: boolean | undefined
+  /**
+   * Replaces files that are there, loads a database again that shows the same rows already, and anew one that
+   * shows what the lake has lost.
+   * @default false: they are refused, or left as they are
+   */
+  readonly overwrite?: boolean | undefined
+  /** Writes to a database of another lake too. @default false: it is refused */
+  readonly adopt?: boolean | undefined
+  /** CSV safe for spreadsheets. @default true */
+  readonly neutralise?: boolean | undefined
+  /** The lake as of this snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** CSV: begins with a byte order mark, by which Excel knows UTF-8. @default false */
+  readonly bom?: boolean | undefined
+  /** CSV: between two cells, "," ";" "|" or tab. @default "," */
+  readonly delimiter?: CsvDelimiter | undefined
+  /** Rows and columns that are written; columns that are left out are not there. @default everything */
+  readonly take?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /**
+   * Further columns by `table.column`: SQL over the columns of that table, also over those that are left out.
+   * @default none
+   */
+  readonly compute?: Readonly<Record<string, string>> | undefined
+  /** Stops it; no partial file is left. */
+  readonly signal?: AbortSignal | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
+  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
+  readonly onFetch?: ((progress: FetchProgress) => void) | undefined
+}
+
+/** Options of `publish`. */
+export interface PublishOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Formats in which the tables are published. */
+  readonly formats: readonly TableFormatName[]
+  /** Tables of all versions, of the current rows, or both. @default both */
+  readonly rows?: readonly PublishedRows[] | undefined
+  /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
+  readonly catalog?: CatalogOptions | undefined
+  /**
+   * Publishes anew where tables show what the lake does not have, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it: what is published stays. */
+  readonly signal?: AbortSignal | undefined
+  /** Says what time it is. @default the clock */
+  readonly now?: (() => Date) | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: PublishProgress) => void) | undefined
+}
+
+/** Options of `deliver`. */
+export interface DeliverOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
+  readonly sinks: readonly (DeliverySink | string)[]
+  /**
+   * Rows of the lake that they receive, and columns that are computed for them; columns that are left out are
+   * NULL.
+   * @default everything
+   */
+  readonly take?: Projection | undefined
+  /**
+   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
+   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
+   */
+  readonly hashKey?: string | Uint8Array | undefined
+  /** Hands sinks of another lake over to this one. @default false: they are refused */
+  readonly adopt?: boolean | undefined
+  /**
+   * Loads sinks anew that show runs which the lake has lost, such as after a backup took its place.
+   * @default false: they are refused
+   */
+  readonly overwrite?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Stops between two steps, and the commit of a sink. */
+  readonly signal?: AbortSignal | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
+}
+
+/** Options of `updateTargets`. */
+export interface UpdateTargetsOptions extends TargetOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it: what is done stays, the same call resumes. */
+  readonly signal?: AbortSignal | undefined
+  /** Progress of published tables and sinks. */
+  readonly onTarget?: ((event: TargetEvent) => void) | undefined
+}
+
 /** Options of `openQuery`. */
 export interface OpenQueryOptions extends InPlaceOptions {
   /** A folder, or `s3://bucket/prefix`. */
@@ -529,6 +685,269 @@ export interface LakeCheckOptions extends Expectations {
   readonly threads?: number | undefined
   /** Says what time it is. @default the clock */
   readonly now?: (() => Date) | undefined
+}
+
+/** Options of `report`. */
+export interface ReportOptions extends Expectations {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** The file, or `s3://bucket/prefix/report.html`, which ends in `.html`; one that is there is replaced. */
+  readonly to: string
+  /** Line items with a heat map of their own. @default NetSales, EBITDA */
+  readonly lineItems?: readonly string[] | undefined
+  /** The heading of the page. @default Company data */
+  readonly title?: string | undefined
+  /** The name at the top of the page. @default firmlake */
+  readonly logoText?: string | undefined
+  /** Language of the numbers, as of BCP 47, such as `sv` or `de-CH`. @default en */
+  readonly language?: string | undefined
+  /**
+   * Address of an explorer: names of companies link to their pages there.
+   * @default none; they link to a table of the report
+   */
+  readonly explorer?: string | undefined
+  /** The lake as of this snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** When copies are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: 'first-read' | 'every-read' | 'never' | undefined
+  /** Done around each fetch and check of files. @default without progress and signal */
+  readonly aroundFetch?: AroundFetch | undefined
+  /** Stops it: an earlier report stays. */
+  readonly signal?: AbortSignal | undefined
+  /** The part that begins now. */
+  readonly onProgress?: ((progress: ReportProgress) => void) | undefined
+  /** Says what time it is. @default the clock */
+  readonly now?: (() => Date) | undefined
+}
+
+/** Options of `serve`. */
+export interface ServeOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** 0 takes any free one. @default 8080 */
+  readonly port?: number | undefined
+  /** Address to listen at; beyond this machine only with tokens given. @default 127.0.0.1 */
+  readonly host?: string | undefined
+  /** This snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /**
+   * Moves to each newer snapshot, without a failed request; its index is built by another process, which
+   * takes up to `memoryBytes` too. Only without `snapshot`.
+   * @default false
+   */
+  readonly follow?: boolean | undefined
+  /**
+   * JSON file of tokens and their rights (docs/serving.md), read again when it changes; it counts more than
+   * `token`.
+   * @default none
+   */
+  readonly tokens?: string | undefined
+  /** Most requests a second of each token. @default none */
+  readonly rateLimit?: number | undefined
+  /** Most connections at once. @default 500 */
+  readonly maxConnections?: number | undefined
+  /**
+   * Proxies whose `X-Forwarded-For` says who asks: addresses and networks, this machine's own too.
+   * @default none
+   */
+  readonly proxies?: readonly string[] | undefined
+  /** JSON file of faults to make, for testing clients (docs/serving.md). @default none */
+  readonly faults?: string | undefined
+  /** Most companies of one cursor chain. @default 100000 */
+  readonly cursorCap?: number | undefined
+  /** Longest time of one query, in milliseconds; then 503. @default 30_000 */
+  readonly queryTimeoutMs?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops the making of a serving index. */
+  readonly signal?: AbortSignal | undefined
+  /** How far the serving index is. */
+  readonly onProgress?: ((progress: IndexProgress) => void) | undefined
+  /** Called with why the serving index in the lake cannot be used, before it is made again. */
+  readonly onUnusable?: ((reason: Error) => void) | undefined
+  /** With `follow`, called with the number of each snapshot that it has moved to. */
+  readonly onMove?: ((snapshot: number) => void) | undefined
+  /**
+   * With `follow`, called with why a newer snapshot cannot be served yet; the server keeps what it has, and
+   * tries again.
+   */
+  readonly onFollowError?: ((reason: Error) => void) | undefined
+  /** The one token, which may see everything. @default a fresh one, on this machine only */
+  readonly token?: string | undefined
+  /** Called with why `tokens` cannot be read after a change; its last tokens still count. */
+  readonly onTokensError?: ((reason: Error) => void) | undefined
+  /**
+   * Secret of at least 32 characters that signs cursors, so that they outlive a restart.
+   * @default a fresh one
+   */
+  readonly cursorKey?: string | undefined
+  /** Receives the access log, a line of JSON per request. @default none */
+  readonly log?: { write(line: string): void } | undefined
+}
+
+/** Options of `records`. */
+export interface RecordsOptions extends InPlaceOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** The content of the records. @default both, companies first */
+  readonly content?: Content | undefined
+  /** Only the records of these InternalIds. @default all */
+  readonly ids?: readonly (bigint | number)[] | undefined
+  /** Also companies that the service does not list any more. @default false */
+  readonly all?: boolean | undefined
+  /** The lake as of this snapshot. @default the newest */
+  readonly snapshot?: number | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it. */
+  readonly signal?: AbortSignal | undefined
+  /** How far the fetch of a lake's files from a bucket is. */
+  readonly onFetch?: ((progress: FetchProgress) => void) | undefined
+  /** Called with the cost of reading the lake, when all records were read. */
+  readonly onRead?: ((report: AccessReport) => void) | undefined
+}
+
+/** Options of `diff` and `openDiff`. */
+export interface DiffOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Number of the older snapshot. @default the one before the last one up to `to` that changed data */
+  readonly from?: number | undefined
+  /** Number of the newer snapshot. @default the newest */
+  readonly to?: number | undefined
+  /**
+   * Instead of `from`: the newest snapshot that was there so long ago (`90m`, `24h`, `7d`) or at a time
+   * (`2026-11-21`, UTC); `last-change` is the default of `from`.
+   */
+  readonly since?: string | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** Stops it. */
+  readonly signal?: AbortSignal | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: DiffProgress) => void) | undefined
+  /** How far the fetch and check of files are. */
+  readonly onFetch?: ((progress: FetchProgress) => void) | undefined
+  /** When copies are compared with their hashes. @default the first time that this machine reads them */
+  readonly check?: 'first-read' | 'every-read' | 'never' | undefined
+}
+
+/** Options of `verify`. */
+export interface VerifyOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** Checks this snapshot and its files only. @default every snapshot that gc has kept */
+  readonly snapshot?: number | undefined
+  /**
+   * Sinks, or their addresses, and a catalog that are compared with the lake too, beside the tables published
+   * in it.
+   * @default none
+   */
+  readonly targets?: Pick<CompareRequest, 'sinks' | 'catalog'> | undefined
+  /** Files read at once. @default 4 */
+  readonly concurrency?: number | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
+  /** Stops it. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `copy`. */
+export interface CopyOptions {
+  /** The lake that is copied. */
+  readonly lake: string
+  /** A new folder or s3://bucket/prefix, or an earlier copy. */
+  readonly to: string
+  /** The newest snapshot of the copy. @default that of the lake */
+  readonly snapshot?: number | undefined
+  /** How many snapshots up to that one the copy has at least. @default 1 */
+  readonly snapshots?: number | 'all' | undefined
+  /**
+   * Gives the copy the id of the lake, so that targets take rows of either.
+   * @default false: it gets one of its own
+   */
+  readonly sameLake?: boolean | undefined
+  /** How far it is. */
+  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
+  /** Stops it; what is copied stays for the next one. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `forget`. */
+export interface ForgetOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
+  /** InternalIds of companies: their records go, and they as entities of others' relations. @default none */
+  readonly companies?: readonly (bigint | number)[] | undefined
+  /** InternalIds of persons, who go as entities of all relations. @default none */
+  readonly persons?: readonly (bigint | number)[] | undefined
+  /** OrgNo or NationalIdentificationNumber of companies and persons that the lake knows. @default none */
+  readonly nationalIds?: readonly string[] | undefined
+  /** Country of those that national ids mean, ISO 3166-1 alpha-2. @default any */
+  readonly country?: string | undefined
+  /** Whether a later load may bring the same ids back. @default false */
+  readonly allowLater?: boolean | undefined
+  /** Change nothing, report what would be done. @default false */
+  readonly dryRun?: boolean | undefined
+  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
+  readonly memoryBytes?: number | undefined
+  /**
+   * The most that files of a lake in a bucket take on this machine's disk while they are compacted or
+   * published, in bytes.
+   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
+   */
+  readonly localBytes?: number | undefined
+  /** Threads of DuckDB. @default 2 */
+  readonly threads?: number | undefined
+  /** A catalog that shows the lake's Iceberg tables. @default none */
+  readonly catalog?: CatalogOptions | undefined
+  /** Stops it; the same call completes it. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `doctor`. */
+export interface DoctorOptions {
+  /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
+  readonly lake?: string | undefined
+  /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
+  readonly sinks?: readonly string[] | undefined
+  /** Address of the service. @default FIRMLAKE_URL */
+  readonly url?: string | undefined
+  /** File that holds the token. @default FIRMLAKE_TOKEN_FILE */
+  readonly tokenFile?: string | undefined
+  /**
+   * Takes the dates of the service as they are.
+   * @default false: one that differs by a day from this machine's is an error
+   */
+  readonly trustClock?: boolean | undefined
+  /**
+   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
+   * each bucket one small object of an own name is written and removed.
+   * @default false
+   */
+  readonly online?: boolean | undefined
+  /** Longest wait for each answer, in milliseconds. @default 15_000 */
+  readonly limitMs?: number | undefined
+  /** Whether the lake may be one that the first load makes. @default false */
+  readonly mayBeNew?: boolean | undefined
+  /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
+  readonly tokenVariable?: string | undefined
+  /** The parts of the service that are used. @default ['companies'] */
+  readonly uses?: readonly ServiceUse[] | undefined
+  /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
+  readonly needs?: readonly OptionalPartName[] | undefined
+  /** The variables. @default those of this process */
+  readonly env?: NodeJS.ProcessEnv | undefined
 }
 
 type CommitPart = Omit<CommonOptions<CommitRunReport>, 'lake'> &

@@ -446,3 +446,55 @@ export const delimiter: ValueType<CsvDelimiter> = {
   expectedOfCall: `one of ${CSV_DELIMITERS.join(', ')}`,
   ...{ expected: '",", ";", "|" or tab', ts: 'CsvDelimiter' },
 }
+
+/** An address of files or a database; a call may give a stream, too. */
+export const exportTarget: ValueType<string> = {
+  ...target,
+  ...orObject('string | ExportTarget', 'an address such as parquet:out'),
+}
+
+/** A text of a form. */
+export const formedText = (
+  argument: string,
+  expected: string,
+  isOne: (text: string) => boolean,
+): ValueType<string> =>
+  textRead({
+    ...{ argument, expected, expectedOfCall: expected },
+    fits: (value) => isText(value) && isOne(value),
+    parse: (text) => (isOne(text) ? text : undefined),
+  })
+
+/** Milliseconds, which the command line counts in seconds. */
+export const seconds: ValueType<number> = {
+  ...whole(),
+  ...{ argument: '<seconds>', expectedOfCall: 'a number', fits: isNumber },
+  parse: (text) => {
+    const found = whole().parse(text)
+    return found === undefined ? undefined : found * 1000
+  },
+}
+
+/** Ids have up to 64 bits, more than a number holds. */
+const GREATEST_ID = 2n ** 63n - 1n
+
+const id: ValueType<bigint> = {
+  ...{ expected: 'the InternalId, a whole number', ts: 'bigint | number', argument: '<id...>', schema: {} },
+  parse: (text) => (/^\d{1,19}$/.test(text) && BigInt(text) <= GREATEST_ID ? BigInt(text) : undefined),
+  fits: (value) => typeof value === 'bigint' || Number.isSafeInteger(value),
+  read: () => undefined,
+}
+
+export const ids: ValueType<readonly bigint[]> = {
+  ...manyOf(id),
+  expectedOfCall: 'a list of ids, each a number or a bigint',
+}
+
+/** The same with commas between them. */
+export const listOfIds: ValueType<readonly bigint[]> = {
+  ...{ ...ids, argument: '<n,...>', many: { expected: 'whole numbers such as 100023,100045' } },
+  parse: (list) => {
+    const texts = list.split(',').map((one) => one.trim())
+    return texts.every((one) => /^-?\d{1,19}$/.test(one)) ? texts.map(BigInt) : undefined
+  },
+}

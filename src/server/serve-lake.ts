@@ -21,8 +21,7 @@ import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
 import { attachSegments } from './serving-index/segment-views.ts'
 
-/** The lake to serve. */
-export interface LakeToServe {
+export interface ServeLakeRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
@@ -32,9 +31,6 @@ export interface LakeToServe {
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined
   /** Called with why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
-}
-
-export interface ServeLakeRequest extends LakeToServe {
   /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
   readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry

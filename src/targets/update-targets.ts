@@ -6,7 +6,10 @@
 import { ToolkitError } from '../core/errors.ts'
 import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import { compileProjection } from '../lake/projection/compile-projection.ts'
-import type { TargetOptions } from '../options/interfaces.ts'
+import type { Read } from '../options/entry.ts'
+import type { UpdateTargetsOptions } from '../options/interfaces.ts'
+import { job } from '../options/job.ts'
+import { UPDATE_TARGETS } from '../options/publish.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
@@ -23,23 +26,6 @@ export type TargetEvent =
   | { readonly kind: 'delivered'; readonly delivered: readonly Delivery[] }
   /** One more failure beside the one that is thrown in the end. */
   | { readonly kind: 'failed'; readonly error: unknown }
-
-/** Options of `updateTargets`. */
-export interface UpdateTargetsOptions extends TargetOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /**
-   * The most that files of a lake in a bucket take on this machine's disk while tables are published, in bytes.
-   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
-   */
-  readonly localBytes?: number | undefined
-  /** Threads of DuckDB. @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly onTarget?: ((event: TargetEvent) => void) | undefined
-}
 
 /** Publications and deliveries of an update. */
 export interface TargetsSummary {
@@ -69,17 +55,16 @@ export const readFormats = (names: readonly string[]): readonly TableFormatName[
  *
  * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`
  */
-export const checkTargets = async ({
-  lake,
-  publish: formats = [],
-  sinks = [],
-  sinkTake = {},
-  hashKey,
-}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>): Promise<void> => {
-  readFormats(formats)
-  await compileProjection(sinkTake, hashKey)
-  await openSinks(sinks, lake)
-}
+export const checkTargets: (
+  options: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>,
+) => Promise<void> = job(
+  'checkTargets',
+  UPDATE_TARGETS,
+  async ({ lake, sinks = [], sinkTake = {}, hashKey }) => {
+    await compileProjection(sinkTake, hashKey)
+    await openSinks(sinks, lake)
+  },
+)
 
 /** One error after the run: its own code, and that the run is not lost. */
 const afterCommit = (error: unknown): unknown => {
@@ -93,28 +78,15 @@ const afterCommit = (error: unknown): unknown => {
 }
 
 /** Interrupted before it started: the lake is committed, the targets are behind. */
-const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
+const refuseStopped = ({ signal }: Pick<UpdateTargetsOptions, 'signal'>): void => {
   if (signal?.aborted)
     throw new ToolkitError('INTERRUPTED', 'The targets were not updated', {}, signal.reason)
 }
 
-/**
- * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
- * others; what is done stays, and the same call resumes with the rest.
- *
- * @returns what was published, and what each sink received
- * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
- *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
- * @example
- * import { convert, csv, updateTargets } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
- * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
- */
-export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { lake, sinks = [], publish: names = [], memoryBytes, signal, onTarget } = options
-  const formats = readFormats(names)
+const updated = async (
+  options: Read<UpdateTargetsOptions, typeof UPDATE_TARGETS>,
+): Promise<TargetsSummary> => {
+  const { lake, sinks = [], publish: formats = [], memoryBytes, signal, onTarget } = options
   const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
   const failures: unknown[] = []
@@ -173,3 +145,23 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
   if (first !== undefined) throw first
   return { ...(published && { published }), delivered: delivered ?? [] }
 }
+
+/**
+ * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
+ * others; what is done stays, and the same call resumes with the rest.
+ *
+ * @returns what was published, and what each sink received
+ * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
+ *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
+ * @example
+ * import { convert, csv, updateTargets } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
+ * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
+ */
+export const updateTargets: (options: UpdateTargetsOptions) => Promise<TargetsSummary> = job(
+  'updateTargets',
+  UPDATE_TARGETS,
+  updated,
+)

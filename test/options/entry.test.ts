@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest'
+import { optionOf } from '../../src/cli/add-command.ts'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { convertTo } from '../../src/jobs/convert/convert-to.ts'
 import { gc } from '../../src/jobs/gc/gc.ts'
 import { query } from '../../src/jobs/query/query.ts'
-import { askedOf, fileKeyOf, flagOf, readCall } from '../../src/options/entry.ts'
+import { askedOf, type Entry, fileKeyOf, flagOf, readCall } from '../../src/options/entry.ts'
 import { EXPECTATIONS } from '../../src/options/expectations.ts'
+import { FORGET } from '../../src/options/forget.ts'
 import { GC } from '../../src/options/gc.ts'
 import { LOAD } from '../../src/options/lake-jobs.ts'
-import { readLimit } from '../../src/options/value-types.ts'
+import { DIFF } from '../../src/options/read-jobs.ts'
+import { ids, listOfIds, readLimit, seconds } from '../../src/options/value-types.ts'
+import { checkTargets, updateTargets } from '../../src/targets/update-targets.ts'
 
 test('an option has three spellings that follow from its name, but where its entry says otherwise', () => {
   expect(flagOf('maxQuarantined', LOAD.maxQuarantined)).toBe('--max-quarantined')
@@ -68,4 +72,36 @@ test('readCall fills defaults, and reads a limit as a count or as a share', () =
 
 test('askedOf leaves out what only the command line has', () => {
   expect(askedOf(GC, { lake: 'x', keep: 2, json: true, yes: true })).toEqual({ lake: 'x', keep: 2 })
+})
+
+test('seconds of the command line are milliseconds of a call, and ids keep all of their 64 bits', () => {
+  expect(seconds.parse('30')).toBe(30_000)
+  expect(seconds.parse('0')).toBeUndefined()
+  expect(seconds.fits(250)).toBe(true)
+  expect(ids.parse('9223372036854775807')).toEqual([9_223_372_036_854_775_807n])
+  expect(ids.parse('9223372036854775808')).toBeUndefined()
+  expect(listOfIds.parse('7, 9007199254740993')).toEqual([7n, 9_007_199_254_740_993n])
+  expect(listOfIds.parse('7,x')).toBeUndefined()
+})
+
+test('updateTargets and checkTargets refuse an option that they do not have, before anything is asked', async () => {
+  const wrong = { lake: './none', sink: ['csv:out'] }
+  for (const call of [updateTargets, checkTargets])
+    await expect(call(wrong)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('it has no option "sink"'),
+    })
+})
+
+test('a wrong id of a person stands in no message, a wrong number of a snapshot does', () => {
+  const refused = (name: string, entry: Entry): (() => unknown) => {
+    const { parseArg } = optionOf(name, entry)
+    return () => parseArg?.('19121212-1212', undefined)
+  }
+  expect(refused('persons', FORGET.persons)).toThrow(
+    /^Cannot read --person: expected the InternalId, a whole number$/,
+  )
+  expect(refused('from', DIFF.from)).toThrow(
+    'Cannot read --from "19121212-1212": expected a whole number from 1',
+  )
 })

@@ -2,14 +2,11 @@
 
 import { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { CHECKED, FILES, LAKE, YES } from '../../options/common.ts'
-import { CSV, EXPORTED } from '../../options/convert.ts'
-import type { ValuesOf } from '../../options/entry.ts'
-import { UNCHECKED } from '../../options/query.ts'
+import { LAKE } from '../../options/common.ts'
 import { TARGETS } from '../../options/targets.ts'
 import { lakeAddress } from '../../options/value-types.ts'
 import { parseDuration } from '../../support/quantities.ts'
-import { optionOf, optionsOf } from '../add-command.ts'
+import { optionOf } from '../add-command.ts'
 import { LAKE_MISSING, lakeHere } from '../config/loaded-config.ts'
 
 export interface LakeOption {
@@ -40,12 +37,6 @@ export const durationOf =
     throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected a time such as 90s, 15m or 1h`)
   }
 
-/** Collects the values of an option that may be given several times. */
-export const repeated = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-]
-
 /** @throws {ToolkitError} USAGE naming the option */
 export const readLakeAddress = (text: string, name = '--lake'): string => {
   const read = lakeAddress.parse(text)
@@ -55,9 +46,6 @@ export const readLakeAddress = (text: string, name = '--lake'): string => {
 
 /** The lake of a command; FIRMLAKE_LAKE is its default. */
 export const lakeOption = (): Option => optionOf('lake', LAKE)
-
-/** The lake of a command that can do without one: an action checks it with `neededLake`. */
-export const lakeOrTargetOption = (): Option => lakeOption().makeOptionMandatory(false)
 
 /** @throws {ToolkitError} USAGE, as for an option that is mandatory */
 export const neededLake = <Flags extends { readonly lake?: string | undefined }>(
@@ -71,37 +59,13 @@ export const neededLake = <Flags extends { readonly lake?: string | undefined }>
 export const jsonOption = (about = 'the result as one JSON document, errors as one line of JSON'): Option =>
   new Option('--json', about)
 
-export const filesOption = (): Option => optionOf('files', FILES)
-
 export const snapshotOption = (about = 'the lake as of this snapshot (default: the newest)'): Option =>
   new Option('--snapshot <n>', about).argParser(wholeNumber('--snapshot'))
-
-export interface UncheckedOption {
-  readonly unchecked?: true
-}
-
-export const uncheckedOption = (): Option => optionOf('unchecked', UNCHECKED)
 
 export const contentOption = (about: string): Option =>
   new Option('--content <content>', about).choices(['companies', 'relations'])
 
-export const tableOption = (): Option => optionOf('tables', EXPORTED.tables)
-
-export const namesOption = (): Option => optionOf('names', EXPORTED.names)
-
 export const overwriteOption = (): Option => optionOf('overwrite', TARGETS.overwrite)
-
-export type CsvFlags = ValuesOf<typeof CSV>
-
-export const csvOptions = (): Option[] => optionsOf(CSV).map(([, one]) => one)
-
-export interface CheckedFlag {
-  readonly checked?: true
-}
-
-export const checkedOption = (): Option => optionOf('checked', CHECKED)
-
-export const yesOption = (): Option => optionOf('yes', YES)
 
 /** Whether the person at a terminal is asked first: elsewhere, as under cron, nobody could answer. */
 export const isAsked = ({

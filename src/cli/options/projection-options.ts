@@ -3,8 +3,7 @@
 import type { Option } from 'commander'
 import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
 import type { ValuesOf } from '../../options/entry.ts'
-import { type TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
-import { optionsOf } from '../add-command.ts'
+import type { TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
 
 /** Options of a lake and of an export. */
 export type ProjectionFlags = ValuesOf<ReturnType<typeof taking>>
@@ -13,7 +12,6 @@ export type LakeProjectionFlags = ValuesOf<typeof TAKEN_BY_LOADS> & {
   readonly changeTaken?: boolean | undefined
 }
 
-export const exportProjectionOptions = (): Option[] => optionsOf(taking('write')).map(([, one]) => one)
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
 export const projectionOf = (

@@ -4,24 +4,15 @@ import { stat } from 'node:fs/promises'
 import type { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { isBucket } from '../../core/lake-address.ts'
-import { LOCAL_BYTES, MEMORY, THREADS } from '../../options/common.ts'
-import { CONVERT_TO } from '../../options/convert.ts'
+import { MEMORY, THREADS } from '../../options/common.ts'
 import { TARGETS } from '../../options/targets.ts'
 import { optionOf } from '../add-command.ts'
 import { note } from '../output/print.ts'
 import type { LakeOption } from './options.ts'
 
-export const sinkOption = (about: string): Option =>
-  optionOf('sinks', { ...TARGETS.sinks, about: TARGETS.sinks.about.replace('deliver runs there too', about) })
-
-export const toOption = (about: string): Option =>
-  optionOf('to', { ...CONVERT_TO.to, required: false, about })
-
 export const adoptOption = (): Option => optionOf('adopt', TARGETS.adopt)
 
 export const memoryOption = (): Option => optionOf('memoryBytes', MEMORY)
-
-export const localBytesOption = (): Option => optionOf('localBytes', LOCAL_BYTES)
 
 export const threadsOption = (): Option => optionOf('threads', THREADS)
 

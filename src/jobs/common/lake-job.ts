@@ -1,9 +1,10 @@
 /** The frame of each job that changes a lake: its call is read, and its targets are updated once it has committed. */
 
 import { orInterrupted, ToolkitError } from '../../core/errors.ts'
-import type { OptionTable, Read } from '../../options/entry.ts'
+import { type OptionTable, type Read, takenBy } from '../../options/entry.ts'
 import type { CommonOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
+import { UPDATE_TARGETS } from '../../options/publish.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { allDelivered } from './load-job.ts'
 
@@ -27,14 +28,15 @@ export const withTargets = async <Done extends object>(
   const { publish = [], sinks = [], signal, onCommitted, dryRun } = options
   const hasTargets = !dryRun && publish.length + sinks.length > 0
   const targets = hasTargets ? await import('../../targets/update-targets.ts') : undefined
-  await targets?.checkTargets(options)
+  const ofTargets = takenBy(UPDATE_TARGETS, options)
+  await targets?.checkTargets(ofTargets)
   const stopped = (error: unknown): never => {
     if (!signal?.aborted || error instanceof ToolkitError) throw error
     throw new ToolkitError('INTERRUPTED', 'The work was interrupted', {}, error)
   }
   const done = await (noun === undefined ? work().catch(stopped) : orInterrupted(noun, signal, work))
   await onCommitted?.(done)
-  const finished = { ...done, ...((await targets?.updateTargets(options)) ?? { delivered: [] }) }
+  const finished = { ...done, ...((await targets?.updateTargets(ofTargets)) ?? { delivered: [] }) }
   allDelivered([done])
   return finished
 }

@@ -1,12 +1,12 @@
 /** `gc`: deletes unreferenced files and dead runs, in one call. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { PUBLISHED_ROWS } from '../../core/table-formats.ts'
 import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { listManifest, newestNumber, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
 import { GC } from '../../options/gc.ts'
 import type { GcOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
-import { PUBLISHED_ROWS } from '../../publish/publication.ts'
 import { DAY_MS } from '../../support/quantities.ts'
 import { type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'

@@ -23,7 +23,6 @@ import {
   orText,
   path,
   plainText,
-  rate,
   search,
   trueOrFalse,
   variable,

@@ -4,7 +4,8 @@ import { BUCKET_FORM } from '../core/lake-address.ts'
 import { JSON_OUTPUT, LAKE } from './common.ts'
 import { type OptionTable, option, withDefault } from './entry.ts'
 import { sinksThat } from './read-jobs.ts'
-import { anObject, duration, manyOf, path, plainText, trueOrFalse } from './value-types.ts'
+import { MEANT_SERVICE } from './service.ts'
+import { anObject, duration, manyOf, plainText, trueOrFalse } from './value-types.ts'
 
 export const DOCTOR = {
   lake: option(LAKE.type, LAKE.about, {
@@ -15,19 +16,7 @@ export const DOCTOR = {
     ...sinksThat('look at what this needs too'),
     doc: 'Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS',
   },
-  url: option(plainText('<url>'), 'address of the service (or FIRMLAKE_URL)', {
-    doc: 'Address of the service. @default FIRMLAKE_URL',
-  }),
-  tokenFile: option(path(), 'file that holds the token (or FIRMLAKE_TOKEN)', {
-    doc: 'File that holds the token. @default FIRMLAKE_TOKEN_FILE',
-  }),
-  trustClock: option(
-    trueOrFalse,
-    'take the dates of the service as they are: the clock of this machine is wrong',
-    {
-      doc: "Takes the dates of the service as they are. @default false: one that differs by a day from this machine's is an error",
-    },
-  ),
+  ...MEANT_SERVICE,
   online: option(
     trueOrFalse,
     'ask the service, buckets and databases whether they answer; in a bucket one small object is written and removed',

@@ -15,15 +15,21 @@ const TRUST_CLOCK = option(
 )
 
 /** Where the service is, and the token for it. */
-export const SERVICE_ADDRESS = {
+export const MEANT_SERVICE = {
   url: option(plainText('<url>'), 'address of the service (or FIRMLAKE_URL)', {
     ...{ section: 'service', variable: 'FIRMLAKE_URL', fileAbout: 'address' },
-    only: 'commands',
+    doc: 'Address of the service. @default FIRMLAKE_URL',
   }),
   tokenFile: option(path(), 'file that holds the token (or FIRMLAKE_TOKEN)', {
     ...{ section: 'service', variable: 'FIRMLAKE_TOKEN', fileAbout: 'file that holds the token' },
-    only: 'commands',
+    doc: 'File that holds the token. @default FIRMLAKE_TOKEN_FILE',
   }),
+  trustClock: TRUST_CLOCK,
+} as const satisfies OptionTable
+
+export const SERVICE_ADDRESS = {
+  url: { ...MEANT_SERVICE.url, only: 'commands' },
+  tokenFile: { ...MEANT_SERVICE.tokenFile, only: 'commands' },
   trustClock: { ...TRUST_CLOCK, only: 'commands' },
 } as const satisfies OptionTable
 

@@ -1,6 +1,5 @@
 /** Options that declare what is taken of the records, of a lake and of an export. */
 
-import type { Option } from 'commander'
 import { computedOf, masksOf, type Projection } from '../../lake/projection/projection.ts'
 import type { ValuesOf } from '../../options/entry.ts'
 import type { TAKEN_BY_LOADS, taking } from '../../options/projection.ts'
@@ -11,7 +10,6 @@ export type ProjectionFlags = ValuesOf<ReturnType<typeof taking>>
 export type LakeProjectionFlags = ValuesOf<typeof TAKEN_BY_LOADS> & {
   readonly changeTaken?: boolean | undefined
 }
-
 
 /** The declaration that flags make; `undefined` without one. @throws {ToolkitError} USAGE */
 export const projectionOf = (

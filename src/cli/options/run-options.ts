@@ -1,20 +1,10 @@
-/** Options that several commands share, and the check of the `--mode` of a new lake. */
+/** The check of the `--mode` of a new lake. */
 
 import { stat } from 'node:fs/promises'
-import type { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { isBucket } from '../../core/lake-address.ts'
-import { MEMORY, THREADS } from '../../options/common.ts'
-import { TARGETS } from '../../options/targets.ts'
-import { optionOf } from '../add-command.ts'
 import { note } from '../output/print.ts'
 import type { LakeOption } from './options.ts'
-
-export const adoptOption = (): Option => optionOf('adopt', TARGETS.adopt)
-
-export const memoryOption = (): Option => optionOf('memoryBytes', MEMORY)
-
-export const threadsOption = (): Option => optionOf('threads', THREADS)
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0')
 

@@ -1,13 +1,9 @@
 /** The service that a command means. The token is never one of its options. */
 
-import type { Option } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import { type CalledService, SERVICE_ADDRESS } from '../../options/service.ts'
+import type { CalledService } from '../../options/service.ts'
 import type { Service } from '../../source/service/service.ts'
-import { optionsOf } from '../add-command.ts'
 import { note } from '../output/print.ts'
-
-export const addressOptions = (): Option[] => optionsOf(SERVICE_ADDRESS).map(([, one]) => one)
 
 /** The address from the option or the environment. @throws {ToolkitError} USAGE */
 const serviceUrl = ({ url }: Pick<CalledService, 'url'>): string => {

@@ -1,25 +1,12 @@
 /** Shared by all jobs that load: options, reports, and the targets that are updated afterwards. */
 
-import type { OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { OptionTable } from '../../options/entry.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
 import type { RunLimits } from '../../run/run-plan.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import { type RunReport, reportOf } from './run-report.ts'
-
-/** The types of a table, for calls that are checked by types. */
-export const typesOf = <Options>(table: OptionTable): OptionTypes<Options> =>
-  Object.fromEntries(
-    Object.entries(table)
-      .filter(([, { only }]) => only !== 'commands')
-      .map(([name, { type, required }]) => [
-        name,
-        { expected: type.expectedOfCall ?? type.expected, fits: type.fits, required },
-      ]),
-  ) as unknown as OptionTypes<Options>
 
 interface LineLimits {
   readonly maxLineBytes?: number | undefined

@@ -35,7 +35,7 @@ const planOf = (country: string): RunPlan => ({
     },
   ],
   again: false,
-  limits: { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 4000 },
+  limits: { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 8000 },
 })
 const PLAN = planOf('SE')
 

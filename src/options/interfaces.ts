@@ -926,8 +926,8 @@ export interface DoctorOptions {
   /** File that holds the token. @default FIRMLAKE_TOKEN_FILE */
   readonly tokenFile?: string | undefined
   /**
-   * Takes the dates of the service as they are.
-   * @default false: one that differs by a day from this machine's is an error
+   * Takes the instants of the service as they are, where the clock of this machine is wrong.
+   * @default false
    */
   readonly trustClock?: boolean | undefined
   /**

@@ -170,7 +170,7 @@ test('compact again merges the compaction with what came after, and keeps what w
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
-test('compact of a compact lake does nothing, also when a load brought bad lines only', async () => {
+test('compact of a compacted lake does nothing, also when a load brought bad lines only', async () => {
   const one = await bench()
   expect(await compact({ lake: one.lake }).catch(({ code }) => code)).toBe('LAKE_NOT_FOUND')
   await one.write('a', companyLines(3))
@@ -178,7 +178,7 @@ test('compact of a compact lake does nothing, also when a load brought bad lines
   await compacted(one)
   await one.write('bad', [JSON.stringify({ BasicDetails: { InternalId: 0.5 } })])
   await one.run(['bad'], { maxQuarantined: { kind: 'share', share: 1 }, content: 'companies' })
-  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3 })
+  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3, delivered: [] })
   expect((await one.snapshot()).snapshot).toBe(3)
   expect(await runsLeft(one)).toEqual([])
 })

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
-import type { ValuesOf } from '../../options/entry.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { GC } from '../../options/gc.ts'
 import { formatBytes, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
@@ -34,6 +34,7 @@ export const addGc = (program: Command): void => {
 
 const runGc = async (options: ValuesOf<typeof GC>): Promise<void> => {
   const { lake, keep, keepDays, dryRun = false, json } = options
+  const asked = askedOf(GC, options)
   // Who says what is kept has thought of what is not.
   const asks = keep === undefined && keepDays === undefined && !dryRun && isAsked(options)
   if (asks && !(await agreesToRemove(lake))) return
@@ -49,7 +50,7 @@ const runGc = async (options: ValuesOf<typeof GC>): Promise<void> => {
     removing = true
   }
   const garbage = await interruptible(
-    (signal) => gc({ lake, keep, keepDays, dryRun, catalog, signal, onPublish, onRemove }),
+    (signal) => gc({ ...asked, catalog, signal, onPublish, onRemove }),
     () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
   ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))

@@ -6,8 +6,8 @@
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { COMPACT } from '../options/compact.ts'
 import type { CONVERT } from '../options/convert.ts'
-import type { ValuesOf } from '../options/entry.ts'
-import type { CommonOptions, LoadOptions, UpdateTargetsOptions } from '../options/interfaces.ts'
+import { takenBy, type ValuesOf } from '../options/entry.ts'
+import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
@@ -107,7 +107,9 @@ export const runJob = async <Done>(
 export const updateTargetsOf = async (values: JobValues): Promise<void> => {
   if (!values.publish && !values.sinks) return
   const { updateTargets } = await import('../targets/update-targets.ts')
-  const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
+  const { UPDATE_TARGETS } = await import('../options/publish.ts')
+  const update = (options: CommonOptions<void>): Promise<unknown> =>
+    updateTargets(takenBy(UPDATE_TARGETS, options))
   await runJob(values, update, async () => undefined, PUBLISHED_KEPT)
 }
 

@@ -95,7 +95,7 @@ export const searchBox = (onSignedOut: (reason: string) => void): SearchBox => {
     }
     if (step === undefined) return
     const stops = [input, ...list.querySelectorAll('a')]
-    const at = stops.indexOf(document.activeElement)
+    const at = stops.findIndex((one) => one === document.activeElement)
     stops[Math.min(stops.length - 1, Math.max(0, at + step))]?.focus()
     event.preventDefault()
   })

@@ -64,7 +64,7 @@ export const optionOf = (name: string, entry: Entry): Option => {
   return name === 'lake' && variable !== undefined ? lakeOf(one, entry.about, variable) : one
 }
 
-/** Those of a table that the command line has, by their names. */
+/** The options of the command line in a table, by their names. */
 export const optionsOf = (options: OptionTable): readonly (readonly [name: string, option: Option])[] =>
   Object.entries(options).flatMap(([name, entry]) =>
     entry.only === 'calls' || entry.argument !== undefined ? [] : [[name, optionOf(name, entry)] as const],

@@ -75,7 +75,7 @@ export const CONVERT = {
   }),
 } as const satisfies OptionTable
 
-/** Which tables an export writes, and how. */
+/** The tables that an export writes, and how. */
 export const EXPORTED = {
   tables: option(manyOf(plainText('<name>')), 'a table to export, may be repeated', {
     ...{ flag: '--table', otherwise: 'all' },
@@ -98,7 +98,7 @@ export const CONVERTED = {
   ...{ memoryBytes, threads, signal, onEvent, take, hashKey, keeps },
 } as const satisfies OptionTable
 
-/** And as `exportTables` does. */
+/** Options that `convertTo` takes as `exportTables` does. */
 export const EXPORTED_WITH = { ...EXPORTED, ...CSV, overwrite, adopt } as const satisfies OptionTable
 
 export const CONVERT_TO = {
@@ -111,7 +111,7 @@ export const CONVERT_TO = {
 
 const { from, lake: _lake, changeTaken, ...LOADED } = CONVERT
 
-/** The command does both. */
+/** Options of the command `convert`, which does both. */
 export const CONVERT_COMMAND = {
   from,
   lake: { ...LAKE, required: false, always: false },

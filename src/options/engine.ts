@@ -8,7 +8,7 @@ export const DEFAULT_MAX_WAIT = '15m'
 
 export const MOST_UNITS_AT_ONCE = 200
 
-/** Where Temporal is; TLS and an API key are never options. */
+/** The address of Temporal; TLS and an API key are never options. */
 export const TEMPORAL = {
   temporal: option(serverAddress, 'address of the Temporal server (or TEMPORAL_ADDRESS)', {
     only: 'commands',

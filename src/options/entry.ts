@@ -9,7 +9,7 @@ import { isObject } from '../support/json-form.ts'
 import type { ValueType } from './value-types.ts'
 
 interface Spelling {
-  /** Its effect when left out, in words, where no value says it: `all`, `the newest`. */
+  /** The effect of leaving it out, in words, where no value says it: `all`, `the newest`. */
   readonly otherwise?: string
   /** The doc comment of the library, where it says more than `about`. */
   readonly doc?: string
@@ -21,9 +21,9 @@ interface Spelling {
   readonly no?: string
   /** The section of the file where it is a key; `''` is the top. */
   readonly section?: string
-  /** Its words in the file, where the help's do not fit. */
+  /** The words of the file, where those of the help do not fit. */
   readonly fileAbout?: string
-  /** That key where its name does not follow. */
+  /** The key of the file where its name does not follow. */
   readonly key?: string
   /** The environment variable that takes precedence over the file. */
   readonly variable?: string
@@ -68,7 +68,7 @@ export type ValuesOf<T extends OptionTable> = {
     | undefined
 }
 
-/** Those of them that the job takes, too. */
+/** The values of a command that its job takes, too. */
 export type AskedOf<T extends OptionTable> = {
   readonly [Name in keyof ValuesOf<T> as Name extends keyof T
     ? T[Name] extends { readonly only: 'commands' }
@@ -174,7 +174,7 @@ const kindOf = (value: unknown): string => {
 const shown = (value: unknown): string => (typeof value === 'number' ? `${value}` : kindOf(value))
 
 /**
- * Reads the options of a call, before any work: refuses what is no anObject, lacks one, has an unknown one, or one of another type.
+ * Reads the options of a call, before any work: refuses what is no object, lacks an option, has an unknown one, or one of another type.
  * An option that is `undefined` counts as absent. Quotes no text: it may be a token.
  *
  * @param call name of the function

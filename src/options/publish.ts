@@ -45,7 +45,7 @@ export const PUBLISH_COMMAND = {
 
 const { lake, ...PUBLISHING } = PUBLISH_COMMAND
 
-/** Those of a format that has a catalog, too. */
+/** Options of publishing a format that has a catalog. */
 export const PUBLISH_TO_CATALOG = {
   lake,
   catalog: option(plainText('<url>'), 'address of an Iceberg REST catalog', {

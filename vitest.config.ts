@@ -8,7 +8,7 @@ const PLACE = scratchPlace()
 
 const { unit: _, ...others } = testFiles(import.meta.dirname)
 
-// Files of `unit` and `integration` share processes: a process for each would take longer than its tests. So each file puts
+// Files of `unit`, `integration` and `long` share processes: a process for each would take longer than its tests. So each file puts
 // back what it changes of its process; what it stubs of the environment is put back here.
 const SHARED = { isolate: false, unstubEnvs: true, unstubGlobals: true }
 
@@ -41,7 +41,7 @@ export default defineConfig({
       },
       ...Object.entries(others).map(([name, files]) => ({
         extends: true as const,
-        test: { name, include: [...files], ...(name === 'integration' && SHARED) },
+        test: { name, include: [...files], ...(['integration', 'long'].includes(name) && SHARED) },
       })),
     ],
   },

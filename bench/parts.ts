@@ -102,7 +102,7 @@ const whole = async (name: string, checkThreads: number): Promise<number> => {
   await timed(name, () =>
     convertFiles(
       { inputs: files, cwd: process.cwd(), again: false, limits: {} },
-      { lake: join(work, name), limit: { kind: 'count', lines: 0 }, threads: 2, checkThreads },
+      { lake: join(work, name), maxQuarantined: { kind: 'count', lines: 0 }, threads: 2, checkThreads },
     ),
   )
   const { user, system } = process.threadCpuUsage(before)

@@ -38,6 +38,10 @@ test('projectOf takes kills and damage by their folders', () => {
   expect(projectOf('test/campaign/damage.test.ts', () => '')).toBe('durability')
 })
 
+test('projectOf takes what is long by the name of its file', () => {
+  expect(projectOf('test/room/one.long.test.ts', () => '')).toBe('long')
+})
+
 test('testFiles puts each file of tests into one project, and none is empty', () => {
   const projects = testFiles(fileURLToPath(new URL('..', import.meta.url)))
   for (const files of Object.values(projects)) expect(files).not.toEqual([])

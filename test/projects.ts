@@ -13,6 +13,8 @@ const PATTERNS = {
   peers: /^test\/support\/(browser|readers|s3-server|rest-catalog|postgres-server|temporal-server)\.ts$/,
   // Kills, full disks, damage, and the short forms of campaigns.
   durability: /^test\/(durability|campaign)\/|^test\/support\/(small-disk|kills)\.ts$/,
+  // Every fault on every page, every example of the docs, whole stories, once more what other files prove in parts.
+  long: /\.long\.test\.ts$/,
   // Processes and servers of our own, the command line, and whole runs of many steps.
   integration:
     /\/(batch-bench|sample-lake|open-server|serve-lake|web-files)\.ts$|^fastify$|^(node:)?(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)$/,
@@ -35,7 +37,7 @@ export const projectOf = (file: string, read: (path: string) => string): Project
 
 /** The files of tests of each project, as paths below `root`. */
 export const testFiles = (root: string): Readonly<Record<Project, readonly string[]>> => {
-  const files: Record<Project, string[]> = { peers: [], durability: [], integration: [], unit: [] }
+  const files: Record<Project, string[]> = { peers: [], durability: [], long: [], integration: [], unit: [] }
   const texts = new Map<string, string>()
   const read = (path: string): string => {
     const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8')

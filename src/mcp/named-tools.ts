@@ -1,8 +1,9 @@
 /** Tools that ask the explorer's named questions: what they see of protected persons is what the explorer shows. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { checkLoads, companiesResult, type Expectations, loadFactsOf } from '../jobs/check/check-loads.ts'
+import { checkLoads, companiesResult, loadFactsOf } from '../jobs/check/check-loads.ts'
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
+import type { Expectations } from '../options/interfaces.ts'
 import type { Caller } from '../server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../server/explorer/explorer.ts'
 import { rowObjects } from '../server/explorer/question.ts'

@@ -19,8 +19,7 @@ import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
 
-/** The lake to serve. */
-export interface LakeToServe {
+export interface ServeLakeRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
@@ -30,9 +29,6 @@ export interface LakeToServe {
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined
   /** Called with why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
-}
-
-export interface ServeLakeRequest extends LakeToServe {
   /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
   readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry

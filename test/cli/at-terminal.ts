@@ -19,8 +19,8 @@ export const atTerminal = async (
 ) => {
   const words = [process.execPath, MAIN, ...args].map((one) => `'${one.replaceAll("'", `'\\''`)}'`)
   const command = `stty cols 100; exec ${words.join(' ')}`
-  // Node shows no colours where a service of continuous integration runs it.
-  const { CI: _, ...own } = process.env
+  // Node shows no colours where a service of continuous integration runs it, nor where whoever tests wants none.
+  const { CI: _, NO_COLOR: _none, ...own } = process.env
   const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...own, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },

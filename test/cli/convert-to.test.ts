@@ -10,6 +10,7 @@ import type { ConvertedTo } from '../../src/index.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { companyLine } from '../run/batch-bench.ts'
+import { sharedLake } from '../support/lakes.ts'
 import { type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -46,17 +47,20 @@ const mixedFile = async (folder: string, good: number, bad: number): Promise<str
 
 test('convert --to writes what convert and export write, and leaves nothing else', async () => {
   const folder = await temporaryFolder()
-  const [one, two, lake] = ['one', 'two', 'lake'].map((name) => join(folder, name))
+  const [one, two] = ['one', 'two'].map((name) => join(folder, name))
   const report = await runCommandJson<ConvertedTo>(['convert', ...SOURCES, '--to', `parquet:${one}`])
-  await runCommandJson(['convert', ...SOURCES, '--lake', `${lake}`])
-  await runCommandJson(['export', '--lake', `${lake}`, '--to', `parquet:${two}`])
+  // Of the same files.
+  const lake = await sharedLake('relations')
+  await runCommandJson(['export', '--lake', lake, '--to', `parquet:${two}`])
   expect(report).toMatchObject({ records: 570, quarantined: 0, warnings: [], quarantinedBy: {} })
   expect(report.tables.map(({ table }) => table)).toEqual(TABLES.map(({ name }) => name))
   expect((await readdir(`${one}`)).sort()).toEqual(TABLES.map(({ name }) => `${name}.parquet`).sort())
-  for (const { name } of TABLES) {
-    const [a, b] = [one, two].map((out) => `SELECT * FROM read_parquet('${out}/${name}.parquet')`)
-    await withSession((session) => expectSameRows(session, `${a}`, `${b}`, name))
-  }
+  await withSession(async (session) => {
+    for (const { name } of TABLES) {
+      const [a, b] = [one, two].map((out) => `SELECT * FROM read_parquet('${out}/${name}.parquet')`)
+      await expectSameRows(session, `${a}`, `${b}`, name)
+    }
+  })
 })
 
 test('convert --to takes a database, one table of a file, and no notice of FIRMLAKE_LAKE', async () => {

@@ -1,9 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { SERVER_LIMITS } from '../../src/server/access/server-limits.ts'
 import { copyLake } from '../support/lakes.ts'
 import type { CliResult } from '../support/run-command.ts'
 import { runCommand, runCommandJson } from '../support/run-command.ts'
@@ -21,24 +19,24 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Starts a server, asks it, stops it by a signal. */
+/** Starts a server, asks it, stops it by a signal. `said` gives what stands on its standard error. */
 const serving = async (
   args: readonly string[],
-  ask: (url: string, stderr: string) => Promise<void>,
+  ask: (url: string, said: () => string) => Promise<void>,
   { signal = 'SIGTERM', env = {} }: { signal?: NodeJS.Signals; env?: Record<string, string> } = {},
 ): Promise<CliResult> => {
   const asked = Promise.withResolvers<void>()
   const result = cli(['serve', '--lake', lake, '--port', '0', ...args], {
     env: { FIRMLAKE_SERVE_TOKEN: '', FIRMLAKE_CURSOR_KEY: '', ...env },
     onStart: (child) => {
-      let stderr = ''
+      let [stderr, isAsked] = ['', false]
       child.once('exit', () => asked.resolve())
       const onText = (text: string): void => {
         stderr += text
         const url = /Serving snapshot 1 of .* at (http:\S+)\n/.exec(stderr)?.[1]
-        if (url === undefined) return
-        child.stderr?.off('data', onText)
-        ask(url, stderr)
+        if (url === undefined || isAsked) return
+        isAsked = true
+        ask(url, () => stderr)
           .then(asked.resolve, asked.reject)
           .finally(() => child.kill(signal))
       }
@@ -60,8 +58,8 @@ const totalOf = (response: Response): number =>
 
 test('serve makes a fresh token on loopback, answers with it, logs without it, and SIGTERM ends it with 0', async () => {
   let token = ''
-  const { code, stdout } = await serving([], async (url, stderr) => {
-    token = /shown only here: (\S+)\n/.exec(stderr)?.[1] ?? ''
+  const { code, stdout } = await serving([], async (url, said) => {
+    token = /shown only here: (\S+)\n/.exec(said())?.[1] ?? ''
     const found = await post(`${url}/v2/companies`, token, {
       SearchParameters: { CountryCode: ['SE', 'NO'] },
     })
@@ -149,15 +147,20 @@ test('a token that is taken out of the file signs in no more, and standard error
   const write = (text: string): Promise<void> => writeFile(tokens, text, { mode: 0o600 })
   const entry = (name: string, token: string): string => JSON.stringify({ name, token, everything: true })
   await write(`{"tokens":[${entry('one', TOKEN)},${entry('two', SWEDE)}]}`)
-  const { stderr } = await serving(['--tokens', tokens], async (url) => {
+  const { stderr } = await serving(['--tokens', tokens], async (url, said) => {
     const statusOf = async (token: string): Promise<number> =>
       (await fetch(`${url}/v2/batches/batch-files`, { headers: { authorization: `Bearer ${token}` } })).status
     expect([await statusOf(TOKEN), await statusOf(SWEDE)]).toEqual([200, 200])
     await write(`{"tokens":[${entry('two', SWEDE)}]}`)
-    await expect.poll(() => statusOf(TOKEN), { interval: 200, timeout: 10_000 }).toBe(401)
+    await expect.poll(() => statusOf(TOKEN), { interval: 50, timeout: 60_000 }).toBe(401)
     expect(await statusOf(SWEDE)).toBe(200)
     await write('{"tokens":[')
-    await setTimeout(SERVER_LIMITS.tokensEveryMs)
+    // The file is looked at when somebody signs in.
+    const saidSince = async (): Promise<string> => {
+      await statusOf(SWEDE)
+      return said()
+    }
+    await expect.poll(saidSince, { interval: 50, timeout: 60_000 }).toContain('it is no JSON')
     expect([await statusOf(TOKEN), await statusOf(SWEDE)]).toEqual([401, 200])
   })
   expect(stderr).toContain('it is no JSON, expected one JSON object. The tokens before still count')

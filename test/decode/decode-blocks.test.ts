@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MAX_EMPTY_STREAMS } from '../../src/core/decode-limits.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { decodeBlocks } from '../../src/decode/decode-blocks.ts'
 import { blocksOf, COMPRESS, COMPRESSED, chunksAt, collect, TRICKY, textOf } from './byte-sources.ts'
@@ -49,7 +50,7 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
           expect(textOf(await blocksOf(bytes, { name }, borders))).toBe(`${TEXT}\n`)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 40 },
     )
   })
 
@@ -61,12 +62,12 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
   })
 
   test('decodeBlocks reads megabytes in many chunks', async () => {
-    const text = Array.from({ length: 90_000 }, (_, i) => `{"id":${i},"x":"${(i * 7919) % 10007}"}\n`).join(
+    const text = Array.from({ length: 45_000 }, (_, i) => `{"id":${i},"x":"${(i * 7919) % 10007}"}\n`).join(
       '',
     )
     const bytes = Buffer.concat([compress(Buffer.from(text)), compress(Buffer.from(text))])
     const borders = Array.from({ length: 20 }, (_, i) => Math.floor((bytes.length * i) / 20))
-    const blocks = await blocksOf(bytes, { name, blockBytes: 1_000_000 }, borders)
+    const blocks = await blocksOf(bytes, { name, blockBytes: 500_000 }, borders)
     expect(textOf(blocks) === text + text).toBe(true)
   })
 
@@ -98,7 +99,7 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
     }
   })
 
-  test('decodeBlocks ends on every flipped bit, with an error or with bytes', async () => {
+  test('decodeBlocks ends on a flipped bit in every byte, with an error or with bytes', async () => {
     const bytes = compress(TRICKY)
     let refused = 0
     const decodeFlipped = async (bit: number) => {
@@ -108,11 +109,11 @@ describe.each(COMPRESSED)('%s', (kind, ending) => {
       if (outcome instanceof ToolkitError) refused++
       else expect(outcome).toBeInstanceOf(Array)
     }
-    for (const at of bytes.keys()) {
-      await Promise.all(Array.from({ length: 8 }, (_, bit) => decodeFlipped(at * 8 + bit)))
-    }
+    // Two of each byte, others of the next.
+    for (const at of bytes.keys())
+      await Promise.all([at % 4, 4 + (at % 4)].map((bit) => decodeFlipped(at * 8 + bit)))
     // Brotli has no checksum; of the others only a header's flags may change unseen.
-    expect(refused).toBeGreaterThan(kind === 'brotli' ? 0 : bytes.length * 7)
+    expect(refused).toBeGreaterThan(kind === 'brotli' ? 0 : bytes.length * 1.75)
   })
 
   test('decodeBlocks stops at the expansion limit', async () => {
@@ -146,7 +147,7 @@ test('decodeBlocks passes over skippable frames of zstd', async () => {
 })
 
 test('decodeBlocks refuses a file of empty Brotli streams', async () => {
-  const bytes = Buffer.alloc(100_000, 0x06)
+  const bytes = Buffer.alloc(MAX_EMPTY_STREAMS + 1, 0x06)
   expect(await failureOf(bytes, 'a.br')).toMatchObject({ code: 'DECODE_TRAILING', offset: 0 })
 })
 
@@ -205,7 +206,7 @@ test('decodeBlocks destroys a readable when the consumer stops early', async () 
 test('decodeBlocks stops with the reason of its signal', async () => {
   const stop = new AbortController()
   const reason = new Error('enough')
-  const bytes = COMPRESS.brotli(Buffer.from('{"a":1}\n'.repeat(1_000_000)))
+  const bytes = COMPRESS.brotli(Buffer.from('{"a":1}\n'.repeat(100_000)))
   const run = async () => {
     for await (const _ of decodeBlocks(() => chunksAt(bytes), {
       name: 'a',

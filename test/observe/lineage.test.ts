@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Ajv from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { cli, cliJson, SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
-import { MAIN } from '../support/run-command.ts'
+import { SAMPLE, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
+import { MAIN, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Endpoint, openEndpoint } from './endpoint.ts'
 
@@ -81,7 +81,7 @@ test('a run is told of when it begins and when it is committed, with what it rea
     OPENLINEAGE_API_KEY: 'lineage-key',
     OPENLINEAGE_NAMESPACE: 'nights',
   }
-  const report = await cliJson<{
+  const report = await runCommandJson<{
     readonly records: number
     readonly sourceBytes: number
     readonly rows: Readonly<Record<string, number>>
@@ -110,7 +110,7 @@ test('a run is told of when it begins and when it is committed, with what it rea
     facets: { version: { datasetVersion: '1' } },
     outputFacets: { outputStatistics: { rowCount: report.rows.financials } },
   })
-  const described = await cliJson<{ readonly column_name: string }[]>([
+  const described = await runCommandJson<{ readonly column_name: string }[]>([
     ...['query', '--lake', lake, 'SELECT column_name FROM (DESCRIBE financials_history)'],
   ])
   const fields = financials?.facets.schema?.fields as readonly { readonly name: string }[]
@@ -119,7 +119,7 @@ test('a run is told of when it begins and when it is committed, with what it rea
   )
   expect(fields.length).toBeGreaterThan(5)
 
-  await cliJson(['compact', '--lake', lake], { env })
+  await runCommandJson(['compact', '--lake', lake], { env })
   const compacted = eventsAt(endpoint).slice(2)
   expect(compacted.map(({ eventType, job }) => [eventType, job.name])).toEqual([
     ['START', 'lake.compact'],
@@ -136,9 +136,9 @@ test('replay and forget are watched as other runs are', async () => {
   await writeFile(input, '{"BasicDetails":{"InternalId":1,"CompanyName":"One AB"}}\n{"bad"\n')
   const env = { OPENLINEAGE_URL: endpoint.url }
   const lake = join(folder, 'lake')
-  await cliJson(['convert', input, '--lake', lake, '--max-quarantined', '1'])
-  await cliJson(['replay', '--lake', lake], { env })
-  await cliJson(['forget', '--lake', lake, '--company', '1'], { env })
+  await runCommandJson(['convert', input, '--lake', lake, '--max-quarantined', '1'])
+  await runCommandJson(['replay', '--lake', lake], { env })
+  await runCommandJson(['forget', '--lake', lake, '--company', '1'], { env })
   expect(eventsAt(endpoint).map(({ eventType, job }) => [eventType, job.name])).toEqual([
     ['START', 'lake.replay'],
     ['COMPLETE', 'lake.replay'],
@@ -154,7 +154,7 @@ test('a run that fails is told of with its reason, one that is interrupted as ab
   await writeFile(input, '{"BasicDetails":{"InternalId":1,"CompanyName":"Secret AB","Oops":\n')
   const env = { OPENLINEAGE_URL: endpoint.url }
   const lake = join(folder, 'lake')
-  expect((await cli(['convert', input, '--lake', lake], { env })).code).toBe(3)
+  expect((await runCommand(['convert', input, '--lake', lake], { env })).code).toBe(3)
   const [start, fail] = eventsAt(endpoint)
   expect([start?.eventType, fail?.eventType]).toEqual(['START', 'FAIL'])
   expect(fail?.run.facets.errorMessage?.message).toContain('QUARANTINE_LIMIT: Cannot commit')
@@ -182,7 +182,7 @@ test.each([
   ],
 ])('%s costs a warning, and the run is done', async (_what, env, reason) => {
   const lake = join(await temporaryFolder(), 'lake')
-  const { code, stderr } = await cli(['convert', SAMPLE_COMPANIES, '--lake', lake, '--json'], { env })
+  const { code, stderr } = await runCommand(['convert', SAMPLE_COMPANIES, '--lake', lake, '--json'], { env })
   expect(code).toBe(0)
   expect(stderr).toMatch(/^warning: OpenLineage is not sent: [^\n]*\n$/)
   expect(stderr).toContain(reason)

@@ -1,18 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { runProgram } from '../../src/jobs/common/run-program.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
+import { nightly as runNightly } from '../../src/jobs/nightly/nightly.ts'
 import { chooseTokens } from '../../src/server/access/choose-tokens.ts'
 import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
-import { serveLake } from '../../src/server/serve-lake.ts'
+import { type LakeServer, serveLake } from '../../src/server/serve-lake.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { companyLine, openBench, queryLake, relationsLine } from '../run/batch-bench.ts'
 import { answeringServer } from '../source/service/answering-server.ts'
-import { MAIN } from '../support/run-command.ts'
+import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NIGHTLY = fileURLToPath(new URL('../../pipelines/nightly.ts', import.meta.url))
@@ -25,15 +28,30 @@ interface Night {
   readonly summary: Readonly<Record<string, unknown>>
 }
 
-/** Runs the program to its end; what it prints must be one line of JSON without the token. */
-const nightly = async (
-  env: Readonly<Record<string, string>>,
-  onStart?: (child: ChildProcess) => void,
-  program: readonly string[] = [NIGHTLY],
-): Promise<Night> => {
-  const child = spawn(process.execPath, program, {
-    env: { ...process.env, FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}', FIRMLAKE_TOKEN: TOKEN, ...env },
-  })
+type Env = Readonly<Record<string, string>>
+
+const BASE: Env = { FIRMLAKE_SEARCH: '{"CountryCode":["SE"]}', FIRMLAKE_TOKEN: TOKEN }
+
+/** What the program does, in this process. */
+const nightly = async (env: Env): Promise<Night> => {
+  let summary: object = {}
+  try {
+    await runProgram(
+      (program) => runNightly({ ...program, env: { ...BASE, ...env } }),
+      (shown) => {
+        summary = shown
+      },
+    )
+    expect(JSON.stringify(summary)).not.toContain(TOKEN)
+    return { code: Number(process.exitCode ?? 0), summary: { ...summary } }
+  } finally {
+    process.exitCode = undefined
+  }
+}
+
+/** Runs the program itself to its end; what it prints must be one line of JSON without the token. */
+const nightlyProcess = async (env: Env, onStart?: (child: ChildProcess) => void): Promise<Night> => {
+  const child = spawn(process.execPath, [NIGHTLY], { env: { ...process.env, ...BASE, ...env } })
   let printed = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -46,13 +64,12 @@ const nightly = async (
 }
 
 /**
- * A served lake of five companies, one without dates; one of them changes again and again.
+ * Serves a lake of five companies, one without dates.
  *
- * @param changes when that one changed last
- * @returns its address
+ * @param changes when one of them changed last
  */
-const served = async (changes = FAR_AHEAD): Promise<string> => {
-  const bench = openBench(await temporaryFolder())
+const serve = async (folder: string, changes: string): Promise<LakeServer> => {
+  const bench = openBench(folder)
   const meta = (at: string) => ({
     MetaData: { CurrentCurrencyCode: 'USD', ContentUpdatedAt: at, RelationsUpdatedAt: at },
   })
@@ -67,7 +84,7 @@ const served = async (changes = FAR_AHEAD): Promise<string> => {
   )
   await bench.run(['companies.jsonl', 'relations.jsonl'])
   const { registry } = await chooseTokens({ token: TOKEN, host: '127.0.0.1', random: randomBytes })
-  const server = await serveLake({
+  return serveLake({
     lake: bench.lake,
     tokens: registry,
     embedder: hashingEmbedder(),
@@ -77,21 +94,31 @@ const served = async (changes = FAR_AHEAD): Promise<string> => {
     memoryBytes: 256 * 1024 ** 2,
     http: { port: 0 },
   })
-  onTestFinished(() => server.close())
-  return server.address
 }
+
+/** The address of a service of which one company changes again and again. */
+let changing = ''
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
+  const server = await serve(folder, FAR_AHEAD)
+  changing = server.address
+  return async () => {
+    await server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+})
 
 test('nightly pulls everything in the first night and what changed since then in the second', async () => {
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
   await writeFile(join(folder, 'token'), `${TOKEN}\n`)
   const env = {
-    FIRMLAKE_URL: await served(),
+    FIRMLAKE_URL: changing,
     FIRMLAKE_LAKE: lake,
     FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1,4]}',
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
   }
-  expect(await nightly(env)).toMatchObject({
+  expect(await nightlyProcess(env)).toMatchObject({
     code: 0,
     summary: {
       ...{ outcome: 'done', retries: 0, throttled: 0, seconds: expect.any(Number) },
@@ -142,16 +169,22 @@ test('nightly pulls everything in the first night and what changed since then in
   ])
 })
 
+/** The first night has written them. */
+const withoutCatalogs = (): void => {
+  for (const name of ['FIRMLAKE_DUCKLAKE', 'FIRMLAKE_DUCKDB']) vi.stubEnv(name, 'false')
+}
+
 test('nightly delivers to every sink and publishes, and the next night only what is new', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
-  const [csv, database] = [join(folder, 'csv'), join(folder, 'firms.duckdb')]
+  const [csv, json] = [join(folder, 'csv'), join(folder, 'json')]
   const lake = join(folder, 'lake')
   const env = {
-    FIRMLAKE_URL: await served(),
+    FIRMLAKE_URL: changing,
     FIRMLAKE_LAKE: lake,
     FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1,4]}',
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
-    FIRMLAKE_SINKS: `csv:${csv} ${database}`,
+    FIRMLAKE_SINKS: `csv:${csv} jsonl:${json}`,
     FIRMLAKE_PUBLISH: 'delta',
   }
   const delivered = (summary: Night['summary']) =>
@@ -163,26 +196,28 @@ test('nightly delivers to every sink and publishes, and the next night only what
   })
   expect(delivered(first.summary)).toEqual([1, 1])
   expect(await readdir(join(lake, 'companies', '_delta_log'))).not.toEqual([])
-  expect(delivered((await nightly(env)).summary)).toEqual([0, 0])
   await convert({ from: fromRecords('own', [JSON.parse(companyLine(4))]), lake })
   const third = await nightly(env)
   expect(third).toMatchObject({ code: 0, summary: { published: { snapshot: 3 } } })
   expect(delivered(third.summary)).toEqual([2, 2])
-  expect(await readdir(join(csv, 'companies'))).toHaveLength(3)
+  for (const sink of [csv, json]) expect(await readdir(join(sink, 'companies'))).toHaveLength(3)
   expect(await readdir(join(lake, '_runs'))).toEqual([])
 })
 
 test('nightly, as a command too, makes no snapshot where nothing came, and the next night asks from where it was', async () => {
+  withoutCatalogs()
+  const server = await serve(await temporaryFolder(), LONG_AGO)
+  onTestFinished(() => server.close())
   const env = {
-    FIRMLAKE_URL: await served(LONG_AGO),
+    FIRMLAKE_URL: server.address,
     FIRMLAKE_LAKE: join(await temporaryFolder(), 'lake'),
     FIRMLAKE_RELATIONS_SEARCH: '{"InternalId":[1]}',
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
   }
   await nightly(env)
   for (const _night of ['second', 'third']) {
-    const { code, summary } = await nightly(env, undefined, [MAIN, 'nightly', '--quiet'])
-    expect([code, summary.pulls]).toMatchObject([
+    const { code, stdout } = await runCommand(['nightly', '--quiet'], { env: { ...BASE, ...env } })
+    expect([code, JSON.parse(stdout).pulls]).toMatchObject([
       0,
       [
         { content: 'companies', snapshot: null, received: 0 },
@@ -196,10 +231,11 @@ test('nightly, as a command too, makes no snapshot where nothing came, and the n
 })
 
 test('nightly loads the companies although the search of relations is refused, and says so', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
   const env = {
-    FIRMLAKE_URL: await served(),
+    FIRMLAKE_URL: changing,
     FIRMLAKE_LAKE: lake,
     FIRMLAKE_RELATIONS_SEARCH: '{"NoSuchParameter":[1]}',
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
@@ -222,10 +258,11 @@ test('nightly loads the companies although the search of relations is refused, a
 })
 
 test('nightly keeps the lake and serves the other sinks when one of them fails', async () => {
+  withoutCatalogs()
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'not-a-folder'), '')
   const { code, summary } = await nightly({
-    FIRMLAKE_URL: await served(),
+    FIRMLAKE_URL: changing,
     FIRMLAKE_LAKE: join(folder, 'lake'),
     FIRMLAKE_MAX_REQUESTS_PER_SECOND: '500',
     FIRMLAKE_SINKS: `csv:${join(folder, 'not-a-folder')} csv:${join(folder, 'csv')}`,
@@ -243,7 +280,7 @@ test('nightly ends with 75 where the service asks to wait too long', async () =>
     response.writeHead(429, { 'retry-after': '3600' }).end()
   })
   const lake = join(await temporaryFolder(), 'lake')
-  const { code, summary } = await nightly({ FIRMLAKE_URL: url, FIRMLAKE_LAKE: lake })
+  const { code, summary } = await nightlyProcess({ FIRMLAKE_URL: url, FIRMLAKE_LAKE: lake })
   expect(code).toBe(75)
   expect(summary).toMatchObject({ outcome: 'later', pulls: [], error: { code: 'SERVICE_BUSY' } })
   expect(seen).toHaveLength(1)
@@ -253,7 +290,7 @@ test('nightly ends with 143 when it is told to stop', async () => {
   let child: ChildProcess | undefined
   const { url } = await answeringServer(() => child?.kill('SIGTERM'))
   const env = { FIRMLAKE_URL: url, FIRMLAKE_LAKE: join(await temporaryFolder(), 'lake') }
-  const { code, summary } = await nightly(env, (started) => {
+  const { code, summary } = await nightlyProcess(env, (started) => {
     child = started
   })
   expect([code, summary.outcome]).toEqual([143, 'stopped'])

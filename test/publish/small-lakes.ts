@@ -31,3 +31,31 @@ export const useSmallLakes = (): ((folder: string, runs: number) => Promise<stri
     return join(folder, 'lake')
   }
 }
+
+/**
+ * @returns gives a lake of so many small runs as `publish` has left it, in the place where that was: tables may say where they
+ * stand. What the test before has done to it is gone.
+ */
+export const usePublishedLakes = (
+  smallLake: ReturnType<typeof useSmallLakes>,
+  publish: (lake: string) => Promise<unknown>,
+): ((runs: number) => Promise<string>) => {
+  const made = new Map<number, Promise<string>>()
+  const make = async (runs: number): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'firmlake-published-'))
+    await publish(await smallLake(join(folder, 'now'), runs))
+    await cp(join(folder, 'now'), join(folder, 'kept'), { recursive: true })
+    return folder
+  }
+  afterAll(async () => {
+    for (const folder of made.values()) await rm(await folder, { recursive: true, force: true })
+  })
+  return async (runs) => {
+    const known = made.get(runs) ?? make(runs)
+    made.set(runs, known)
+    const [now, kept] = [join(await known, 'now'), join(await known, 'kept')]
+    await rm(now, { recursive: true })
+    await cp(kept, now, { recursive: true })
+    return join(now, 'lake')
+  }
+}

@@ -86,7 +86,7 @@ export const runIn = async (
     { inputs, cwd, again, limits, ...(content !== undefined && { content }) },
     {
       lake,
-      limit: { kind: 'count', lines: 0 },
+      maxQuarantined: { kind: 'count', lines: 0 },
       ...rest,
       onEvent: (event) => {
         events.push(event)
@@ -142,13 +142,12 @@ export const hashLake = async (lake: string): Promise<Readonly<Record<string, st
   return hashes
 }
 
+/** One for all verifications of a process. */
+let counter: ReturnType<typeof openRowCounter> | undefined
+
 export const verify = async (lake: string): Promise<Verification> => {
-  const counter = await openRowCounter()
-  try {
-    return await verifyLake({ lake, countRows: counter.countRows })
-  } finally {
-    counter.close()
-  }
+  counter ??= openRowCounter()
+  return verifyLake({ lake, countRows: (await counter).countRows })
 }
 
 export const openBench = (folder: string): Bench => {

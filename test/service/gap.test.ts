@@ -8,9 +8,10 @@ import type { Content } from '../../src/contract/objects.ts'
 import { readRows } from '../../src/jobs/common/read-rows.ts'
 import { openQuery } from '../../src/jobs/query/query.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import type { LakeServer } from '../../src/server/serve-lake.ts'
 import { companyLine, openBench, queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { makeServable, pullFrom, SEARCH, serving } from './serving.ts'
+import { makeServable, openClient, openServer, pullFrom, SEARCH } from './serving.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -32,6 +33,7 @@ const companyOf = (id: number): string =>
   })
 
 let served = ''
+const servers = new Map<number, LakeServer>()
 beforeAll(async () => {
   const bench = openBench(await mkdtemp(join(tmpdir(), 'firmlake-')))
   served = bench.lake
@@ -43,8 +45,12 @@ beforeAll(async () => {
   )
   await bench.run(['companies.jsonl', 'relations.jsonl'])
   await makeServable(served)
+  for (const cursorCap of [25, 77]) servers.set(cursorCap, await openServer(served, { cursorCap }))
 })
-afterAll(() => rm(join(served, '..'), { recursive: true, force: true }))
+afterAll(async () => {
+  for (const server of servers.values()) await server.close()
+  await rm(join(served, '..'), { recursive: true, force: true })
+})
 
 interface Case {
   readonly content: Content
@@ -53,19 +59,23 @@ interface Case {
   readonly planned: number
   readonly closeGap: boolean
 }
-const CASES: readonly Case[] = [25, 77].flatMap((cursorCap) =>
-  (['companies', 'relations'] as const).flatMap((content) => [
-    { content, cursorCap, planned: 100_000, closeGap: true },
-    { content, cursorCap, planned: 100_000, closeGap: false },
-    { content, cursorCap, planned: cursorCap, closeGap: true },
-    { content, cursorCap, planned: 2 * cursorCap, closeGap: true },
-  ]),
-)
+const UNPLANNED = 100_000
+/** Each content with its gap closed and left, and with a plan that knows the cap, twice the cap, and nothing of it. */
+const CASES: readonly Case[] = [
+  { content: 'companies', cursorCap: 25, planned: UNPLANNED, closeGap: true },
+  { content: 'companies', cursorCap: 77, planned: UNPLANNED, closeGap: false },
+  { content: 'companies', cursorCap: 77, planned: 77, closeGap: true },
+  { content: 'relations', cursorCap: 77, planned: UNPLANNED, closeGap: true },
+  { content: 'relations', cursorCap: 77, planned: UNPLANNED, closeGap: false },
+  { content: 'relations', cursorCap: 25, planned: 50, closeGap: true },
+]
 
 test.each(CASES)('a pull of %o accounts for all', async ({ content, cursorCap, planned, closeGap }) => {
-  const service = await serving(served, { cursorCap })
+  const url = servers.get(cursorCap)?.address ?? ''
+  const service = openClient(url)
+  onTestFinished(() => service.close())
   const lake = join(await temporaryFolder(), 'lake')
-  const { entry, windows } = await pullFrom(service, lake, {
+  const { entry, windows } = await pullFrom({ url, service }, lake, {
     ...{ content, search: SEARCH, cap: planned },
     ...(!closeGap && { closeGap }),
   })

@@ -26,7 +26,14 @@ export interface PullBench {
   readonly runs: () => Promise<readonly string[]>
 }
 
-export const openPullBench = async (options: FakeServiceOptions): Promise<PullBench> => {
+export interface PulledService {
+  readonly fake: FakeService
+  readonly service: Service
+  readonly close: () => Promise<void>
+}
+
+/** A fake service and its client, until they are closed. */
+export const openPulledService = async (options: FakeServiceOptions): Promise<PulledService> => {
   const fake = await openFakeService({ now: '2026-06-15T12:00:00Z', ...options })
   const service = createService({
     url: fake.url,
@@ -34,13 +41,26 @@ export const openPullBench = async (options: FakeServiceOptions): Promise<PullBe
     now: fake.clock,
     maxRequestsPerSecond: 5000,
   })
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await service.close()
     await fake.close()
-  })
-  const lake = join(await temporaryFolder(), 'lake')
+  }
+  return { fake, service, close }
+}
+
+export const openPullBench = async (options: FakeServiceOptions): Promise<PullBench> => {
+  const opened = await openPulledService(options)
+  onTestFinished(opened.close)
+  return pullBench(opened, join(await temporaryFolder(), 'lake'), options.cap)
+}
+
+/** Pulls from a service that is open into a lake. */
+export const pullBench = (
+  { fake, service }: Omit<PulledService, 'close'>,
+  lake: string,
+  cap = 100_000,
+): PullBench => {
   const events: PullEvent[] = []
-  const { cap = 100_000 } = options
   return {
     ...{ fake, service, lake, events },
     pull: (settings, more) =>
@@ -48,7 +68,7 @@ export const openPullBench = async (options: FakeServiceOptions): Promise<PullBe
         fake.url,
         { content: 'companies', search: SWEDEN, pageSize: 10, cap, ...settings },
         {
-          ...{ lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+          ...{ lake, service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
           onPull: (event) => events.push(event),
           ...more,
         },

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Receipt, Sink, SinkRun, TableRows } from '../../src/core/sink.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -53,18 +53,23 @@ const byId = (rows: readonly Row[]): readonly Row[] => rows.toSorted((a, b) => N
 const filesOf = (receipts: readonly Receipt[]): readonly FileEntry[] => receipts.flatMap(({ files }) => files)
 
 export const describeSink = (name: string, { make, keepsFiles, stages = false }: SinkUnderTest): void => {
+  let engine: Engine
+  const connected = async (): Promise<Session> => {
+    const session = await engine.connect()
+    onTestFinished(() => session.close())
+    return session
+  }
+
   const bench = async (): Promise<Bench> => {
     const folder = await temporaryFolder()
-    const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
-    onTestFinished(() => engine.close())
-    const session = await engine.connect()
+    const session = await connected()
     const target = make(join(folder, 'target'), session)
     let spooled = 0
     return {
       ...target,
       relation: async (rows) => {
         // Each on a session of its own, as a loader's: streams of one session end each other.
-        const own = await engine.connect()
+        const own = await connected()
         spooled += 1
         const path = join(folder, `rows-${spooled}.jsonl`)
         await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -85,6 +90,11 @@ export const describeSink = (name: string, { make, keepsFiles, stages = false }:
   }
 
   describe(name, () => {
+    beforeAll(async () => {
+      engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+    })
+    afterAll(() => engine.close())
+
     test('write shows nothing before commit', async () => {
       const { opened, relation, rows } = await bench()
       const sink = await opened()

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
 import type { Sink } from '../../src/core/sink.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -56,12 +56,17 @@ const target = (directory: string, session: Session): Target => {
 
 describeSink('duckdbFile', { keepsFiles: true, stages: true, make: target })
 
+let engine: Engine
+beforeAll(async () => {
+  engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
+})
+afterAll(() => engine.close())
+
 /** A database file in a new folder. */
 const bench = async () => {
   const folder = await temporaryFolder()
-  const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
-  onTestFinished(() => engine.close())
   const session = await engine.connect()
+  onTestFinished(() => session.close())
   const options = { file: join(folder, 'out', 'lake.duckdb'), staging: join(folder, 'staging') }
   const sink = duckdbFile(options.file, { staging: options.staging })
   return {

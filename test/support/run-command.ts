@@ -14,6 +14,8 @@ export interface CommandOptions {
   readonly cwd?: string
   readonly stdin?: string | Buffer
   readonly env?: Readonly<Record<string, string>>
+  /** A person types `stdin`, and reads what is said beside the output. */
+  readonly isAsked?: boolean
   /** There is no process to be told of. */
   readonly onStart?: never
 }
@@ -47,7 +49,7 @@ const useStreams = (streams: Streams): void => {
 }
 
 const runHere = async (args: readonly string[], options: CommandOptions): Promise<CliResult> => {
-  const { cwd = process.cwd(), env = {}, stdin = '' } = options
+  const { cwd = process.cwd(), env = {}, stdin = '', isAsked = false } = options
   const streams = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr }
   const own = { argv: process.argv, cwd: process.cwd(), env: { ...process.env } }
   const [out, errors] = [collected(), collected()]
@@ -57,7 +59,9 @@ const runHere = async (args: readonly string[], options: CommandOptions): Promis
     process.argv = [process.execPath, MAIN, ...args]
     Object.assign(process.env, env)
     process.chdir(cwd)
-    useStreams({ stdin: Readable.from([Buffer.from(stdin)]), stdout: out, stderr: errors })
+    const input = Readable.from([Buffer.from(stdin)])
+    if (isAsked) for (const end of [input, errors]) Object.assign(end, { isTTY: true })
+    useStreams({ stdin: input, stdout: out, stderr: errors })
     await run(args)
     return { code: Number(process.exitCode ?? 0), stdout: out.text(), stderr: errors.text() }
   } finally {

@@ -4,11 +4,11 @@
  */
 
 import { isBucket } from '../../core/lake-address.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import { openLakeQuery } from '../../lake/query/lake-query.ts'
 import { mainTables, TABLES, type Table } from '../../lake/tables/tables.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
 import { readRows } from './read-rows.ts'
 
 export interface CurrentRows {

@@ -3,12 +3,13 @@
  * it names, by its bad lines.
  */
 
-import { type QuarantineLimit, withinLimit } from '../../commit/quarantine-limit.ts'
+import { withinLimit } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { filteredOf } from '../../manifest/form/totals.ts'
 import { readFinishedWork } from '../../manifest/runs/journal.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import type { RunScope } from '../../run/with-run.ts'
 import type { LoadPart } from './open-loads.ts'

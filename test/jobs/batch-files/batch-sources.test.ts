@@ -22,6 +22,7 @@ import {
   openBench,
   queryLake,
   runIn,
+  sha256,
   textOf,
   verify,
 } from '../../run/batch-bench.ts'
@@ -46,7 +47,13 @@ const pull = async (
   const { selection = ALL, ...rest } = options
   try {
     const limit = { kind: 'count', lines: 0 } as const
-    return await pullBatches(url, selection, false, { lake, limit, service, concurrency: 2, ...rest })
+    return await pullBatches(url, selection, false, {
+      lake,
+      maxQuarantined: limit,
+      service,
+      concurrency: 2,
+      ...rest,
+    })
   } finally {
     await service.close()
   }
@@ -172,11 +179,12 @@ test('a file that changes in the middle of its download is fetched from its star
 })
 
 test('a body that is said to be encoded with Brotli in transfer is the same file', async () => {
-  const folder = await temporaryFolder()
-  const [plain, encoded] = [join(folder, 'plain'), join(folder, 'encoded')]
-  await pull(await serving(WHOLE), plain)
-  await pull(await serving({ ...WHOLE, answer: () => ({ encoding: 'br' }) }), encoded)
-  expect(await hashLake(encoded)).toEqual(await hashLake(plain))
+  const lake = join(await temporaryFolder(), 'lake')
+  const { summary } = await pull(await serving({ ...WHOLE, answer: () => ({ encoding: 'br' }) }), lake)
+  expect(summary?.partitions[0]).toMatchObject({
+    source: { bytes: WHOLE.bytes.length, sha256: sha256(WHOLE.bytes) },
+    counts: { records: 200 },
+  })
 })
 
 test('a file whose name does not tell its compression is Brotli', async () => {
@@ -226,7 +234,7 @@ test('as many files as allowed are downloaded side by side, and few wait on the 
   const lake = join(await temporaryFolder(), 'lake')
   const two = Promise.withResolvers<void>()
   const begun = new Set<number>()
-  const files = Array.from({ length: 12 }, (_, at) =>
+  const files = Array.from({ length: 9 }, (_, at) =>
     offer(`b-${at}`, companyLines(3, 1 + at * 10), {
       // The first two wait for each other: they come side by side or never.
       answer: () => {
@@ -246,9 +254,9 @@ test('as many files as allowed are downloaded side by side, and few wait on the 
     },
   })
   expect(service.load.most).toBeGreaterThanOrEqual(2)
-  // Besides those ahead: the ones being loaded, and the one that is asked for meanwhile. Not all twelve.
+  // Besides those ahead: the ones being loaded, and the one that is asked for meanwhile. Not all nine.
   expect(Math.max(...spooled)).toBeLessThanOrEqual(6)
-  expect(await countOf(lake)).toBe(36)
+  expect(await countOf(lake)).toBe(27)
 })
 
 test('a file whose bytes were converted before is downloaded, and not loaded', async () => {

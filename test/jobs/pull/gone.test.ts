@@ -1,17 +1,26 @@
 import { existsSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { gc } from '../../../src/jobs/gc/gc.ts'
 import type { PullSummary } from '../../../src/jobs/pull/pull.ts'
 import { records } from '../../../src/jobs/records/records.ts'
 import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
-import { type ExportOptions, exportTables } from '../../../src/targets/export/export-tables.ts'
+import type { ExportOptions } from '../../../src/options/interfaces.ts'
+import { exportTables } from '../../../src/targets/export/export-tables.ts'
 import { verify } from '../../run/batch-bench.ts'
-import { cursorAt, type FakeCompany } from '../../service/fake-service.ts'
-import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
+import { cursorAt, type FakeCompany, type FakeServiceOptions } from '../../service/fake-service.ts'
+import {
+  openPullBench,
+  openPulledService,
+  type PullBench,
+  type PulledService,
+  pullBench,
+  SWEDEN,
+} from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const company = (id: number, more: Partial<FakeCompany> = {}): FakeCompany => ({
@@ -27,6 +36,31 @@ const companies = (count: number, more: Partial<FakeCompany> = {}): FakeCompany[
 const without = (all: readonly FakeCompany[], ...ids: number[]): FakeCompany[] =>
   all.filter(({ id }) => !ids.includes(id))
 
+const all = companies(100)
+
+/** One service for all tests of this file, and a lake into which all of it was pulled: a lake knows where it came from. */
+let shared: PulledService & { readonly folder: string }
+/** What the service answers in place of a page. */
+let instead: FakeServiceOptions['before']
+beforeAll(async () => {
+  const opened = await openPulledService({ companies: all, before: (...asked) => instead?.(...asked) })
+  shared = { ...opened, folder: await mkdtemp(join(tmpdir(), 'firmlake-')) }
+  await pull(pullBench(opened, join(shared.folder, 'lake')))
+  return async () => {
+    await opened.close()
+    await rm(shared.folder, { recursive: true })
+  }
+})
+
+/** That service, and a copy of that lake. */
+const pulled = async (before?: FakeServiceOptions['before']): Promise<PullBench> => {
+  instead = before
+  shared.fake.hold(all)
+  const folder = await temporaryFolder()
+  await cp(shared.folder, folder, { recursive: true, preserveTimestamps: true })
+  return pullBench(shared, join(folder, 'lake'))
+}
+
 const pull = (one: PullBench, ...[settings, options]: Parameters<PullBench['pull']>): Promise<PullSummary> =>
   one.pull({ pageSize: 100, ...settings }, options)
 
@@ -41,13 +75,11 @@ const sync = (one: PullBench, search = SWEDEN) =>
   syncSearch(
     one.fake.url,
     { search },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+    { lake: one.lake, service: one.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
   )
 
 test('a pull marks the companies that its search no longer has, and shows them in companies_all', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   await pull(one)
   // Where none is gone, nothing is written of it.
   expect((await one.snapshot()).partitions.map(({ source }) => source.kind)).toEqual(['search', 'search'])
@@ -105,9 +137,7 @@ test('a pull marks the companies that its search no longer has, and shows them i
 })
 
 test('a company that comes back is shown again, by a pull and by a sync that finds it unchanged', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold(without(all, 7, 50))
   await pull(one)
   one.fake.hold(without(all, 50))
@@ -120,9 +150,7 @@ test('a company that comes back is shown again, by a pull and by a sync that fin
 })
 
 test('a sync marks what it finds vanished, also where nothing else changed', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold(without(all, 3))
   const first = await sync(one)
   expect(first.summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 1 }])
@@ -134,9 +162,7 @@ test('a sync marks what it finds vanished, also where nothing else changed', asy
 })
 
 test('more than --max-gone marks none and says so', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold(without(all, 1, 2, 3))
   const reason = '3 of 100 companies of the search were not listed (3 %), more than the 2 % of --max-gone'
   expect((await pull(one)).summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 0, reason }])
@@ -147,8 +173,7 @@ test('more than --max-gone marks none and says so', async () => {
 })
 
 test('a service that has no company any more marks none', async () => {
-  const one = await openPullBench({ companies: companies(100) })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold([])
   const { summary } = await pull(one)
   expect(summary.gone).toMatchObject([{ marked: 0, reason: expect.stringContaining('100 of 100') }])
@@ -156,39 +181,26 @@ test('a service that has no company any more marks none', async () => {
 })
 
 test('a listing that is cut short marks none', async () => {
-  const all = companies(100)
-  let cut = false
-  const one = await openPullBench({
-    companies: all,
-    before: ({ cursor }) =>
-      cut && cursor === '*' ? { companies: all.slice(0, 99), cursor: null, totalCount: 100 } : undefined,
-  })
-  await pull(one)
-  cut = true
+  const one = await pulled(({ cursor }) =>
+    cursor === '*' ? { companies: all.slice(0, 99), cursor: null, totalCount: 100 } : undefined,
+  )
   const { summary } = await pull(one)
   expect(summary.gone).toMatchObject([{ marked: 0, reason: '99 of 100 announced companies came' }])
   expect(await count(one)).toBe(100)
 })
 
 test('a company that a whole-looking listing left out is asked for, and not marked', async () => {
-  const all = companies(100)
-  let wrong = false
-  const one = await openPullBench({
-    companies: all,
-    // As many as announced, one of them is another search's.
-    before: ({ cursor, search }) =>
-      wrong && cursor === '*' && !('InternalId' in search)
-        ? { companies: [...without(all, 9), company(999)], cursor: null, totalCount: 100 }
-        : undefined,
-  })
-  await pull(one)
-  wrong = true
+  // As many as announced, one of them is another search's.
+  const one = await pulled(({ cursor, search }) =>
+    cursor === '*' && !('InternalId' in search)
+      ? { companies: [...without(all, 9), company(999)], cursor: null, totalCount: 100 }
+      : undefined,
+  )
   expect((await pull(one)).summary.gone).toBeUndefined()
   expect(await gone(one)).toEqual([])
 })
 
 test('a page that comes twice marks none', async () => {
-  const all = companies(100)
   let pages = 0
   const one = await openPullBench({
     companies: all,
@@ -205,9 +217,7 @@ test('a page that comes twice marks none', async () => {
 })
 
 test('a pull of some days marks none, nor one of a search by date', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold(without(all, 5))
   expect((await pull(one, { since: '2025-01-01' })).summary.gone).toBeUndefined()
   expect((await pull(one, { until: '2026-12-31' })).summary.gone).toBeUndefined()
@@ -218,7 +228,6 @@ test('a pull of some days marks none, nor one of a search by date', async () => 
 })
 
 test('a company is gone only where no search of the lake lists it', async () => {
-  const all = companies(100)
   const one = await openPullBench({ companies: all })
   const active = { OperationalStatus: [10] }
   await pull(one)
@@ -250,12 +259,7 @@ test('a company is gone only where no search of the lake lists it', async () => 
 })
 
 test('a lake whose service cannot be asked is loaded all the same, and marks none', async () => {
-  const all = companies(100)
-  const one = await openPullBench({
-    companies: all,
-    before: ({ search }) => ('InternalId' in search ? { refuse: 'No.' } : undefined),
-  })
-  await pull(one)
+  const one = await pulled(({ search }) => ('InternalId' in search ? { refuse: 'No.' } : undefined))
   one.fake.hold(without(all, 2))
   const { summary } = await pull(one)
   expect(summary.snapshot?.snapshot).toBe(2)
@@ -266,19 +270,14 @@ test('a lake whose service cannot be asked is loaded all the same, and marks non
 })
 
 test('a run that loaded a company meanwhile keeps it shown', async () => {
-  const all = companies(100)
   let meanwhile: (() => Promise<unknown>) | undefined
-  const one: PullBench = await openPullBench({
-    companies: all,
-    before: async ({ search }) => {
-      if (!('InternalId' in search)) return undefined
-      const work = meanwhile
-      meanwhile = undefined
-      await work?.()
-      return undefined
-    },
+  const one = await pulled(async ({ search }) => {
+    if (!('InternalId' in search)) return undefined
+    const work = meanwhile
+    meanwhile = undefined
+    await work?.()
+    return undefined
   })
-  await pull(one)
   one.fake.hold(without(all, 2, 3))
   meanwhile = async () => {
     one.fake.hold(without(all, 3))
@@ -291,14 +290,12 @@ test('a run that loaded a company meanwhile keeps it shown', async () => {
 })
 
 test('a compaction keeps who is gone, and forgets who came back', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
-  await pull(one)
+  const one = await pulled()
   one.fake.hold(without(all, 7, 50))
   await pull(one)
   one.fake.hold(without(all, 50))
   await pull(one)
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   const { partitions, merged = [] } = await one.snapshot()
   expect(partitions.map(({ source, counts }) => [source.kind, counts.rows])).toEqual([
     ['compaction', expect.objectContaining({ companies: 100 })],
@@ -308,26 +305,21 @@ test('a compaction keeps who is gone, and forgets who came back', async () => {
   expect(await gone(one)).toEqual([50])
   expect(await count(one)).toBe(99)
   expect(await count(one, 'companies_all')).toBe(100)
-  expect((await compactLake({ lake: one.lake })).kind).toBe('nothing')
+  expect((await compact({ lake: one.lake })).kind).toBe('nothing')
   one.fake.hold(all)
   await sync(one)
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect((await one.snapshot()).partitions.map(({ source }) => source.kind)).toEqual(['compaction'])
   expect(await count(one)).toBe(100)
   expect((await verify(one.lake)).problems).toEqual([])
 })
 
 test('a pull that is stopped while it asks marks them when it is resumed, and what a crash left is removed', async () => {
-  const all = companies(100)
   const stop = new AbortController()
-  const one = await openPullBench({
-    companies: all,
-    before: ({ search }) => {
-      if ('InternalId' in search) stop.abort()
-      return undefined
-    },
+  const one = await pulled(({ search }) => {
+    if ('InternalId' in search) stop.abort()
+    return undefined
   })
-  await pull(one)
   one.fake.hold(without(all, 7))
   await expect(pull(one, {}, { signal: stop.signal })).rejects.toMatchObject({ code: 'INTERRUPTED' })
   expect(await count(one)).toBe(100)
@@ -346,10 +338,8 @@ test('a pull that is stopped while it asks marks them when it is resumed, and wh
 })
 
 test('a listing of one service says nothing of the companies of another one', async () => {
-  const all = companies(100)
-  const one = await openPullBench({ companies: all })
+  const one = await pulled()
   const other = await openPullBench({ companies: without(all, 7) })
-  await pull(one)
   const { summary } = await pull(other, {}, { lake: one.lake })
   const reason = `the lake has companies of ${one.service.origin} too, of which ${other.service.origin} may know nothing`
   expect(summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 0, reason }])

@@ -178,7 +178,9 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  await expect(resumeRuns({ run, lake: one.lake, limit })).resolves.toMatchObject([{ kind: 'loaded' }])
+  await expect(resumeRuns({ run, lake: one.lake, maxQuarantined: limit })).resolves.toMatchObject([
+    { kind: 'loaded' },
+  ])
   expect(await idsOf(one)).toEqual(oneTo(100))
 })
 
@@ -284,14 +286,14 @@ test('pull loads relations, cut by the day they changed', async () => {
   expect(await one.query('SELECT count(*) FROM relations')).toEqual([[100]])
 })
 
-test('pull brings 25,000 companies whole through the plan, none of whose windows reaches the cap', async () => {
-  const one = await openPullBench({ companies: companies(25_000, 30), cap: 10_000 })
+test('pull brings 2,500 companies whole through the plan, none of whose windows reaches the cap', async () => {
+  const one = await openPullBench({ companies: companies(2_500, 30), cap: 1000 })
   const { windows, entry } = await one.pull({ pageSize: 500 })
-  expect(entry).toMatchObject({ announced: 25_000, planned: 25_000, received: 25_000 })
+  expect(entry).toMatchObject({ announced: 2_500, planned: 2_500, received: 2_500 })
   expect(windows.length).toBeLessThan(6)
-  expect(Math.max(...windows.map(({ received }) => received))).toBeLessThanOrEqual(10_000)
+  expect(Math.max(...windows.map(({ received }) => received))).toBeLessThanOrEqual(1000)
   expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies')).toEqual([
-    [25_000, 25_000],
+    [2_500, 2_500],
   ])
 })
 

@@ -136,9 +136,8 @@ WHERE table_id = 10 AND column_name IN ('internal_id', 'org_no', 'country_code')
 })
 
 test('the views of a snapshot have the computed columns that the lake had then, and its version of the schema is its own', async () => {
-  const lake = await newLake()
+  const lake = await copyLake('three', await newLake())
   const declared = [
-    {},
     { 'companies.shout': 'upper(company_name)' },
     { 'companies.shout': 'lower(company_name)' },
   ]
@@ -223,8 +222,7 @@ test('a list of superseded rows that is changed, cut or missing is made again by
 })
 
 test('a list of superseded rows that names others is not continued: the next one is of the rows', async () => {
-  const lake = await newLake()
-  await load(lake, firm(1, 5), firm(2, 6), firm(3, 7))
+  const lake = await copyLake('three', await newLake())
   await load(lake, firm(1, 8))
   await writeLakeFiles(lake, { mostInlined: 0 })
   const [path = ''] = await listedDeletes(lake)
@@ -303,8 +301,9 @@ test.each([
   ['FIRMLAKE_DUCKLAKE', 'lake.ducklake', 'lake.duckdb'],
   ['FIRMLAKE_DUCKDB', 'lake.duckdb', 'lake.ducklake'],
 ])('with %s=false a commit leaves no %s, and the next one makes it again', async (variable, left, kept) => {
-  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   const lake = await restatedLake()
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
+  await writeLakeFiles(lake)
   const files = async (): Promise<readonly string[]> =>
     (await readdir(lake)).filter((name) => name.startsWith('lake.')).sort()
   vi.stubEnv(variable, 'false')

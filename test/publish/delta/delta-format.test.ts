@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { oldestPath, RUNS_FOLDER, recordPath, snapshotPath } from '../../../src/lake/files/layout.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
@@ -24,9 +24,10 @@ import {
   readCommit,
   versionsOf,
 } from '../sample-lake.ts'
-import { useSmallLakes } from '../small-lakes.ts'
+import { usePublishedLakes, useSmallLakes } from '../small-lakes.ts'
 
 const smallLake = useSmallLakes()
+const publishedLake = usePublishedLakes(smallLake, publishDelta)
 
 /** A folder of its own with a lake of twelve small runs. */
 const twelveRuns = async (): Promise<string> => {
@@ -52,8 +53,7 @@ const foreignCommit = async (lake: string, table: string, version: number, actio
 }
 
 test('publish and verify find a changed byte of what was published, and take it without its hash', async () => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
   const path = logPath(lake, 'companies', 0)
   await writeFile(path, (await readFile(path, 'utf8')).replace('"size":', '"sizE":'))
   const damaged = {
@@ -70,8 +70,7 @@ test('publish and verify find a changed byte of what was published, and take it 
 })
 
 test('a version whose publisher was killed before its hash gets it from the next one', async () => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
   const hash = join(lake, 'companies/_delta_log/_hashes/00000000000000000000.json.hash')
   const written = await readFile(hash, 'utf8')
   await rm(hash)
@@ -130,8 +129,7 @@ test('publish writes one version for each snapshot that changes a table', async 
 })
 
 test('publish computes the ends of ENUM columns from the rows', async () => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
   const [add] = only(await readCommit(lake, 'financials', 0), 'add')
   const ends = {
     internal_id: 1,
@@ -167,9 +165,8 @@ test('publish adds nothing the second time', async () => {
 })
 
 test('publish after each run gives the same log as publishing all runs at once', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   for (const run of [2, 3]) {
     await loadSmallRun(folder, run)
     await publishDelta(lake)
@@ -181,8 +178,7 @@ test('publish after each run gives the same log as publishing all runs at once',
 })
 
 test('publish removes what a snapshot does not list', async () => {
-  const lake = await smallLake(await temporaryFolder(), 3)
-  await publishDelta(lake)
+  const lake = await publishedLake(3)
   await commitChanged(lake, (newest) => ({ partitions: newest.partitions.slice(1) }))
   await publishDelta(lake)
   const actions = await readCommit(lake, 'companies', 3)
@@ -191,9 +187,8 @@ test('publish removes what a snapshot does not list', async () => {
 })
 
 test('publish jumps over snapshots that gc has removed', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   for (const run of [2, 3, 4]) await loadSmallRun(folder, run)
   await removeGarbage({ lake, keep: 1, now: new Date() })
   expect(versionsOf(await publishDelta(lake))).toMatchObject({ companies: 1 })
@@ -220,8 +215,7 @@ test('publish continues where gc removes snapshots while it works', async () => 
 })
 
 test('verify and gc leave a publication alone', async () => {
-  const lake = await smallLake(await temporaryFolder(), 2)
-  await publishDelta(lake)
+  const lake = await publishedLake(2)
   const before = await logTexts(lake)
   expect((await verify(lake)).problems).toEqual([])
   const garbage = await removeGarbage({ lake, keep: 1, now: new Date() })
@@ -273,8 +267,7 @@ test.each([
   ['a newer protocol', [{ protocol: { minReaderVersion: 3, minWriterVersion: 7 } }, SPARK]],
   ['no JSON', ['x']],
 ])('publish refuses a log into which somebody wrote %s', async (_what, actions) => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
   const lines = actions.map((action) => (typeof action === 'string' ? action : JSON.stringify(action)))
   await writeFile(logPath(lake, 'companies', 1), `${lines.join('\n')}\n`)
   await expect(publishDelta(lake)).rejects.toMatchObject({
@@ -284,9 +277,8 @@ test.each([
 })
 
 test('publish goes on behind an unknown commit that changes nothing', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   await foreignCommit(lake, 'companies', 1, [
     { commitInfo: { operation: 'VACUUM START' } },
     { txn: { appId: 'a stream', version: 99 } },
@@ -297,8 +289,7 @@ test('publish goes on behind an unknown commit that changes nothing', async () =
 })
 
 test('publish refuses a log with a version missing', async () => {
-  const lake = await smallLake(await temporaryFolder(), 3)
-  await publishDelta(lake)
+  const lake = await publishedLake(3)
   await rm(logPath(lake, 'companies', 1))
   await expect(publishDelta(lake)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
 })
@@ -315,8 +306,7 @@ test('publish refuses the publication of another lake that stood here before', a
 })
 
 test('publish leaves all tables as they are where one shows another lake', async () => {
-  const lake = await smallLake(await temporaryFolder(), 2)
-  await publishDelta(lake)
+  const lake = await publishedLake(2)
   // As if the last snapshot had not changed this table: it comes before those that show the other run.
   await rm(logPath(lake, 'financials', 1))
   const newest = await readSnapshot(lake)
@@ -329,9 +319,8 @@ test('publish leaves all tables as they are where one shows another lake', async
 })
 
 test('publish writes a new schema where its columns are more than those of the log, under the same id', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishDelta(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   const actions = await readCommit(lake, 'employees', 0)
   const older = actions.map((action) => {
     const { metaData } = action

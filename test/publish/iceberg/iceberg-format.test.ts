@@ -1,5 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
@@ -8,7 +8,7 @@ import { currentSnapshot } from '../../../src/publish/iceberg/table-metadata.ts'
 import { verify } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitChanged, loadSmallRun, versionsOf } from '../sample-lake.ts'
-import { useSmallLakes } from '../small-lakes.ts'
+import { usePublishedLakes, useSmallLakes } from '../small-lakes.ts'
 import {
   changeMetadata,
   metadataFile,
@@ -21,6 +21,7 @@ import {
 } from './iceberg-lake.ts'
 
 const smallLake = useSmallLakes()
+const publishedLake = usePublishedLakes(smallLake, publishIceberg)
 
 const texts = (lake: string): Promise<string[]> =>
   Promise.all(TABLES.map(({ name }) => tableText(lake, name)))
@@ -74,8 +75,7 @@ test('publish writes one snapshot for each snapshot of the lake that changes a t
 })
 
 test('publish adds one manifest for an append and lists those before it as they are', async () => {
-  const lake = await smallLake(await temporaryFolder(), 2)
-  await publishIceberg(lake)
+  const lake = await publishedLake(2)
   const [first, second] = (await readMetadata(lake, 'companies')).snapshots ?? []
   const [before] = await readManifests(first)
   const [added, kept] = await readManifests(second)
@@ -98,17 +98,15 @@ test('publish adds one manifest for an append and lists those before it as they 
 })
 
 test('publish again adds nothing', async () => {
-  const lake = await smallLake(await temporaryFolder(), 2)
-  await publishIceberg(lake)
+  const lake = await publishedLake(2)
   const names = await Promise.all(TABLES.map(({ name }) => metadataNames(lake, name)))
   expect(versionsOf(await publishIceberg(lake))).toEqual({})
   expect(await Promise.all(TABLES.map(({ name }) => metadataNames(lake, name)))).toEqual(names)
 })
 
 test('publish after each run gives the tables of one publish at the end', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishIceberg(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   await loadSmallRun(folder, 2)
   await publishIceberg(lake)
   const stepwise = await texts(lake)
@@ -118,9 +116,8 @@ test('publish after each run gives the tables of one publish at the end', async 
 })
 
 test('publish tells which files are deleted and which stay, and drops their manifest afterwards', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  await publishIceberg(lake)
+  const lake = await publishedLake(2)
+  const folder = dirname(lake)
   // The first partition goes, and another one comes.
   await loadSmallRun(folder, 3)
   const { partitions } = await commitChanged(lake, (newest) => ({ partitions: newest.partitions.slice(1) }))
@@ -174,9 +171,8 @@ test('publish keeps the files beside a deleted one as existing', async () => {
 })
 
 test('publish expires snapshots that gc has removed, with the files that only they use', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 3)
-  await publishIceberg(lake)
+  const lake = await publishedLake(3)
+  const folder = dirname(lake)
   await commitChanged(lake, ({ partitions }) => ({ partitions: partitions.slice(2) }))
   await publishIceberg(lake)
   const before = await readMetadata(lake, 'companies')
@@ -193,9 +189,8 @@ test('publish expires snapshots that gc has removed, with the files that only th
 })
 
 test('publish makes the tables anew when the lake was moved, and says so', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 2)
-  await publishIceberg(lake)
+  const lake = await publishedLake(2)
+  const folder = dirname(lake)
   const before = await readMetadata(lake, 'companies')
   const moved = join(folder, 'elsewhere now')
   await rename(lake, moved)
@@ -210,8 +205,7 @@ test('publish makes the tables anew when the lake was moved, and says so', async
 })
 
 test('publish gives a table the columns that its schema lacks, and leaves those of a later release', async () => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishIceberg(lake)
+  const lake = await publishedLake(1)
   const later = { id: 99, name: 'of_a_later_release', required: false, type: 'string' }
   await changeMetadata(lake, 'employees', ({ schemas }) => ({
     schemas: schemas.map((schema) => ({
@@ -245,8 +239,7 @@ test.each([
   ['properties of another table', () => ({ properties: { 'firmlake.table': 'roles' } })],
   ['a snapshot of another writer on top', () => ({ 'current-snapshot-id': 7 })],
 ])('publish refuses metadata with %s', async (_what, change) => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishIceberg(lake)
+  const lake = await publishedLake(1)
   await changeMetadata(lake, 'companies', change)
   await expect(publishIceberg(lake)).rejects.toMatchObject({
     code: 'PUBLISH_CONFLICT',
@@ -255,17 +248,15 @@ test.each([
 })
 
 test.each(['{', '[]'])('publish refuses metadata that reads %s', async (text) => {
-  const lake = await smallLake(await temporaryFolder(), 1)
-  await publishIceberg(lake)
+  const lake = await publishedLake(1)
   await writeFile(metadataFile(lake, 'companies', 2), text)
   await rm(join(lake, 'companies/metadata/_hashes'), { recursive: true })
   await expect(publishIceberg(lake)).rejects.toMatchObject({ code: 'PUBLISH_CONFLICT' })
 })
 
 test('publish refuses a table whose manifest is gone', async () => {
-  const folder = await temporaryFolder()
-  const lake = await smallLake(folder, 1)
-  await publishIceberg(lake)
+  const lake = await publishedLake(1)
+  const folder = dirname(lake)
   for (const name of await metadataNames(lake, 'companies'))
     if (/m\d\.avro$/.test(name)) await rm(join(lake, 'companies/metadata', name))
   await loadSmallRun(folder, 2)
@@ -273,8 +264,7 @@ test('publish refuses a table whose manifest is gone', async () => {
 })
 
 test('verify and gc leave a publication alone', async () => {
-  const lake = await smallLake(await temporaryFolder(), 2)
-  await publishIceberg(lake)
+  const lake = await publishedLake(2)
   const before = await texts(lake)
   expect((await verify(lake)).problems).toEqual([])
   const garbage = await removeGarbage({ lake, keep: 1, now: new Date() })
@@ -293,8 +283,7 @@ describe('verify notes a publication of which the last step is missing, as a kil
     ['a hint of the version before', (path: string) => writeFile(path, '1'), unfinished('names version 1')],
     ['no hint', (path: string) => rm(path), unfinished('is not there yet')],
   ])('%s', async (_, leave, note) => {
-    const lake = await smallLake(await temporaryFolder(), 2)
-    await publishIceberg(lake)
+    const lake = await publishedLake(2)
     expect(await readFile(join(lake, HINT), 'utf8')).toBe('2')
     await leave(join(lake, HINT))
     expect(await verify(lake)).toMatchObject({ problems: [], notes: [note] })
@@ -304,8 +293,7 @@ describe('verify notes a publication of which the last step is missing, as a kil
   })
 
   test.each(['3', '0', '02', '2\n', '', 'v2'])('a hint that reads %j is damage', async (text) => {
-    const lake = await smallLake(await temporaryFolder(), 2)
-    await publishIceberg(lake)
+    const lake = await publishedLake(2)
     await writeFile(join(lake, HINT), text)
     expect((await verify(lake)).problems).toMatchObject([{ path: HINT, problem: 'changed' }])
   })

@@ -122,15 +122,17 @@ test.each(KINDS)(
 test('query over a search file that is damaged while it is open gives the right answer or INDEX_UNUSABLE', async () => {
   const folder = await copied()
   const path = join(folder, await fileOf(folder, 'search'))
+  const right = new Map<string, unknown>()
+  for (const kind of KINDS) right.set(kind, await answerOf(made.index, QUERIES[kind], kind))
   const counted = { right: 0, refused: 0 }
-  for (let flip = 0; flip < 25; flip += 1) {
+  for (let flip = 0; flip < 10; flip += 1) {
     const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
     const putBack = await flipBit(path)
     for (const kind of KINDS) {
       const answer = await answerOf(index, QUERIES[kind], kind)
       if (answer === 'INDEX_UNUSABLE') counted.refused += 1
       else {
-        expect(answer).toEqual(await answerOf(made.index, QUERIES[kind], kind))
+        expect(answer).toEqual(right.get(kind))
         counted.right += 1
       }
     }
@@ -138,7 +140,7 @@ test('query over a search file that is damaged while it is open gives the right 
     await putBack()
     await rm(join(folder, 'damaged.txt'), { force: true })
   }
-  expect(counted.right + counted.refused).toBe(75)
+  expect(counted.right + counted.refused).toBe(30)
 })
 
 test('currentIndex makes a index anew in which an earlier server has found damage', async () => {

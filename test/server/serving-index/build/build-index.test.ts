@@ -21,8 +21,8 @@ beforeAll(async () => {
   bench = await Workbench.open()
   loaded = await loadServed(
     bench,
-    { content: 'companies', lines: await sampleLines('companies', 40) },
-    { content: 'relations', lines: await sampleLines('relations', 40) },
+    { content: 'companies', lines: await sampleLines('companies', 10) },
+    { content: 'relations', lines: await sampleLines('relations', 10) },
   )
 })
 afterAll(() => bench.close())
@@ -38,7 +38,7 @@ test('buildIndex writes the copy into the folder of its snapshot, and nothing be
   expect(description).toMatchObject({
     snapshot: 1,
     snapshotTime: '2025-01-01T00:00:00Z',
-    records: { companies: 40, relations: 40 },
+    records: { companies: 10, relations: 10 },
     embedder: { name: 'length', dimensions: 2 },
   })
   expect(folder).toBe(join(loaded.lake, '_serve', '00000001'))
@@ -68,7 +68,7 @@ test('buildIndex leaves nothing when the embedder fails, and a second call succe
 
 test.each([
   ['too few vectors', []],
-  ['vectors that are too short', Array.from({ length: 40 }, () => Float32Array.of(1))],
+  ['vectors that are too short', Array.from({ length: 10 }, () => Float32Array.of(1))],
 ])('buildIndex refuses an embedder that gives %s', async (_what, vectors) => {
   const embedder: Embedder = { ...lengthEmbedder, embed: () => Promise.resolve(vectors) }
   const making = buildIndex(requestOf(loaded, { folder: await newFolder(), embedder }))

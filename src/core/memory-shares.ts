@@ -1,8 +1,8 @@
 /** How the memory that a command may use is shared between Node and DuckDB: of loading, compacting, querying, serving. */
 
-import { ToolkitError } from '../core/errors.ts'
-import { DECODE_LIMITS } from '../decode/decode-limits.ts'
 import { machineLimits } from '../support/machine-limits.ts'
+import { DECODE_LIMITS } from './decode-limits.ts'
+import { ToolkitError } from './errors.ts'
 
 export interface MemoryShares {
   /** DuckDB's limit, in bytes. */

@@ -9,9 +9,10 @@ import { convert } from '../../../src/jobs/convert/convert.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { addLakeRates } from '../../../src/lake/rates/lake-rates.ts'
+import type { ExportOptions } from '../../../src/options/interfaces.ts'
 import { duckdbFile } from '../../../src/sink/duckdb-file.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
-import { type ExportOptions, exportTables } from '../../../src/targets/export/export-tables.ts'
+import { exportTables } from '../../../src/targets/export/export-tables.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const company = (InternalId: number, sales: number): object => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DECODE_LIMITS } from '../../src/decode/decode-limits.ts'
+import { DECODE_LIMITS } from '../../src/core/decode-limits.ts'
 import {
   compactMemory,
   defaultMemory,
@@ -8,7 +8,7 @@ import {
   queryMemory,
   servingMemory,
   threadsFor,
-} from '../../src/run/memory-shares.ts'
+} from '../../src/core/memory-shares.ts'
 
 const MEBIBYTE = 1024 ** 2
 const DEFAULT_BYTES = defaultMemory(16 * 1024 * MEBIBYTE)

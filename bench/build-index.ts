@@ -1,6 +1,6 @@
 /** Builds the serving index of a lake's newest snapshot, as the first start of a server does, and ends. Argument: the lake. */
 
-import { servingMemory } from '../src/run/memory-shares.ts'
+import { servingMemory } from '../src/core/memory-shares.ts'
 import { hashingEmbedder } from '../src/server/ranking/hashing-embedder.ts'
 import { currentIndex } from '../src/server/serving-index/build/current-index.ts'
 

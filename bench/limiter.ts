@@ -31,7 +31,7 @@ const serveOneCompany = async (folder: string) => {
   await writeFile(join(folder, 'companies.jsonl'), `${JSON.stringify(company)}\n`)
   await convertFiles(
     { inputs: ['companies.jsonl'], cwd: folder, again: false, limits: {} },
-    { lake, limit: { kind: 'count', lines: 0 } },
+    { lake, maxQuarantined: { kind: 'count', lines: 0 } },
   )
   return serveLake({
     ...{ lake, cursorKey: randomBytes(32), cursorCap: 100_000, queryTimeoutMs: 30_000 },

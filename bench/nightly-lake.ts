@@ -93,7 +93,7 @@ export const makeNightlyLake = async (
     const ids = night === 0 ? all : changed(companies, share, night)
     await pipeline(Readable.from(lines(ids, night)), createWriteStream(path))
     const plan = { inputs: [path], cwd: folder, again: false, limits: {} }
-    await convertFiles(plan, { lake, limit: { kind: 'count', lines: 0 } })
+    await convertFiles(plan, { lake, maxQuarantined: { kind: 'count', lines: 0 } })
     await rm(path)
   }
   return lake

@@ -67,8 +67,8 @@ const spare = new SpareFields()
 const loadPart = async (part: CheckedPart, { bytes }: Block): Promise<void> => {
   const odd = await timed('odd values', () => readOddValues(engine, part.rows.objects, bytes))
   const tables = {
-    financials: financialsTable(part, bytes),
-    employees: employeesTable(part, bytes),
+    financials: financialsTable({ part, bytes, odd }),
+    employees: employeesTable({ part, bytes, odd }),
     companies: companiesTable({ part, bytes, odd, spare }),
   }
   for (const [table, columns] of Object.entries(tables)) {
@@ -102,7 +102,7 @@ const whole = async (name: string, checkThreads: number): Promise<number> => {
   await timed(name, () =>
     convertFiles(
       { inputs: files, cwd: process.cwd(), again: false, limits: {} },
-      { lake: join(work, name), limit: { kind: 'count', lines: 0 }, threads: 2, checkThreads },
+      { lake: join(work, name), maxQuarantined: { kind: 'count', lines: 0 }, threads: 2, checkThreads },
     ),
   )
   const { user, system } = process.threadCpuUsage(before)

@@ -89,11 +89,11 @@ const parameterIn = (part: string): string => {
 
 /** Parameters and result, from the text behind a function's name: `(options: QueryOptions): Promise<readonly QueryRow[]>`. */
 const signatureIn = (rest: string): string => {
-  const text = rest.replace(/^ = (?:async )?/, '').replaceAll(/\s+/g, ' ')
+  const text = rest.replace(/^(?: = (?:async )?|: )/, '').replaceAll(/\s+/g, ' ')
   const types = text.startsWith('<') ? text.slice(0, closingOf(text, 0) + 1) : ''
   const end = closingOf(text, types.length)
   const parameters = partsOf(text.slice(types.length + 1, end)).map(parameterIn)
-  const [, result] = /^: (.*?) (?:=>|\{)/.exec(text.slice(end + 1)) ?? []
+  const [, result] = /^(?:: (.*?) (?:=>|\{)| => (.*?) = )/.exec(text.slice(end + 1))?.filter(Boolean) ?? []
   return `${types}(${parameters.join(', ')})${result ? `: ${result}` : ''}`
 }
 
@@ -105,7 +105,7 @@ const declarationOf = ({ declared, file, name }: Exported): Declaration => {
   if (found !== null) {
     // What begins the file says what the file is for.
     const [, comment = '', kind = '', rest = ''] = found.index === 0 ? ['', '', ...found.slice(2)] : found
-    const isCall = kind === 'const' && /^ = (?:async )?(?:<|\()/.test(rest)
+    const isCall = kind === 'const' && /^(?: = (?:async )?|: )(?:<|\()/.test(rest)
     const example = exampleIn(comment)
     return {
       kind: isCall || kind.startsWith('function') ? 'function' : kind,

@@ -1,7 +1,7 @@
 /** The page of the analysis layer, from the head comments of its `.sql` files. */
 
 import { type Definition, definitionsFor } from '../src/analysis/definitions.ts'
-import { documentationOf, SUBJECTS } from '../src/analysis/documentation.ts'
+import { byName, documentationOf, SUBJECTS } from '../src/analysis/documentation.ts'
 import { rows } from './markdown.ts'
 
 const KINDS: Readonly<Record<Definition['kind'], string>> = {
@@ -36,7 +36,7 @@ export const definitionsText = (): string => {
   return SUBJECTS.map(([group, title]) => {
     const own = all
       .filter((one) => documentationOf(one).group === group)
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .sort((a, b) => byName(a.name, b.name))
     return `## ${title}\n\n${own.map(textOf).join('\n')}`
   }).join('\n')
 }

@@ -13,6 +13,7 @@ import { commandsText } from './commands-text.ts'
 import { configText } from './config-text.ts'
 import { dbtSourcesText } from './dbt-sources-text.ts'
 import { definitionsText } from './definitions-text.ts'
+import { interfacesText } from './interfaces-text.ts'
 import { llmsText } from './llms-text.ts'
 import { rows } from './markdown.ts'
 
@@ -121,7 +122,11 @@ ${rows(
   'dbt-sources.yml': dbtSourcesText(MADE),
 }
 
+/** `src/options/interfaces.ts`. */
+export const INTERFACES = await interfacesText(MADE)
+
 if (process.argv[1] === import.meta.filename) {
+  writeFileSync(join(import.meta.dirname, '../src/options/interfaces.ts'), INTERFACES)
   const folder = join(import.meta.dirname, 'reference')
   mkdirSync(folder, { recursive: true })
   for (const [name, text] of Object.entries(DOCUMENTS)) writeFileSync(join(folder, name), text)

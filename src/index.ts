@@ -6,57 +6,51 @@
 // Jobs, each in one call, with what each takes and resolves to.
 
 export type { TableFormatName } from './core/table-formats.ts'
-export {
-  type BatchFilesReport,
-  type PullBatchFilesOptions,
-  pullBatchFiles,
-} from './jobs/batch-files/pull-batch-files.ts'
-export { type CheckReport, check, type LakeCheckOptions } from './jobs/check/check.ts'
-export type { CheckResult, Expectations } from './jobs/check/check-loads.ts'
+export { type BatchFilesReport, pullBatchFiles } from './jobs/batch-files/pull-batch-files.ts'
+export { type CheckReport, check } from './jobs/check/check.ts'
+export type { CheckResult } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
 export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
 export type { RunReport } from './jobs/common/run-report.ts'
-export { type CompactOptions, compact } from './jobs/compact/compact.ts'
+export { compact } from './jobs/compact/compact.ts'
 export type { CompactSummary } from './jobs/compact/compact-work.ts'
-export { type ConvertOptions, convert } from './jobs/convert/convert.ts'
-export { type ConvertedTo, type ConvertToOptions, convertTo } from './jobs/convert/convert-to.ts'
-export type { CopyOptions, CopySummary } from './jobs/copy/copy.ts'
+export { convert } from './jobs/convert/convert.ts'
+export { type ConvertedTo, convertTo } from './jobs/convert/convert-to.ts'
+export type { CopySummary } from './jobs/copy/copy.ts'
 export { copy } from './jobs/copy/copy.ts'
 export type { CopyProgress } from './jobs/copy/copy-files.ts'
-export { type DiffOptions, type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
+export { type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
 export type { Disk, Machine } from './jobs/doctor/check-machine.ts'
 export type { ServiceUse } from './jobs/doctor/check-service.ts'
-export { type Diagnosis, type DoctorOptions, doctor } from './jobs/doctor/doctor.ts'
+export { type Diagnosis, doctor } from './jobs/doctor/doctor.ts'
 export type { MachineFinding } from './jobs/doctor/finding.ts'
-export { type ForgetOptions, forget } from './jobs/forget/forget.ts'
+export { forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
-export { type GcOptions, gc } from './jobs/gc/gc.ts'
+export { gc } from './jobs/gc/gc.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
-export { type PullOptions, type PullReport, pull } from './jobs/pull/pull.ts'
-export { openQuery, type QueryOptions, query } from './jobs/query/query.ts'
-export { type RecordsOptions, records } from './jobs/records/records.ts'
-export { type ReplayOptions, type ReplayReport, replay } from './jobs/replay/replay.ts'
-export { type ReportOptions, report, type WrittenReport } from './jobs/report/report.ts'
-export { type ResumedRun, type ResumeOptions, type ResumeReport, resume } from './jobs/resume/resume.ts'
-export { type ServedLake, type ServeOptions, serve } from './jobs/serve/serve.ts'
+export { type PullReport, pull } from './jobs/pull/pull.ts'
+export { openQuery, query } from './jobs/query/query.ts'
+export { records } from './jobs/records/records.ts'
+export { type ReplayReport, replay } from './jobs/replay/replay.ts'
+export { report, type WrittenReport } from './jobs/report/report.ts'
+export { type ResumedRun, type ResumeReport, resume } from './jobs/resume/resume.ts'
+export { type ServedLake, serve } from './jobs/serve/serve.ts'
 export type { PlannedRun } from './jobs/steps/plan-shared-run.ts'
 export {
-  type CommitRunOptions,
   type CommitRunReport,
   cancelRun,
   commitRun,
   type PlanRunOptions,
   planRun,
   type RunLoad,
-  type RunStep,
   runStatus,
   type WorkRunOptions,
   workRun,
 } from './jobs/steps/run-steps.ts'
 export type { SharedRunStatus } from './jobs/steps/shared-run.ts'
 export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
-export { type SyncOptions, type SyncReport, sync } from './jobs/sync/sync.ts'
-export { type VerifyOptions, verify } from './jobs/verify/verify.ts'
+export { type SyncReport, sync } from './jobs/sync/sync.ts'
+export { verify } from './jobs/verify/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
 export type { Projection } from './lake/projection/projection.ts'
 export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
@@ -65,17 +59,49 @@ export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
 export { withTelemetry } from './observe/observe.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
-export { type DeliverOptions, type Delivery, deliver } from './targets/deliver.ts'
-export { type ExportOptions, type ExportSummary, exportTables } from './targets/export/export-tables.ts'
-export { type PublishOptions, type PublishSummary, publish } from './targets/publish.ts'
+export { type Delivery, deliver } from './targets/deliver.ts'
+export { type ExportSummary, exportTables } from './targets/export/export-tables.ts'
+export { type PublishSummary, publish } from './targets/publish.ts'
 export {
   checkTargets,
   readFormats,
   type TargetEvent,
   type TargetsSummary,
-  type UpdateTargetsOptions,
   updateTargets,
 } from './targets/update-targets.ts'
+
+// The options of jobs, and the rows of a lake.
+
+export type {
+  CommitRunOptions,
+  CompactOptions,
+  ConvertOptions,
+  ConvertToOptions,
+  CopyOptions,
+  DeliverOptions,
+  DiffOptions,
+  DoctorOptions,
+  Expectations,
+  ExportOptions,
+  ForgetOptions,
+  GcOptions,
+  LakeCheckOptions,
+  PublishOptions,
+  PullBatchFilesOptions,
+  PullOptions,
+  QueryOptions,
+  RecordsOptions,
+  ReplayOptions,
+  ReportOptions,
+  ResumeOptions,
+  Rows,
+  RunStep,
+  ServeOptions,
+  ServiceOptions,
+  SyncOptions,
+  UpdateTargetsOptions,
+  VerifyOptions,
+} from './options/interfaces.ts'
 
 // Sources.
 
@@ -89,7 +115,7 @@ export {
 } from './jobs/common/inputs.ts'
 export { parseSearch } from './jobs/pull/search.ts'
 export { fromRecords, type Records } from './source/from-records.ts'
-export { createService, type Service, type ServiceOptions } from './source/service/service.ts'
+export { createService, type Service } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
 
 // Sinks.

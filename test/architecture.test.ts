@@ -22,12 +22,14 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   support: [],
   core: GROUND,
   storage: ['support', 'core'],
+  // One declaration an option; of what stands beside it constants alone.
+  options: [...GROUND, 'core', 'check', 'sink'],
   // What firmlake.toml may say, found and checked.
-  config: ['support', 'core'],
+  config: ['support', 'core', 'options'],
   // The SQL of views and macros, and nothing else.
   analysis: ['support'],
   lake: [...GROUND, 'analysis', 'core', 'storage'],
-  source: MIDDLE,
+  source: [...MIDDLE, 'options'],
   decode: MIDDLE,
   rows: MIDDLE,
   // A check fills the rows of a record in the same pass.
@@ -38,9 +40,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   publish: MIDDLE,
   // Records from rows: the inverse of check, rows and load.
   restore: [...MIDDLE, 'rows'],
-  commit: [...MIDDLE, 'load', 'manifest'],
-  run: [...MIDDLE, ...STAGES, 'commit'],
-  targets: [...MIDDLE, 'sink', 'manifest', 'publish', 'run'],
+  commit: [...MIDDLE, 'options', 'load', 'manifest'],
+  run: [...MIDDLE, 'options', ...STAGES, 'commit'],
+  targets: [...MIDDLE, 'options', 'sink', 'manifest', 'publish', 'run'],
   // From below it takes what reads and restores a lake, and nothing that brings data in.
   server: [...MIDDLE, 'manifest', 'restore', 'report'],
   // HTML and charts from rows; knows no lake.
@@ -48,9 +50,20 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The explorer's page.
   web: ['contract', 'support', 'report'],
   // What the command line and a program's index both start, a folder for each job.
-  jobs: [...MIDDLE, ...STAGES, 'restore', 'commit', 'run', 'targets', 'server', 'report', 'config'],
+  jobs: [
+    ...MIDDLE,
+    'options',
+    ...STAGES,
+    'restore',
+    'commit',
+    'run',
+    'targets',
+    'server',
+    'report',
+    'config',
+  ],
   // What agents ask a lake, over the jobs and the explorer's questions.
-  mcp: [...MIDDLE, 'manifest', 'server', 'jobs'],
+  mcp: [...MIDDLE, 'options', 'manifest', 'server', 'jobs'],
   // Hears of the stages of runs; knows none of those who do the work.
   observe: [...GROUND, 'core', 'lake'],
   // Hands the steps of a job to an engine.
@@ -67,8 +80,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'observe',
     'engine',
     'config',
+    'options',
   ],
-  'index.ts': [...MIDDLE, ...STAGES, 'run', 'targets', 'server', 'jobs', 'observe', 'config'],
+  'index.ts': [...MIDDLE, ...STAGES, 'options', 'run', 'targets', 'server', 'jobs', 'observe', 'config'],
   pipelines: ['index.ts'],
 }
 
@@ -183,6 +197,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@temporalio/workflow': 'src/engine/temporal/',
 }
 
+/** Written by `npm run docs`: types alone, which name those of all rooms. */
+const GENERATED = 'src/options/interfaces.ts'
+
 /** Rooms that a browser loads. */
 const NO_NODE = ['contract', 'web']
 
@@ -192,7 +209,7 @@ const importsOf = async (project: string): Promise<Import[]> => {
   for (const folder of ['src', 'pipelines']) {
     const entries = await readdir(join(project, folder), { recursive: true }).catch(() => [])
     const files = entries.map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    for (const file of files.filter((name) => /\.[cm]?[jt]sx?$/.test(name)).sort())
+    for (const file of files.filter((name) => /\.[cm]?[jt]sx?$/.test(name) && name !== GENERATED).sort())
       imports.push(...importsIn(file, await readFile(join(project, file), 'utf8')))
   }
   return imports

@@ -2,8 +2,10 @@
 
 import type { Definition } from './definitions.ts'
 
+type Subject = readonly [group: string, title: string]
+
 /** Groups of definitions, in the order in which they are listed. */
-export const SUBJECTS: readonly (readonly [group: string, title: string])[] = [
+export const SUBJECTS: readonly [Subject, ...Subject[]] = [
   ['figures', 'Figures'],
   ['companies', 'Companies'],
   ['ownership', 'Ownership and people'],
@@ -11,6 +13,15 @@ export const SUBJECTS: readonly (readonly [group: string, title: string])[] = [
   ['quality', 'What is probably wrong'],
   ['lake', 'The lake itself'],
 ]
+
+/** The views whose figures can be added up: they stand first in every list. */
+const FIRST: readonly string[] = ['figures', 'figures_in']
+
+/** The order of names in a list: these first, then the alphabet. */
+export const byName = (a: string, b: string): number => {
+  const [placeOfA, placeOfB] = [a, b].map((name) => FIRST.toReversed().indexOf(name)) as [number, number]
+  return placeOfB - placeOfA || (a < b ? -1 : 1)
+}
 
 /** The parts of a head comment. */
 export interface Documentation {

@@ -7,12 +7,15 @@
 --   consolidation: Consolidated or Unconsolidated
 --   fiscal_year: fiscal year
 --   currency: currency of amounts and per-share figures
+--   months: length of the fiscal year, NULL where nothing states it
+--   is_preferred: whether it is the one statement that counts for the company and year
 --   …: each line item of the contract under its name, in its unit; NULL where there is no figure
--- rule: Name the columns that you need: only these are computed. Line items that the contract does not know are in financials only.
--- example: SELECT internal_id, fiscal_year, EBITDA / NetSales AS margin FROM financials_wide WHERE country_code = 'SE'
+-- rule: A row is one statement, so ratios of its columns compare like with like; rows with is_preferred count each company once. Name the columns that you need: only these are computed. Line items that the contract does not know are in financials only.
+-- example: SELECT internal_id, fiscal_year, EBITDA / NetSales AS margin FROM financials_wide WHERE country_code = 'SE' AND is_preferred
 CREATE OR REPLACE VIEW financials_wide AS
 SELECT f.internal_id, n.company_name, f.* EXCLUDE (internal_id) FROM (
-SELECT internal_id, country_code, consolidation, fiscal_year, any_value(currency) AS currency,
+SELECT internal_id, country_code, consolidation, fiscal_year, any_value(currency) AS currency, any_value(months) AS months,
+  bool_or(is_preferred) AS is_preferred,
   max(CASE WHEN line_item = 'AccountsPayable' AND category = 'BalanceSheet' THEN value END) AS "AccountsPayable",
   max(CASE WHEN line_item = 'AccountReceivables' AND category = 'BalanceSheet' THEN value END) AS "AccountReceivables",
   max(CASE WHEN line_item = 'CashEquivalents' AND category = 'BalanceSheet' THEN value END) AS "CashEquivalents",

@@ -9,16 +9,15 @@
 --   consolidation: Consolidated or Unconsolidated
 --   fiscal_year: fiscal year
 --   value: figure of the fiscal year
---   previous_value: figure of the year before
---   growth: change as a share of the year before: 0.1 is ten percent
---   currency: currency of both figures; NULL where they are no money
--- rule: Only of two years that follow each other, in the same consolidation and currency; (value − previous value) / |previous value|, NULL where the year before has 0.
+--   previous_value: figure of the year before, of the same consolidation
+--   growth: change as a share of the year before: 0.1 is ten percent; NULL where both do not compare
+--   currency: currency of the figure; NULL where it is no money
+--   months: length of the fiscal year, NULL where nothing states it
+--   previous_months: length of the year before
+--   per_12_months: of flows the figure for twelve months; NULL of all others and where the length is unknown
+--   previous_per_12_months: the same of the year before
+--   reason: why growth is NULL: consolidation differs, currency differs, length differs, or previous value is 0
+-- rule: One row a company and fiscal year: the rows of growth_all whose figure is of the preferred statement. The figure of the year before is of the same consolidation, whether that was preferred then or not.
 -- example: SELECT median(growth) FROM growth('NetSales') WHERE fiscal_year = 2023
 CREATE OR REPLACE MACRO growth(item) AS TABLE
-SELECT f.internal_id, n.company_name, f.country_code, f.consolidation, f.fiscal_year, f.value, p.value AS previous_value,
-  (f.value - p.value) / nullif(abs(p.value), 0) AS growth, f.currency
-FROM financials AS f
-JOIN financials AS p ON p.internal_id = f.internal_id AND p.consolidation = f.consolidation
-  AND p.category = f.category AND p.fiscal_year = f.fiscal_year - 1 AND p.currency IS NOT DISTINCT FROM f.currency
-LEFT JOIN company_names AS n ON n.internal_id = f.internal_id
-WHERE f.line_item = item AND p.line_item = item;
+SELECT * EXCLUDE (is_preferred) FROM growth_all(item) WHERE is_preferred;

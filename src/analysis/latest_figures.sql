@@ -6,19 +6,22 @@
 --   country_code: country of the company
 --   category: category of the line item
 --   line_item: line item
---   consolidation: Consolidated, or Unconsolidated where there is no consolidated figure of that year
---   fiscal_year: fiscal year of the figure
---   value: the figure, in the unit of its line item
+--   consolidation: consolidation of the statement
+--   fiscal_year: fiscal year of the statement
+--   value: the figure, in the unit of its line item; do not add several currencies
 --   currency: currency of amounts and per-share figures
--- rule: The figure of the latest fiscal year that has one; of that year the consolidated figure, else the unconsolidated one. The server compares filters without a year with the same figure.
--- example: FROM latest_figures WHERE line_item = 'NetSales' AND country_code = 'SE'
+--   months: length of the fiscal year, NULL where nothing states it
+--   per_12_months: of flows the figure for twelve months; NULL of all others and where the length is unknown
+-- rule: All figures of a company are of one statement: the preferred one of the latest year in which it has a figure of an income statement or a balance sheet, else of the latest year; so ratios of its figures compare like with like. A line item that it lacks has no row: figures has earlier ones.
+-- example: SELECT company_name, value, currency FROM latest_figures WHERE line_item = 'NetSales' AND country_code = 'SE'
 CREATE OR REPLACE VIEW latest_figures AS
-SELECT f.internal_id, n.company_name, f.* EXCLUDE (internal_id) FROM (
-  SELECT internal_id, country_code, category, line_item,
-    CASE max(rank) & 1 WHEN 1 THEN 'Consolidated' ELSE 'Unconsolidated' END AS consolidation,
-    (max(rank) >> 1)::SMALLINT AS fiscal_year, arg_max(value, rank) AS value, arg_max(currency, rank) AS currency
-  FROM (
-    SELECT *, 2 * fiscal_year::INTEGER + CASE consolidation WHEN 'Consolidated' THEN 1 ELSE 0 END AS rank FROM financials
-  )
-  GROUP BY internal_id, country_code, category, line_item
-) AS f LEFT JOIN company_names AS n ON n.internal_id = f.internal_id;
+SELECT f.internal_id, n.company_name, f.country_code, f.category, f.line_item, f.consolidation, f.fiscal_year, f.value, f.currency, f.months,
+  CASE WHEN k.kind = 'flow' THEN f.value * 12 / f.months END AS per_12_months
+FROM financials AS f
+JOIN (
+  SELECT internal_id, coalesce(max(fiscal_year) FILTER (category IN ('ProfitAndLoss', 'BalanceSheet')), max(fiscal_year)) AS fiscal_year
+  FROM financials WHERE is_preferred GROUP BY internal_id
+) AS l ON l.internal_id = f.internal_id AND l.fiscal_year = f.fiscal_year
+LEFT JOIN line_item_names AS k ON k.category = f.category AND k.line_item = f.line_item
+LEFT JOIN company_names AS n ON n.internal_id = f.internal_id
+WHERE f.is_preferred;

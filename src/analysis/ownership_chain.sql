@@ -11,7 +11,7 @@
 --   path: ids from the company to the owner
 --   is_cycle: whether the owner stands in the path already; such a path ends there and counts for nothing
 --   is_top: whether nobody owns the owner, as far as the lake knows, but who stands in the path already
--- rule: Stakes of holdings_of are multiplied along a path; a range stays a range.
+-- rule: owner_names has the names. Stakes of holdings_of are multiplied along a path; a range stays a range.
 -- example: FROM ownership_chain(1001, 10) ORDER BY level, max_stake DESC
 CREATE OR REPLACE MACRO ownership_chain(id, depth) AS TABLE
 -- DuckDB keeps the rows of what is named twice and grouped, and reads them once; it forgets MATERIALIZED in a file.

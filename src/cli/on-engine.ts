@@ -29,9 +29,9 @@ const engineJobs = () => import('../jobs/steps/on-engine.ts')
  */
 export const onEngineOr = async <T>(
   flags: EngineFlags & {
-    readonly maxWait: number
-    readonly unitBytes?: number
-    readonly maxRequestsPerSecond?: number
+    readonly maxWaitMs: number
+    readonly unitBytes?: number | undefined
+    readonly maxRequestsPerSecond?: number | undefined
   },
   line: ProgressLine,
   here: () => Promise<T>,
@@ -39,7 +39,7 @@ export const onEngineOr = async <T>(
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
-  const { unitBytes, maxRequestsPerSecond, maxWait: maxWaitMs } = flags
+  const { unitBytes, maxRequestsPerSecond, maxWaitMs } = flags
   const { clientPart } = await import('../engine/temporal/packages.ts')
   const { addressOf, withTemporal } = await clientPart()
   const options = {

@@ -3,33 +3,33 @@
  * stops it, and its result is printed when the lake is committed, whatever happens to its targets.
  */
 
-import type { CommonOptions, LoadOptions } from '../jobs/common/load-job.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
+import type { COMPACT } from '../options/compact.ts'
+import type { CONVERT } from '../options/convert.ts'
+import { takenBy, type ValuesOf } from '../options/entry.ts'
+import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
-import type { TargetEvent, UpdateTargetsOptions } from '../targets/update-targets.ts'
+import type { TargetEvent } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
 import { exitCodeOfReports } from './help.ts'
 import { interruptible, KEPT } from './interrupt.ts'
-import { isAsked, type JsonOption, type LakeOption } from './options/options.ts'
+import { isAsked, type LakeOption } from './options/options.ts'
 import { type LakeProjectionFlags, projectionOf } from './options/projection-options.ts'
-import {
-  checkMode,
-  type LoadFlags,
-  type ModeOption,
-  type TargetFlags,
-  type UnknownOptions,
-} from './options/run-options.ts'
+import { checkMode } from './options/run-options.ts'
 import { note, printJson, printLines } from './output/print.ts'
 import { ProgressLine } from './output/progress-line.ts'
 import { reportLines, warnOf } from './output/run-report.ts'
 import { amountOfThings } from './output/time-left.ts'
 import { watchRun } from './output/watch-run.ts'
 
-export interface JobFlags extends LakeOption, JsonOption, TargetFlags {
-  readonly memory: number
-  readonly threads?: number
-  readonly localBytes?: number
-}
+type Given<Values, Name extends keyof Values> = { readonly [One in Name]?: Values[One] | undefined }
+
+/** The values of a command that updates targets, by the names of its table. */
+export type JobValues = LakeOption &
+  Given<
+    ValuesOf<typeof COMPACT>,
+    'sinks' | 'publish' | 'adopt' | 'overwrite' | 'json' | 'memoryBytes' | 'threads' | 'localBytes'
+  >
 
 /** Shows how far publications and sinks are, and what a person should know of them. */
 const showTargets =
@@ -59,17 +59,15 @@ const showTargets =
     } else note(`error ${event.error instanceof Error ? event.error.message : String(event.error)}`)
   }
 
-/** The targets that the flags name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
-const targetsOf = async (flags: JobFlags) => {
-  const { lake, publish = [], sink = [] } = flags
+/** The targets that the values name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
+const targetsOf = async ({ lake, publish, sinks, adopt, overwrite }: JobValues) => {
   const section = loadedConfig().file?.settings.sink_take
   const sinkTake =
     section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
-  const sinks = { sinks: sink, sinkTake, adopt: flags.adopt, overwrite: flags.overwrite }
-  if (publish.length === 0) return { lake, ...sinks }
-  const { readFormats } = await import('../targets/update-targets.ts')
+  const targets = { lake, sinks, sinkTake, adopt, overwrite }
+  if (publish === undefined || publish.length === 0) return targets
   const { catalogFromEnvironment } = await import('../targets/catalog-environment.ts')
-  return { lake, ...sinks, publish: readFormats(publish), catalog: catalogFromEnvironment() }
+  return { ...targets, publish, catalog: catalogFromEnvironment() }
 }
 
 const PUBLISHED_KEPT = 'what is published and delivered is kept'
@@ -80,20 +78,20 @@ const PUBLISHED_KEPT = 'what is published and delivered is kept'
  * @param meanwhile the note when the job is interrupted before its commit
  */
 export const runJob = async <Done>(
-  flags: JobFlags,
+  values: JobValues,
   job: (options: CommonOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
-  const targets = await targetsOf(flags)
-  const line = new ProgressLine({ terminalOnly: flags.json === true })
+  const targets = await targetsOf(values)
+  const line = new ProgressLine({ terminalOnly: values.json === true })
   let committed = false
   const onCommitted = async (done: Done): Promise<void> => {
     committed = true
     line.clear()
     await print(done)
   }
-  const { memory: memoryBytes, threads, localBytes } = flags
+  const { memoryBytes, threads, localBytes } = values
   const options = { ...targets, memoryBytes, threads, localBytes, onCommitted }
   try {
     await interruptible(
@@ -106,40 +104,47 @@ export const runJob = async <Done>(
 }
 
 /** Updates the targets that the flags name, for a command that has committed by itself. */
-export const updateTargetsOf = async (flags: JobFlags): Promise<void> => {
-  if (!flags.publish && !flags.sink) return
+export const updateTargetsOf = async (values: JobValues): Promise<void> => {
+  if (!values.publish && !values.sinks) return
   const { updateTargets } = await import('../targets/update-targets.ts')
-  const update = (options: UpdateTargetsOptions): Promise<unknown> => updateTargets(options)
-  await runJob(flags, update, async () => undefined, PUBLISHED_KEPT)
+  const { UPDATE_TARGETS } = await import('../options/publish.ts')
+  const update = (options: CommonOptions<void>): Promise<unknown> =>
+    updateTargets(takenBy(UPDATE_TARGETS, options))
+  await runJob(values, update, async () => undefined, PUBLISHED_KEPT)
 }
 
 /** Refuses wrong `--sink` and `--publish` before anything is loaded. @throws {ToolkitError} USAGE, TARGET_REFUSED */
-export const checkTargetsOf = async (flags: JobFlags): Promise<void> => {
-  if (!flags.publish && !flags.sink) return
+export const checkTargetsOf = async (values: JobValues): Promise<void> => {
+  if (!values.publish && !values.sinks) return
   const { checkTargets } = await import('../targets/update-targets.ts')
-  await checkTargets(await targetsOf(flags))
+  await checkTargets(await targetsOf(values))
 }
 
-export interface LoadJobFlags extends JobFlags, LoadFlags, UnknownOptions, ModeOption, LakeProjectionFlags {}
+/** The values of a command that loads, by the names of its table. */
+export type LoadJobValues = JobValues &
+  LakeProjectionFlags & { readonly yes?: boolean | undefined } & Given<
+    ValuesOf<typeof CONVERT>,
+    'mode' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
+  >
 
 /** Asks about a lake in an odd place. @returns whether to go on */
-const isLakeMeant = async (flags: LoadJobFlags): Promise<boolean> =>
-  !isAsked(flags) || (await (await import('./output/ask.ts')).agreesToNewLake(flags.lake))
+const isLakeMeant = async (values: LoadJobValues): Promise<boolean> =>
+  !isAsked(values) || (await (await import('./output/ask.ts')).agreesToNewLake(values.lake))
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
-  flags: LoadJobFlags,
+  values: LoadJobValues,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
-  await checkMode(flags)
-  if (!(await isLakeMeant(flags))) return
-  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = flags
+  await checkMode(values)
+  if (!(await isLakeMeant(values))) return
+  const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = values
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
-  const load = { ...strictness, take: projectionOf(flags), changeTaken }
+  const load = { ...strictness, take: projectionOf(values), changeTaken }
   await runJob<Done>(
-    flags,
+    values,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),
     async (done) => {
       process.exitCode = exitCodeOfReports([done])
@@ -152,7 +157,7 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
 /** The report of a run, as JSON or for people. */
 export const printReport = async (
   report: RunReport,
-  { lake, json }: LakeOption & JsonOption,
+  { lake, json }: LakeOption & { readonly json?: boolean | undefined },
 ): Promise<void> => {
   if (json) return printJson({ lake, ...report })
   await printLines(reportLines(report))

@@ -16,7 +16,8 @@ import {
 } from '../lake/views/current-versions.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { excessText, type QuarantineLimit, withinLimit } from './quarantine-limit.ts'
+import type { QuarantineLimit } from '../options/value-types.ts'
+import { excessText, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 /** Everything that a search has came, nothing was left out. */

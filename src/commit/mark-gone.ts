@@ -11,6 +11,8 @@ import { LISTINGS } from '../lake/tables/tables.ts'
 import type { Loader } from '../load/loader.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { MAX_GONE } from '../options/lake-jobs.ts'
+import type { QuarantineLimit } from '../options/value-types.ts'
 import {
   type FoundGone,
   findGone,
@@ -20,7 +22,6 @@ import {
   shownCompanies,
   type WholeListing,
 } from './find-gone.ts'
-import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from './quarantine-limit.ts'
 
 /** Ids as rows: one text, which DuckDB does not parse as SQL. */
 const idRows = (ids: readonly bigint[]): string =>
@@ -126,7 +127,7 @@ export class GoneInRun {
 
   /** Asks the service for what the listings lack. @param root the snapshot that the lake shows */
   async find(root: SnapshotRoot | null): Promise<void> {
-    const { listings = [], maxGone = parseMaxGone(DEFAULT_MAX_GONE), signal } = this.#options
+    const { listings = [], maxGone = MAX_GONE.default.value, signal } = this.#options
     const { lake, run, partitions, loader } = this.#run
     for (const listing of listings) {
       const staged = { lake, run, partitions, rows: loader.rows }

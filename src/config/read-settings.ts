@@ -4,9 +4,10 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
+import type { JsonSchema } from '../options/value-types.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { DEFINITION, type FileSettings } from './definition.ts'
-import type { ConfigField, FieldsOf, JsonSchema, Setting } from './setting-types.ts'
+import type { ConfigField, FieldsOf, Setting } from './setting-types.ts'
 import { parseToml, type TomlNode, type TomlTable } from './toml-tree.ts'
 
 /** A setting that stands in the file. */

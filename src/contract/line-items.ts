@@ -5,6 +5,12 @@ export const UNITS = ['amount', 'per share', 'ratio', 'count', 'month', 'months'
 /** The unit of a line item; only amounts are scaled. */
 export type Unit = (typeof UNITS)[number]
 
+/**
+ * Kinds of figures: `flow` over the months of a fiscal year, `stock` at its end, `ratio` of figures, `count` of things;
+ * `unknown` is for items that the contract does not list. Only flows grow with the length of a year.
+ */
+export type Kind = 'flow' | 'stock' | 'ratio' | 'count' | 'unknown'
+
 const ITEMS_BY_CATEGORY = {
   BalanceSheet: {
     AccountsPayable: 'amount',
@@ -128,15 +134,46 @@ type Declared = typeof ITEMS_BY_CATEGORY
 export type Category = keyof Declared
 export type LineItemName = { [C in Category]: keyof Declared[C] }[Category] & string
 
+const KIND_OF_CATEGORY: Readonly<Record<Category, Kind>> = {
+  BalanceSheet: 'stock',
+  ProfitAndLoss: 'flow',
+  CashFlow: 'flow',
+  KeyFinancialRatio: 'ratio',
+  UltimateParent: 'flow',
+  OtherFinancialItems: 'count',
+}
+
+/** The line items that are of another kind than their category. */
+const KIND_OF_ITEM: { readonly [Name in LineItemName]?: Kind } = {
+  Dividends: 'flow',
+  DPS: 'flow',
+  EPS: 'flow',
+  NetCapex: 'flow',
+  EV: 'stock',
+  MarketCap: 'stock',
+  NetDebt: 'stock',
+  RetainedEarnings: 'stock',
+  ShareIssuePriceEarnings: 'ratio',
+  ShareIssuePriceEquity: 'ratio',
+  ShareIssuePriceSales: 'ratio',
+  TotalShareIssueAmount: 'stock',
+}
+
+/** The categories of an income statement and of a balance sheet: a consolidated statement counts if it has a figure of these. */
+export const PRIMARY_CATEGORIES: ReadonlySet<Category> = new Set(['ProfitAndLoss', 'BalanceSheet'])
+
 /** A line item with its category and unit. */
 export interface LineItem {
   readonly category: Category
   readonly lineItem: LineItemName
   readonly unit: Unit
+  readonly kind: Kind
   /** Whether `FinancialFigureScale` applies: to amounts only. */
   readonly scaled: boolean
   /** Whether its figures are in the currency of the company: those of amounts and per-share figures. */
   readonly isMoney: boolean
+  /** Whether it says something of the statement, its length or its end, and is no figure of it. */
+  readonly isDescriptive: boolean
 }
 
 /** Categories of line items, as the financials name them. */
@@ -148,7 +185,9 @@ export const LINE_ITEMS: readonly LineItem[] = CATEGORIES.flatMap((category) =>
     category,
     lineItem: lineItem as LineItemName,
     unit,
+    kind: KIND_OF_ITEM[lineItem as LineItemName] ?? KIND_OF_CATEGORY[category],
     scaled: unit === 'amount',
     isMoney: unit === 'amount' || unit === 'per share',
+    isDescriptive: unit === 'month' || unit === 'months',
   })),
 )

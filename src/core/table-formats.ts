@@ -40,3 +40,8 @@ const isFormat = (name: string): name is TableFormatName => Object.hasOwn(TABLE_
 export const TABLE_FORMAT_NAMES: readonly TableFormatName[] = Object.keys(TABLE_FORMATS).filter(isFormat)
 
 export const hasCatalog = (name: TableFormatName): boolean => 'hasCatalog' in TABLE_FORMATS[name]
+
+/** The rows of a published table. `all`: every version of every record, beside the lake's own files. `current`: the current ones, in a place of their own. */
+export type PublishedRows = 'all' | 'current'
+
+export const PUBLISHED_ROWS: readonly PublishedRows[] = ['all', 'current']

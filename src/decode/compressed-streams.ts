@@ -10,16 +10,16 @@
 
 import type { Transform } from 'node:stream'
 import { crc32, createInflateRaw, createZstdDecompress } from 'node:zlib'
-import { systemCode } from '../core/errors.ts'
-import { freeChunk } from '../support/buffers.ts'
-import { type ByteFeed, StreamFault, trailingAt, truncatedAt } from './byte-feed.ts'
 import {
   CHUNK_BYTES,
   DETECT_HEAD_BYTES,
   MAX_EMPTY_STREAMS,
   PIECE_BYTES,
   SMALL_CHUNK_BYTES,
-} from './decode-limits.ts'
+} from '../core/decode-limits.ts'
+import { systemCode } from '../core/errors.ts'
+import { freeChunk } from '../support/buffers.ts'
+import { type ByteFeed, StreamFault, trailingAt, truncatedAt } from './byte-feed.ts'
 
 /** A decoder of node:zlib: a transform that counts the bytes it used. */
 interface Decoder extends Transform {

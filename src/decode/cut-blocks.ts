@@ -3,9 +3,9 @@
  * in the blocks for the loader. Holds one block and one unfinished line.
  */
 
+import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from '../core/decode-limits.ts'
 import type { Block } from '../core/lines.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
-import { checkLimit, DECODE_LIMITS, OVERLONG_HEAD_BYTES } from './decode-limits.ts'
 
 const { LINE_FEED } = JSON_BYTES
 

@@ -1,11 +1,11 @@
 /** From a source's raw bytes to blocks of whole lines: detect, decompress, split a document into records, cut. */
 
 import type { BrotliOrigin } from '../core/brotli.ts'
+import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from '../core/decode-limits.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type { Block } from '../core/lines.ts'
 import { type ByteFeed, byteFeed } from './byte-feed.ts'
 import { type BlockMemory, cutBlocks } from './cut-blocks.ts'
-import { checkLimit, DECODE_LIMITS, DETECT_HEAD_BYTES } from './decode-limits.ts'
 import { type Compression, decompress, detectCompression } from './decompress.ts'
 import { detectForm } from './source-form.ts'
 

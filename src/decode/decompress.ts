@@ -2,11 +2,11 @@
 
 import { constants } from 'node:zlib'
 import { type BrotliOrigin, brotliDecoders, mayDecodeBrotli } from '../core/brotli.ts'
+import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
 import type { ByteFeed } from './byte-feed.ts'
 import { StreamFault, type StreamFaultKind } from './byte-feed.ts'
 import { decodeBrotli, decodeGzip, decodeZstd, isGzipMagic, isZstdMagic } from './compressed-streams.ts'
-import { DECODE_LIMITS } from './decode-limits.ts'
 
 export type Compression = 'brotli' | 'gzip' | 'zstd' | 'none'
 

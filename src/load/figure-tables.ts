@@ -1,15 +1,20 @@
 /**
  * The figures and headcounts of a part as tables that DuckDB selects from: `financials` and `employees`. They cross as
- * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these.
+ * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these. A series
+ * is given in several rows where its years differ in what holds for a row.
  */
 
-import type { CheckedPart } from '../check/check-block.ts'
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { ColumnDeclaration, ColumnTable, Names } from '../lake/duckdb/column-tables.ts'
 import { CHUNK_ROWS, type Vectors } from '../lake/duckdb/vectors.ts'
 import type { BlockRows } from '../rows/block-rows.ts'
 import { moneyCategories, NO_NAME, namesOf } from '../rows/seen-sets.ts'
 import type { SeriesRows } from '../rows/series-rows.ts'
+import type { RowPart } from './row-table.ts'
+import { StatementFacts } from './statement-facts.ts'
+
+/** A part, its block's bytes, and what DuckDB makes of the values that are not read here. */
+export type FigurePart = Pick<RowPart, 'part' | 'bytes' | 'odd'>
 
 const CONSOLIDATION_NAMES = CONSOLIDATIONS.map(({ name }) => name)
 const CONSOLIDATION: Names = {
@@ -25,8 +30,9 @@ const CONSOLIDATION: Names = {
  * Units: `value` in whole units of `currency` for amounts, as reported for all other line items.
  * Source: service interface, "Financial data structure"; open points, "Scale".
  */
-export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
-  const { figures, records, names } = part.rows
+export const financialsTable = (loaded: FigurePart): ColumnTable => {
+  const { part, bytes } = loaded
+  const { figures, names } = part.rows
   const hasKept = figures.kept.length > 0
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
@@ -37,15 +43,18 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable =
     { name: 'currency', type: namesOf(names.currencies, bytes) },
     { name: 'years', type: 'SMALLINT[]' },
     { name: 'figures', type: 'DOUBLE[]' },
+    { name: 'length', type: 'SMALLINT' },
+    { name: 'is_preferred', type: 'BOOLEAN' },
     ...(hasKept ? [{ name: 'kept', type: 'DOUBLE[]' } as const] : []),
   ]
   return {
     columns,
-    rows: figures.series.length,
+    rows: figures.figures.length,
     select: `internal_id, country_code, consolidation, category, line_item, unnest(years) AS fiscal_year,
-      unnest(figures) AS value, currency, ${hasKept ? 'unnest(kept)' : 'NULL::DOUBLE'} AS reported`,
+      unnest(figures) AS value, currency, ${hasKept ? 'unnest(kept)' : 'NULL::DOUBLE'} AS reported,
+      nullif(length, 0) AS months, is_preferred`,
     read: () => {
-      const reader = new SeriesReader(part, figures, records.columns.figuresEnd)
+      const reader = new SeriesReader(loaded, 'figures')
       return (vectors) => {
         const series = reader.next()
         vectors.numbers(0, reader.id, series)
@@ -56,7 +65,9 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable =
         vectors.codes(5, reader.currency, series)
         vectors.numberLists(6, reader.places, reader.year, series)
         vectors.numberLists(7, reader.places, reader.value, series)
-        if (hasKept) vectors.numberLists(8, reader.places, reader.kept, series, reader.isKept)
+        vectors.numbers(8, reader.months, series)
+        vectors.numbers(9, reader.isPreferred, series)
+        if (hasKept) vectors.numberLists(10, reader.places, reader.kept, series, reader.isKept)
         return series
       }
     },
@@ -64,22 +75,24 @@ export const financialsTable = (part: CheckedPart, bytes: Buffer): ColumnTable =
 }
 
 /** Rows of `employees`: one a company, consolidation and year. */
-export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable => {
-  const { headcounts, records, names } = part.rows
+export const employeesTable = (loaded: FigurePart): ColumnTable => {
+  const { part, bytes } = loaded
+  const { headcounts, names } = part.rows
   const columns: readonly ColumnDeclaration[] = [
     { name: 'internal_id', type: 'BIGINT' },
     { name: 'country_code', type: namesOf(names.countries, bytes) },
     { name: 'consolidation', type: CONSOLIDATION },
     { name: 'years', type: 'SMALLINT[]' },
     { name: 'figures', type: 'DOUBLE[]' },
+    { name: 'is_preferred', type: 'BOOLEAN' },
   ]
   return {
     columns,
-    rows: headcounts.series.length,
+    rows: headcounts.figures.length,
     select:
-      'internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees',
+      'internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees, is_preferred',
     read: () => {
-      const reader = new SeriesReader(part, headcounts, records.columns.headcountsEnd)
+      const reader = new SeriesReader(loaded, 'headcounts')
       return (vectors: Vectors) => {
         const series = reader.next()
         vectors.numbers(0, reader.id, series)
@@ -87,6 +100,7 @@ export const employeesTable = (part: CheckedPart, bytes: Buffer): ColumnTable =>
         vectors.codes(2, reader.consolidation, series)
         vectors.numberLists(3, reader.places, reader.year, series)
         vectors.numberLists(4, reader.places, reader.value, series)
+        vectors.numbers(5, reader.isPreferred, series)
         return series
       }
     },
@@ -108,6 +122,8 @@ class SeriesReader {
   readonly consolidation = new Int32Array(CHUNK_ROWS)
   readonly category = new Int32Array(CHUNK_ROWS)
   readonly lineItem = new Int32Array(CHUNK_ROWS)
+  readonly months = new Int16Array(CHUNK_ROWS)
+  readonly isPreferred = new Uint8Array(CHUNK_ROWS)
   /** By series, where its figures begin and how many they are. */
   readonly places = new BigUint64Array(2 * CHUNK_ROWS)
   year = new Int16Array(FIRST_FIGURES)
@@ -119,8 +135,12 @@ class SeriesReader {
   readonly #placeWords = new Uint32Array(this.places.buffer)
   readonly #records: BlockRows
   readonly #members: readonly number[]
+  readonly #kind: 'figures' | 'headcounts'
   readonly #rows: SeriesRows
   readonly #end: Uint32Array
+  readonly #facts: StatementFacts
+  /** The record that the facts are of. */
+  #read = -1
   #filled = 0
   #figures = 0
   #member = 0
@@ -129,11 +149,15 @@ class SeriesReader {
   #series = 0
   #keptAt = 0
 
-  constructor({ rows, members }: CheckedPart, series: SeriesRows, end: Uint32Array) {
+  constructor({ part, bytes, odd }: FigurePart, kind: 'figures' | 'headcounts') {
+    const { rows, members } = part
+    const { figuresEnd, headcountsEnd } = rows.records.columns
     this.#records = rows
     this.#members = members
-    this.#rows = series
-    this.#end = end
+    this.#kind = kind
+    this.#rows = rows[kind]
+    this.#end = kind === 'figures' ? figuresEnd : headcountsEnd
+    this.#facts = new StatementFacts(part, bytes, odd)
   }
 
   /** Fills the next chunk. @returns how many series it has; 0 at the end */
@@ -146,6 +170,7 @@ class SeriesReader {
       if (record === undefined) break
       const first = firstRow(this.#end, record)
       if (this.#row < first) this.#skipTo(first)
+      if (this.#read !== record) this.#readFacts(record)
       this.#fill(record)
       if (this.#row === this.#end[record]) this.#member++
     }
@@ -159,6 +184,33 @@ class SeriesReader {
     this.#row = row
   }
 
+  #readFacts(record: number): void {
+    const { figuresEnd, headcountsEnd } = this.#records.records.columns
+    const row = firstRow(figuresEnd, record)
+    if (this.#kind === 'figures') this.#facts.readFigures(record, row)
+    else this.#facts.readHeadcounts(record, row, firstRow(headcountsEnd, record))
+    this.#read = record
+  }
+
+  /** Sets what holds for the figures of a series from `row` on, and finds the one behind the last of which it holds. */
+  #takeRun(at: number, statement: number, row: number, end: number): number {
+    const facts = this.#facts
+    const isFigure = this.#kind === 'figures'
+    if (isFigure && facts.isPlain) {
+      this.months[at] = 0
+      this.isPreferred[at] = 1
+      return end
+    }
+    const { year } = this.#rows.figures.columns
+    const found = isFigure ? facts.ofFigure(statement, year[row]!) : facts.ofHeadcount(statement, year[row]!)
+    let behind = row + 1
+    if (isFigure) while (behind < end && facts.ofFigure(statement, year[behind]!) === found) behind++
+    else while (behind < end && facts.ofHeadcount(statement, year[behind]!) === found) behind++
+    this.months[at] = found >> 1
+    this.isPreferred[at] = found & 1
+    return behind
+  }
+
   /** Takes what is left of a record's series, as far as there is room for them. */
   #fill(record: number): void {
     const { end, statement, category, lineItem } = this.#rows.series.columns
@@ -166,15 +218,17 @@ class SeriesReader {
     const words = this.#placeWords
     const [from, first, last] = [this.#filled, this.#row, this.#end[record]!]
     let [at, series, row] = [from, this.#series, first]
-    for (; row < last && at < CHUNK_ROWS; at++, series++) {
+    for (; row < last && at < CHUNK_ROWS; at++) {
+      const behind = this.#takeRun(at, statement[series]!, row, end[series]!)
       words[4 * at] = this.#figures + row - first
-      words[4 * at + 2] = end[series]! - row
+      words[4 * at + 2] = behind - row
       this.consolidation[at] = statement[series]!
       this.category[at] = category[series]!
       this.lineItem[at] = lineItem[series]!
       this.currency[at] =
         MONEY_CATEGORIES[lineItem[series]!] === category[series] ? currency[record]! : NO_NAME
-      row = end[series]!
+      row = behind
+      if (row === end[series]) series++
     }
     this.id.fill(id[record]!, from, at)
     this.country.fill(country[record]!, from, at)

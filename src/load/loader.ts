@@ -190,8 +190,8 @@ const writeRejected = async (
 const TABLES_OF: Readonly<Record<Content, (rows: RowPart) => Readonly<Record<string, ColumnTable>>>> = {
   companies: (rows) => ({
     companies: companiesTable(rows),
-    financials: financialsTable(rows.part, rows.bytes),
-    employees: employeesTable(rows.part, rows.bytes),
+    financials: financialsTable(rows),
+    employees: employeesTable(rows),
   }),
   relations: (rows) => ({
     relations: relationsTable(rows),

@@ -1,9 +1,9 @@
 /** Tools that say what a lake holds and what its names mean. They read its manifest and the declarations, and no record. */
 
 import { definitionNames, definitionsFor } from '../analysis/definitions.ts'
-import { documentationOf } from '../analysis/documentation.ts'
+import { byName, documentationOf } from '../analysis/documentation.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { listLakeTables } from '../jobs/query/list-tables.ts'
+import { countCurrent } from '../jobs/common/current-rows.ts'
 import { type LakeStatus, readStatus } from '../jobs/status/lake-status.ts'
 import { LISTINGS, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
 import { baseComments, type Comments } from '../lake/views/comments.ts'
@@ -20,20 +20,23 @@ const listTables = (lake: string): AgentTool =>
     title: 'Tables, views and macros',
     description:
       'The tables of the lake with their rows, and the views and macros over them. Each table name stands for the current version ' +
-      'of each record; <name>_history has all versions. rows null: the manifest counts all versions only.',
+      'of each record and rows counts these; <name>_history has history_rows. rows null: of a lake in a bucket they are not counted.',
     parameters: {},
     fields: {},
     answer: async () => {
-      const { snapshot, tables } = await listLakeTables(lake)
+      const root = await readRoot(lake)
+      const counted = await countCurrent(lake, root)
       const answer = newAnswer()
-      answer.put('snapshot', snapshot)
-      const listed = tables.map(({ table: { name, row, key }, rows, historyRows }) => ({
-        ...{ name, row, key, rows },
-        history_rows: historyRows,
-      }))
+      answer.put('snapshot', root.snapshot)
+      const listed = TABLES.map(({ name, row, key }) => {
+        const { rows = null, versions = 0 } = counted.find(({ table }) => table === name) ?? {}
+        return { name, row, key, rows, history_rows: versions }
+      })
+      const views = definitionsFor()
+        .toSorted((a, b) => byName(a.name, b.name))
+        .map((one) => [one.signature, one.kind, documentationOf(one).about])
+      await answer.list('views', jsonRows(views))
       await answer.list('tables', jsonRows(listed))
-      const views = definitionsFor().map((one) => [one.signature, one.kind, documentationOf(one).about])
-      await answer.list('views', jsonRows(views.sort(([a = ''], [b = '']) => (a < b ? -1 : 1))))
       return answer.text()
     },
   })
@@ -72,7 +75,7 @@ const describe = (lake: string): AgentTool =>
     parameters: {
       name: {
         ...{ type: 'string', maxLength: 100 },
-        description: 'such as companies, financials_history, latest_figures, find_company',
+        description: 'such as figures, companies, financials_history, find_company',
       },
     },
     fields: { name: textLike(/^[^\0]{1,100}$/, 'a name') },
@@ -88,9 +91,22 @@ const describe = (lake: string): AgentTool =>
   })
 
 /** Searches with the names of their parameters alone: a value may be the national number of a person. */
-export const shownStatus = ({ id, summary, made, drift, unfinished }: LakeStatus) => {
+export const shownStatus = ({ id, summary, current, made, drift, unfinished }: LakeStatus) => {
   const pulls = summary?.pulls.map((pull) => ({ ...pull, search: Object.keys(pull.search) }))
-  return { id, ...(summary ?? { snapshot: null }), ...(pulls && { pulls }), ...made, drift, unfinished }
+  const contents = summary?.contents.map(({ records, ...one }) => ({
+    ...one,
+    current: current[one.content] ?? null,
+    versions: records,
+  }))
+  return {
+    id,
+    ...(summary ?? { snapshot: null }),
+    ...(contents && { contents }),
+    ...(pulls && { pulls }),
+    ...made,
+    drift,
+    unfinished,
+  }
 }
 
 const lakeStatus = (lake: string): AgentTool =>
@@ -98,7 +114,7 @@ const lakeStatus = (lake: string): AgentTool =>
     name: 'lake_status',
     title: 'State of the lake',
     description:
-      'The newest snapshot in numbers: when it was loaded, records and quarantined lines by content, rows by table, the newest pull ' +
+      'The newest snapshot in numbers: when it was loaded, current records, their versions and quarantined lines by content, rows in all versions by table, the newest pull ' +
       'of each search, unknown names (drift), and runs that are not finished.',
     parameters: {},
     fields: {},

@@ -1,8 +1,9 @@
 /** Tools that ask the explorer's named questions: what they see of protected persons is what the explorer shows. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { checkLoads, companiesResult, type Expectations, loadFactsOf } from '../jobs/check/check-loads.ts'
+import { checkLoads, companiesResult, loadFactsOf } from '../jobs/check/check-loads.ts'
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
+import type { Expectations } from '../options/interfaces.ts'
 import type { Caller } from '../server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../server/explorer/explorer.ts'
 import { rowObjects } from '../server/explorer/question.ts'
@@ -95,7 +96,12 @@ const byYears = (figures: readonly Row[], most: number) => {
     const cells = shown.map((year) => values.get(year) ?? null)
     return cells.every((value) => value === null) ? [] : [[...JSON.parse(item), ...cells]]
   })
+  const years = shown.map((year) => {
+    const own = figures.find((row) => Number(row.fiscal_year) === year && row.is_preferred === true)
+    return [String(year), { preferred: own?.consolidation ?? null, months: own?.months ?? null }]
+  })
   return {
+    years: Object.fromEntries(years),
     columns: ['consolidation', 'category', 'line_item', 'unit', 'currency', ...shown.map(String)],
     rows,
     left: all.length - shown.length,
@@ -108,7 +114,8 @@ const company = (ask: AskNamed): AgentTool =>
     title: 'A company with its figures',
     description:
       'Details of one company and its reported figures and headcounts, a row for each line item with a column for each year. ' +
-      'Amounts are whole units of the currency: the scale is applied. null: not reported.',
+      'Amounts are whole units of the currency: the scale is applied. null: not reported. Compare figures of one consolidation alone: ' +
+      '"years" says which counts in each year (preferred), and how many months the year has, if that is known.',
     parameters: {
       id: ID,
       years: upTo(MOST_YEARS, USUAL_YEARS, 'how many of the newest fiscal years'),
@@ -125,6 +132,7 @@ const company = (ask: AskNamed): AgentTool =>
         answer.put('note', `The lake has no company ${id}; find_company searches by name and number`)
       answer.put('columns', figures.columns)
       await answer.list('figures', jsonRows(figures.rows))
+      answer.put('years', figures.years)
       if (figures.left > 0) answer.cut(`${figures.left} earlier fiscal years are left out, give more years`)
       return answer.text()
     },

@@ -21,14 +21,16 @@ async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string>
 /** All questions of a process are those of one agent. */
 const AGENT = 'agent'
 
-export const queryTool = (turns: LakeTurns): AgentTool =>
+/** @param hasNotes whether answers have notes on sums that add what does not add up */
+export const queryTool = (turns: LakeTurns, hasNotes: boolean): AgentTool =>
   agentTool({
     name: 'query',
     title: 'Query in SQL',
     description:
       "Runs one SELECT of DuckDB's SQL over the lake, read-only: the tables, views and macros of list_tables. Functions that write, " +
-      'read other files or change settings are refused. Aggregate in SQL rather than reading many rows. Amounts are whole units of ' +
-      'their currency: filter by currency, or use financials_in.',
+      'read other files or change settings are refused. Aggregate in SQL rather than reading many rows. Sum, count and compare ' +
+      "over figures_in('EUR'), which has one figure a company, year and line item in one currency: financials has several currencies, and " +
+      'both consolidations of many companies.',
     parameters: {
       sql: { type: 'string', maxLength: MOST_SQL_CHARACTERS, description: 'one statement that reads' },
       limit: upTo(MOST_ROWS, USUAL_ROWS, 'most rows of the answer'),
@@ -42,6 +44,7 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
     },
     answer: ({ sql, limit = USUAL_ROWS }, signal) =>
       turns.take(AGENT, signal, async ({ lake, snapshot }) => {
+        const started = performance.now()
         const result = await lake.run(sql)
         const answer = newAnswer()
         answer.put('snapshot', snapshot)
@@ -50,6 +53,8 @@ export const queryTool = (turns: LakeTurns): AgentTool =>
           result.columns.map(({ name }) => name),
         )
         await answer.list('rows', rowTexts(result), limit, `; limit may be up to ${MOST_ROWS}`)
+        const notes = hasNotes ? await lake.notes(sql, performance.now() - started) : []
+        if (notes.length > 0) answer.put('notes', notes)
         return answer.text()
       }),
   })

@@ -71,10 +71,3 @@ export interface OwnFiles {
    */
   readonly needed: (context: PublishContext, table: Table) => Promise<ReadonlySet<string> | null>
 }
-
-/** Which rows a published table has, and where its logs stand in the lake. */
-
-/** `all`: every version of every record, beside the lake's own files. `current`: the current ones, in a place of their own. */
-export type PublishedRows = 'all' | 'current'
-
-export const PUBLISHED_ROWS: readonly PublishedRows[] = ['all', 'current']

@@ -10,7 +10,7 @@ import { type CurrencyChange, CurrencyGuard } from '../commit/currency-change.ts
 import type { GoneCompanies, PartialListing, WholeListing } from '../commit/find-gone.ts'
 import type { GoneInRun } from '../commit/mark-gone.ts'
 import type { writeBack } from '../commit/mistaken-instants.ts'
-import { excessText, type QuarantineLimit, withinLimit } from '../commit/quarantine-limit.ts'
+import { excessText, withinLimit } from '../commit/quarantine-limit.ts'
 import { listVersions } from '../commit/record-versions.ts'
 import { byInstant } from '../commit/source-instants.ts'
 import { ToolkitError } from '../core/errors.ts'
@@ -38,6 +38,7 @@ import {
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, newestRoot, readRoot } from '../manifest/snapshots/snapshots.ts'
+import type { QuarantineLimit } from '../options/value-types.ts'
 import { TOOL } from '../support/own-package.ts'
 import type { NotDelivered } from './opened-job.ts'
 import { checkProjection } from './projection-of-run.ts'
@@ -48,7 +49,7 @@ import { NamesOfRun, seenItemsOf } from './work/names-of-run.ts'
 import type { RunEvent } from './work/progress.ts'
 
 export interface CommitOptions {
-  readonly limit: QuarantineLimit
+  readonly maxQuarantined: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
   /** Listings of all companies of its searches. @default none */
@@ -165,7 +166,15 @@ const commitPlanned = async (
   { loader, sink }: CommitTools,
   plan: RunPlan,
   seen: SeenRun,
-  { limit, changeCurrency = false, onlyRows = false, attempt, signal, onEvent, ...options }: CommitOptions,
+  {
+    maxQuarantined,
+    changeCurrency = false,
+    onlyRows = false,
+    attempt,
+    signal,
+    onEvent,
+    ...options
+  }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run } = seen
   const { maxUnknownNames } = plan.limits
@@ -175,7 +184,7 @@ const commitPlanned = async (
   const finished = partitionsOf(work, names)
   const partitions = finished.map(({ partition }) => partition)
   const summary = { run, skipped: skippedOf(work.units), excluded: leftOutOf(work.units) }
-  checkQuarantine(seen, partitions, limit)
+  checkQuarantine(seen, partitions, maxQuarantined)
   const { pulls } = work
   const root = onlyRows ? await newestRoot(lake) : null
   const isEmpty = onlyRows && (await isWithoutNews({ lake, run, partitions, rows: loader.rows }, root))

@@ -2,19 +2,19 @@
 
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
 import { checkStaged } from '../commit/files-of-run.ts'
-import type { QuarantineLimit } from '../commit/quarantine-limit.ts'
+import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { isFinal, ToolkitError } from '../core/errors.ts'
+import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from '../core/memory-shares.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
-import { DECODE_LIMITS } from '../decode/decode-limits.ts'
 import { compressionOfName } from '../decode/decompress.ts'
 import { openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
+import type { QuarantineLimit } from '../options/value-types.ts'
 import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from './memory-shares.ts'
 import type { CommittedJob, OpenedJob } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
@@ -29,7 +29,7 @@ import {
 import type { RunEvent } from './work/progress.ts'
 
 export interface RunOptions extends ToolOptions, ProjectionOptions {
-  readonly limit: QuarantineLimit
+  readonly maxQuarantined: QuarantineLimit
   /** Leaves damaged and unreadable files out and loads the others. @default false */
   readonly skipBadFiles?: boolean | undefined
   /** Most names of a record that the contract does not know. @default 1000 */

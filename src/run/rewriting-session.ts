@@ -5,23 +5,18 @@
 
 import { discardLoaded } from '../commit/files-of-run.ts'
 import { systemCode, ToolkitError, writeError } from '../core/errors.ts'
+import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../core/memory-shares.ts'
 import { Engine, engineError, type Session } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { keepOrder } from '../lake/tables/sort-rows.ts'
 import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
+import type { CompactOptions } from '../options/interfaces.ts'
 import { discard } from '../support/durable-files.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from './memory-shares.ts'
 import type { RunScope } from './with-run.ts'
 
-export interface RewritingOptions {
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
+export type RewritingOptions = Pick<CompactOptions, 'memoryBytes' | 'threads' | 'signal'>
 
 /** @param spill folder of this machine for what DuckDB puts aside, which is removed at the end */
 export const withRewritingSession = async <T>(

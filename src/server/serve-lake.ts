@@ -1,7 +1,6 @@
 /** Serves a snapshot of a lake, or always the newest one: puts the serving index, the rates, the embedder and the searches behind HTTP. */
 
 import { randomBytes } from 'node:crypto'
-import { ToolkitError } from '../core/errors.ts'
 import type { TokenRegistry } from './access/choose-tokens.ts'
 import { newSessions } from './access/sessions.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
@@ -19,10 +18,8 @@ import { indexFolder } from './serving-index/build/build-index.ts'
 import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
-import { attachSegments } from './serving-index/segment-views.ts'
 
-/** The lake to serve. */
-export interface LakeToServe {
+export interface ServeLakeRequest {
   readonly lake: string
   /** @default the newest */
   readonly snapshot?: number | undefined
@@ -32,9 +29,6 @@ export interface LakeToServe {
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined
   /** Called with why the serving index in the lake cannot be used, before it is made again. */
   readonly onUnusable?: ((reason: Error) => void) | undefined
-}
-
-export interface ServeLakeRequest extends LakeToServe {
   /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
   readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry
@@ -129,16 +123,6 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
     ...{ lake, threads: request.threads, timeoutMs: request.queryTimeoutMs },
     memoryBytes: memoryOfExplorer(request),
     served: () => served.current.number,
-    attachIndex: async (session, snapshot) => {
-      const { number, segments } = served.current
-      if (number !== snapshot)
-        throw new ToolkitError(
-          'QUERY_FAILED',
-          `Cannot list the companies of snapshot ${snapshot}: snapshot ${number} is served by now`,
-          { snapshot },
-        )
-      await attachSegments(session, indexFolder(lake, snapshot), segments)
-    },
   })
   try {
     const server = await openServer(

@@ -3,14 +3,13 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ErrorCode, ToolkitError } from '../core/errors.ts'
-import type { DeliverySink } from '../core/sink.ts'
+import { PUBLISHED_ROWS } from '../core/table-formats.ts'
 import { Engine } from '../lake/duckdb/engine.ts'
 import { readLakeId } from '../manifest/snapshots/lake-id.ts'
 import { isOwnSnapshot } from '../manifest/snapshots/lake-past.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, newestSnapshot } from '../manifest/snapshots/snapshots.ts'
-import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS } from '../publish/publication.ts'
+import type { UpdateTargetsOptions } from '../options/interfaces.ts'
 import { publishedTables } from '../publish/table-files.ts'
 import { discard } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
@@ -29,14 +28,7 @@ export interface ComparedTarget {
   readonly detail?: string
 }
 
-export interface CompareRequest {
-  readonly lake: string
-  /** Sinks, or addresses of sinks. @default none */
-  readonly sinks?: readonly (DeliverySink | string)[] | undefined
-  /** A catalog that shows the lake's Iceberg tables. @default none */
-  readonly catalog?: CatalogOptions | undefined
-  readonly signal?: AbortSignal | undefined
-}
+export type CompareRequest = Pick<UpdateTargetsOptions, 'lake' | 'sinks' | 'catalog' | 'signal'>
 
 /** @throws whatever no delivery would be refused for */
 const orRefused = async (target: string, compare: () => Promise<boolean>): Promise<ComparedTarget> => {

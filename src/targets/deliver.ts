@@ -5,8 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
 import { type ErrorCode, systemCode, ToolkitError } from '../core/errors.ts'
+import { besideTarget, queryMemory } from '../core/memory-shares.ts'
 import type { CommittedPartition, FileEntry, Snapshot } from '../core/partition.ts'
 import type { DeliverySink, Sink, SinkContext } from '../core/sink.ts'
 import { isCompaction } from '../core/source-kinds.ts'
@@ -16,12 +16,14 @@ import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { compileProjection } from '../lake/projection/compile-projection.ts'
 import { computedColumns } from '../lake/projection/computed-columns.ts'
-import type { Projection } from '../lake/projection/projection.ts'
 import { SINK_TABLES } from '../lake/tables/tables.ts'
 import { computedOfLake, takenText } from '../manifest/form/projections.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { newestSnapshot, readRoot } from '../manifest/snapshots/snapshots.ts'
-import { besideTarget, queryMemory } from '../run/memory-shares.ts'
+import type { Read } from '../options/entry.ts'
+import type { DeliverOptions } from '../options/interfaces.ts'
+import { job } from '../options/job.ts'
+import { DELIVER } from '../options/publish.ts'
 import { shownText } from '../sink/export-names.ts'
 import { needsOneThread } from '../sink/targets.ts'
 import { discard } from '../support/durable-files.ts'
@@ -47,38 +49,6 @@ export interface DeliverProgress {
   readonly rows: number
   /** Whether all of the run is written and the sink is making it visible: a database loads it now. */
   readonly loading: boolean
-}
-
-/** Options of `deliver`. */
-export interface DeliverOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Sinks, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. */
-  readonly sinks: readonly (DeliverySink | string)[]
-  /** Rows of the lake that they receive, and columns that are computed for them; columns that are left out are NULL. @default everything */
-  readonly take?: Projection | undefined
-  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
-  readonly hashKey?: string | Uint8Array | undefined
-  /** Hands sinks of another lake over to this one. @default false: they are refused */
-  readonly adopt?: boolean | undefined
-  /** Loads sinks anew that show runs which the lake has lost, such as after a backup took its place. @default false: they are refused */
-  readonly overwrite?: boolean | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** Stops between two steps, and the commit of a sink. */
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: DeliverProgress) => void) | undefined
-}
-
-const OPTIONS: OptionTypes<DeliverOptions> = {
-  lake: is.lake,
-  sinks: is.required(is.listOf(is.either(is.text, is.object), 'addresses and sinks')),
-  hashKey: is.either(is.text, is.object),
-  ...each(is.flag, 'adopt', 'overwrite'),
-  memoryBytes: is.amount,
-  onProgress: is.callback,
-  signal: is.signal,
-  take: is.object,
 }
 
 /** Runs and rows that one sink received. */
@@ -146,7 +116,9 @@ export const lackingOf = async (
   return runs.filter((run, at) => !isThere(run, at))
 }
 
-interface Delivering extends Omit<DeliverOptions, 'take'>, RowsToDeliver {
+type Asked = Read<DeliverOptions, typeof DELIVER>
+
+interface Delivering extends Omit<Asked, 'take'>, RowsToDeliver {
   readonly lakeId: string
   readonly session: Session
   /** Settings that every run of a sink is opened with. */
@@ -293,22 +265,7 @@ const failure = (
   )
 }
 
-/**
- * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
- * from theirs.
- *
- * @returns what each sink received
- * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`,
- *   `TARGET_AHEAD`; when a sink failed, with its code, after the others have received theirs; `INTERRUPTED`
- * @example
- * import { convert, csv, deliver } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const [files] = await deliver({ lake: './lake', sinks: [csv('out/csv')] })
- * console.log(files?.sink, files?.runs.length) // csv 1
- */
-export const deliver = async (options: DeliverOptions): Promise<readonly Delivery[]> => {
-  checkOptions('deliver', OPTIONS, options)
+const delivered = async (options: Asked): Promise<readonly Delivery[]> => {
   const { lake, signal } = options
   const take = await compileProjection(options.take ?? {}, options.hashKey)
   const sinks = await openSinks(options.sinks, lake)
@@ -361,3 +318,23 @@ export const deliver = async (options: DeliverOptions): Promise<readonly Deliver
     await discard(staging)
   }
 }
+
+/**
+ * Updates every sink to the newest snapshot, in the order of commits. One that fails does not keep the others
+ * from theirs.
+ *
+ * @returns what each sink received
+ * @throws {ToolkitError} `TARGET_REFUSED`, `USAGE` before anything is delivered; `TARGET_OF_ANOTHER_LAKE`,
+ *   `TARGET_AHEAD`; when a sink failed, with its code, after the others have received theirs; `INTERRUPTED`
+ * @example
+ * import { convert, csv, deliver } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const [files] = await deliver({ lake: './lake', sinks: [csv('out/csv')] })
+ * console.log(files?.sink, files?.runs.length) // csv 1
+ */
+export const deliver: (options: DeliverOptions) => Promise<readonly Delivery[]> = job(
+  'deliver',
+  DELIVER,
+  delivered,
+)

@@ -1,32 +1,23 @@
 /** The session of publishing: DuckDB with the memory that it may use, and a folder that is removed after the work. */
 
 import { rm } from 'node:fs/promises'
+import { queryMemory } from '../core/memory-shares.ts'
 import { Engine } from '../lake/duckdb/engine.ts'
 import { interruptOn } from '../lake/duckdb/stoppable.ts'
 import { defaultLocalBytes } from '../lake/files/fetch-tables.ts'
 import { inLake, RUNS_FOLDER } from '../lake/files/layout.ts'
 import { listManifest } from '../manifest/snapshots/snapshots.ts'
+import type { PublishOptions } from '../options/interfaces.ts'
 import type { PublishContext } from '../publish/publication.ts'
 import { SupersededRows } from '../publish/superseded-rows.ts'
-import { queryMemory } from '../run/memory-shares.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 
-export interface PublishSessionOptions {
-  readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /**
-   * The most that files of a lake in a bucket take on this machine's disk at once, in bytes; a larger file by itself.
-   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
-   */
-  readonly localBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  /** @default the clock */
-  readonly now?: (() => Date) | undefined
-}
+/** Options of `publish` that its session needs, or another's that publishes. */
+export type PublishSessionOptions = Pick<
+  PublishOptions,
+  'lake' | 'memoryBytes' | 'localBytes' | 'threads' | 'signal' | 'now'
+>
 
 /** Works with DuckDB, stopped by the signal. While the folder is there, its name says that somebody publishes. */
 export const withPublishContext = async <T>(

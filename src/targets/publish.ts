@@ -3,26 +3,27 @@
  * have the same past as the lake, tables of current rows at once. Knows the formats by name only.
  */
 
-import { checkOptions, each, is, type OptionTypes } from '../core/check-options.ts'
-import { orInterrupted, systemCode, writeError } from '../core/errors.ts'
+import { systemCode, writeError } from '../core/errors.ts'
 import type { TableFormatName } from '../core/table-formats.ts'
+import { PUBLISHED_ROWS, type PublishedRows } from '../core/table-formats.ts'
 import { LISTINGS, type Table } from '../lake/tables/tables.ts'
 import { versionFilesOf } from '../lake/views/current-versions.ts'
 import { isOwnSnapshot } from '../manifest/snapshots/lake-past.ts'
 import { headOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, newestRoot, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
-import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import {
-  PUBLISHED_ROWS,
-  type PublishContext,
-  type PublishedRows,
-  type SnapshotToPublish,
-  type TableChange,
-  type TablePublication,
+import type { Read } from '../options/entry.ts'
+import type { PublishOptions } from '../options/interfaces.ts'
+import { job } from '../options/job.ts'
+import { PUBLISH } from '../options/publish.ts'
+import type {
+  PublishContext,
+  SnapshotToPublish,
+  TableChange,
+  TablePublication,
 } from '../publish/publication.ts'
 import { mainOf } from '../publish/superseded-rows.ts'
 import { type FilesOfTable, publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
-import { type PublishSessionOptions, withPublishContext } from './publish-session.ts'
+import { withPublishContext } from './publish-session.ts'
 import { tableChanges, tableFilesOf } from './table-changes.ts'
 import { FORMATS, tableAhead } from './table-formats.ts'
 
@@ -56,19 +57,7 @@ export interface PublishProgress {
   readonly table: string
 }
 
-/** Options of `publish`. */
-export interface PublishOptions extends PublishSessionOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  readonly formats: readonly TableFormatName[]
-  /** Tables of all versions, of the current rows, or both. @default both */
-  readonly rows?: readonly PublishedRows[] | undefined
-  /** The catalog that keeps the Iceberg tables' metadata. @default none: it stands in the lake */
-  readonly catalog?: CatalogOptions | undefined
-  /** Publishes anew where tables show what the lake does not have, such as after a backup took its place. @default false: they are refused */
-  readonly overwrite?: boolean | undefined
-  readonly onProgress?: ((progress: PublishProgress) => void) | undefined
-}
+type Asked = Read<PublishOptions, typeof PUBLISH>
 
 /** A table on its way. */
 interface Step {
@@ -84,7 +73,7 @@ interface Step {
 }
 
 const openSteps = async (
-  { formats, rows: chosen = PUBLISHED_ROWS, catalog }: PublishOptions,
+  { formats, rows: chosen = PUBLISHED_ROWS, catalog }: Asked,
   context: PublishContext,
 ): Promise<Step[]> => {
   const steps: Step[] = []
@@ -127,7 +116,7 @@ const foreignStep = async (lake: string, steps: readonly Step[]): Promise<Step |
 }
 
 /** The tables, of which none shows what is not the lake's. @throws {ToolkitError} `TARGET_AHEAD`, before anything is changed */
-const openOwnSteps = async (options: PublishOptions, context: PublishContext): Promise<Step[]> => {
+const openOwnSteps = async (options: Asked, context: PublishContext): Promise<Step[]> => {
   const { lake, catalog, overwrite = false } = options
   const steps = await openSteps(options, context)
   const first = await foreignStep(lake, steps)
@@ -197,10 +186,7 @@ const countChange = (step: Step, change: TableChange | null): void => {
   step.removed += change.removed
 }
 
-const bringInStep = async (
-  steps: readonly Step[],
-  { lake, signal, onProgress }: PublishOptions,
-): Promise<number> => {
+const bringInStep = async (steps: readonly Step[], { lake, signal, onProgress }: Asked): Promise<number> => {
   const newest = await newestNumber(lake)
   const { snapshots } = await listManifest(lake)
   const stepwise = steps.filter(({ rows }) => rows === 'all')
@@ -238,16 +224,24 @@ const bringInStep = async (
 /** Whether the system refused something: `EACCES`, `ENOSPC`, … */
 const isOfSystem = (error: unknown): boolean => /^E[A-Z0-9]+$/.test(systemCode(error) ?? '')
 
-const OPTIONS: OptionTypes<PublishOptions> = {
-  lake: is.lake,
-  formats: is.required(is.texts),
-  ...each(is.amount, 'memoryBytes', 'localBytes'),
-  threads: is.count,
-  overwrite: is.flag,
-  ...each(is.callback, 'onProgress', 'now'),
-  signal: is.signal,
-  catalog: is.object,
-  rows: is.texts,
+const published = async (options: Asked): Promise<PublishSummary> => {
+  if ((await newestNumber(options.lake)) === 0) return { snapshot: 0, tables: [] }
+  try {
+    return await withPublishContext(options, async (context) => {
+      const steps = await openOwnSteps(options, context)
+      const snapshot = await bringInStep(steps, options)
+      return {
+        snapshot,
+        tables: steps.map(({ publication, seen: _seen, table, ...done }) => ({
+          ...done,
+          table: table.name,
+          moved: publication.moved ?? false,
+        })),
+      }
+    })
+  } catch (error) {
+    throw isOfSystem(error) ? writeError(`Cannot publish lake "${options.lake}"`, error) : error
+  }
 }
 
 /**
@@ -264,26 +258,9 @@ const OPTIONS: OptionTypes<PublishOptions> = {
  * const { snapshot } = await publish({ lake: './lake', formats: ['delta', 'iceberg'] })
  * console.log(snapshot) // 1
  */
-export const publish = async (options: PublishOptions): Promise<PublishSummary> => {
-  checkOptions('publish', OPTIONS, options)
-  const { lake, signal } = options
-  if ((await newestNumber(lake)) === 0) return { snapshot: 0, tables: [] }
-  try {
-    return await orInterrupted('Publishing', signal, () =>
-      withPublishContext(options, async (context) => {
-        const steps = await openOwnSteps(options, context)
-        const snapshot = await bringInStep(steps, options)
-        return {
-          snapshot,
-          tables: steps.map(({ publication, seen: _seen, table, ...done }) => ({
-            ...done,
-            table: table.name,
-            moved: publication.moved ?? false,
-          })),
-        }
-      }),
-    )
-  } catch (error) {
-    throw isOfSystem(error) ? writeError(`Cannot publish lake "${lake}"`, error) : error
-  }
-}
+export const publish: (options: PublishOptions) => Promise<PublishSummary> = job(
+  'publish',
+  PUBLISH,
+  published,
+  'Publishing',
+)

@@ -1,10 +1,15 @@
 /** Writers of the formats in which tables are published, each loaded only where it is used. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { hasCatalog, TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
+import {
+  hasCatalog,
+  type PublishedRows,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
+} from '../core/table-formats.ts'
 import type { Table } from '../lake/tables/tables.ts'
 import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
-import type { PublishedRows, PublishFormat } from '../publish/publication.ts'
+import type { PublishFormat } from '../publish/publication.ts'
 import { publishedTables, type ShownSnapshot } from '../publish/table-files.ts'
 
 export const FORMATS: Readonly<

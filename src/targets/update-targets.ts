@@ -4,35 +4,15 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { DeliverySink } from '../core/sink.ts'
 import { TABLE_FORMAT_NAMES, type TableFormatName } from '../core/table-formats.ts'
 import { compileProjection } from '../lake/projection/compile-projection.ts'
-import type { Projection } from '../lake/projection/projection.ts'
-import type { CatalogOptions } from '../publish/iceberg/catalog-client.ts'
+import type { Read } from '../options/entry.ts'
+import type { UpdateTargetsOptions } from '../options/interfaces.ts'
+import { job } from '../options/job.ts'
+import { UPDATE_TARGETS } from '../options/publish.ts'
 import { type DeliverProgress, type Delivery, deliver } from './deliver.ts'
 import { openSinks } from './open-sink.ts'
 import { type PublishProgress, type PublishSummary, publish } from './publish.ts'
-
-/** Targets that are kept up to date with a lake. */
-export interface TargetOptions {
-  /** Formats in which the tables are published, in place, for other engines. @default none */
-  readonly publish?: readonly TableFormatName[] | undefined
-  /** The catalog that keeps the metadata of Iceberg tables. @default none: it stands in the lake */
-  readonly catalog?: CatalogOptions | undefined
-  /** Sinks that get every run, or addresses of sinks such as `postgres://…`, `csv:out`, `firms.duckdb`. @default none */
-  readonly sinks?: readonly (DeliverySink | string)[] | undefined
-  /** Rows of the lake that the sinks receive. @default everything */
-  readonly sinkTake?: Projection | undefined
-  /** Hands sinks of another lake over to this one. @default false: they are refused */
-  readonly adopt?: boolean | undefined
-  /** Loads targets anew that show what the lake has lost, such as after a backup took its place. @default false: they are refused */
-  readonly overwrite?: boolean | undefined
-  /**
-   * Key of hashed columns, of at least 16 bytes: it is not kept, a short hash of it is.
-   * @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE
-   */
-  readonly hashKey?: string | Uint8Array | undefined
-}
 
 /** Progress of updating targets. */
 export type TargetEvent =
@@ -46,23 +26,6 @@ export type TargetEvent =
   | { readonly kind: 'delivered'; readonly delivered: readonly Delivery[] }
   /** One more failure beside the one that is thrown in the end. */
   | { readonly kind: 'failed'; readonly error: unknown }
-
-/** Options of `updateTargets`. */
-export interface UpdateTargetsOptions extends TargetOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /**
-   * The most that files of a lake in a bucket take on this machine's disk while tables are published, in bytes.
-   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
-   */
-  readonly localBytes?: number | undefined
-  /** Threads of DuckDB. @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly onTarget?: ((event: TargetEvent) => void) | undefined
-}
 
 /** Publications and deliveries of an update. */
 export interface TargetsSummary {
@@ -92,17 +55,16 @@ export const readFormats = (names: readonly string[]): readonly TableFormatName[
  *
  * @throws {ToolkitError} `USAGE`, `TARGET_REFUSED`
  */
-export const checkTargets = async ({
-  lake,
-  publish: formats = [],
-  sinks = [],
-  sinkTake = {},
-  hashKey,
-}: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>): Promise<void> => {
-  readFormats(formats)
-  await compileProjection(sinkTake, hashKey)
-  await openSinks(sinks, lake)
-}
+export const checkTargets: (
+  options: Pick<UpdateTargetsOptions, 'lake' | 'publish' | 'sinks' | 'sinkTake' | 'hashKey'>,
+) => Promise<void> = job(
+  'checkTargets',
+  UPDATE_TARGETS,
+  async ({ lake, sinks = [], sinkTake = {}, hashKey }) => {
+    await compileProjection(sinkTake, hashKey)
+    await openSinks(sinks, lake)
+  },
+)
 
 /** One error after the run: its own code, and that the run is not lost. */
 const afterCommit = (error: unknown): unknown => {
@@ -116,28 +78,15 @@ const afterCommit = (error: unknown): unknown => {
 }
 
 /** Interrupted before it started: the lake is committed, the targets are behind. */
-const refuseStopped = ({ signal }: UpdateTargetsOptions): void => {
+const refuseStopped = ({ signal }: Pick<UpdateTargetsOptions, 'signal'>): void => {
   if (signal?.aborted)
     throw new ToolkitError('INTERRUPTED', 'The targets were not updated', {}, signal.reason)
 }
 
-/**
- * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
- * others; what is done stays, and the same call resumes with the rest.
- *
- * @returns what was published, and what each sink received
- * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
- *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
- * @example
- * import { convert, csv, updateTargets } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
- * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
- */
-export const updateTargets = async (options: UpdateTargetsOptions): Promise<TargetsSummary> => {
-  const { lake, sinks = [], publish: names = [], memoryBytes, signal, onTarget } = options
-  const formats = readFormats(names)
+const updated = async (
+  options: Read<UpdateTargetsOptions, typeof UPDATE_TARGETS>,
+): Promise<TargetsSummary> => {
+  const { lake, sinks = [], publish: formats = [], memoryBytes, signal, onTarget } = options
   const opened = await openSinks(sinks, lake)
   if (formats.length === 0 && opened.length === 0) return { delivered: [] }
   const failures: unknown[] = []
@@ -196,3 +145,23 @@ export const updateTargets = async (options: UpdateTargetsOptions): Promise<Targ
   if (first !== undefined) throw first
   return { ...(published && { published }), delivered: delivered ?? [] }
 }
+
+/**
+ * Publishes the tables and delivers the runs that each target lacks. One that fails does not stop the
+ * others; what is done stays, and the same call resumes with the rest.
+ *
+ * @returns what was published, and what each sink received
+ * @throws {ToolkitError} the first failure, with its own code and the text that the lake is committed; `USAGE`,
+ *   `TARGET_REFUSED` before anything is done; `INTERRUPTED`
+ * @example
+ * import { convert, csv, updateTargets } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { published, delivered } = await updateTargets({ lake: './lake', publish: ['delta'], sinks: [csv('out/csv')] })
+ * console.log(published?.snapshot, delivered[0]?.runs.length) // 1 1
+ */
+export const updateTargets: (options: UpdateTargetsOptions) => Promise<TargetsSummary> = job(
+  'updateTargets',
+  UPDATE_TARGETS,
+  updated,
+)

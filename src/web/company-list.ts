@@ -6,7 +6,7 @@ import { type AnswerRow, answerRows, ask, type ExplorerAnswer } from './api.ts'
 import { type BrowseState, browseFilter, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import { saveCsv } from './download.ts'
-import { shownNumber } from './figures.ts'
+import { shownChange, shownNumber, shownShare } from './figures.ts'
 import type { ShownPage } from './page.ts'
 
 const numbers = numbersIn('en')
@@ -50,13 +50,6 @@ const amount = (value: number): string => {
   return `${numbers.fixed(value / factor, sign === '' ? 0 : 1)} ${sign}`.trim()
 }
 
-const percent = (share: number): string => `${numbers.fixed(100 * share, 1)} %`
-
-const change = (share: number): string => {
-  const sign = share > 0 ? '▲ ' : share < 0 ? '▼ ' : ''
-  return `${sign}${percent(Math.abs(share))}`
-}
-
 const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
 
 const salesCell = (row: AnswerRow): HTMLElement => {
@@ -89,8 +82,8 @@ const tableRow = (row: AnswerRow): HTMLElement => {
     h('td', { class: 'hide' }, untrusted(row.country_code, 8)),
     h('td', { class: 'hide' }, fromHtml(sparkline(drawn))),
     salesCell(row),
-    h('td', { class: 'n' }, growth === undefined ? none() : change(growth)),
-    h('td', { class: 'n hide' }, margin === undefined ? none() : percent(margin)),
+    h('td', { class: 'n' }, growth === undefined ? none() : shownChange(growth)),
+    h('td', { class: 'n hide' }, margin === undefined ? none() : shownShare(margin)),
   )
 }
 

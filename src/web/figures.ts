@@ -22,6 +22,10 @@ export interface Figure {
   readonly year: number
   readonly value: number
   readonly currency: string | null
+  /** Length of the fiscal year; `null` where nothing states it. */
+  readonly months: number | null
+  /** Whether it is of the statement that counts for the year. */
+  readonly isPreferred: boolean
   readonly earlier: readonly EarlierFigure[]
 }
 
@@ -37,6 +41,8 @@ export const figureOf = (row: AnswerRow): Figure => ({
   year: Number(row.fiscal_year),
   value: Number(row.value),
   currency: textOrNull(row.currency),
+  months: typeof row.months === 'number' ? row.months : null,
+  isPreferred: row.is_preferred === true,
   earlier: Array.isArray(row.earlier) ? row.earlier : [],
 })
 
@@ -75,15 +81,26 @@ export const figuresOfFirst = (figures: readonly Figure[], items: readonly strin
 
 export const KINDS: readonly string[] = CONSOLIDATIONS.map(({ name }) => name)
 
-/** The figure of the newest year, by the rule of `latest_figures`: the consolidated one where there are both. */
+/** The figure of the newest year: where there are both, that of the statement that counts. */
 export const latestOf = (figures: readonly Figure[]): Figure | undefined =>
   figures.toSorted(
-    (a, b) => b.year - a.year || KINDS.indexOf(a.consolidation) - KINDS.indexOf(b.consolidation),
+    (a, b) =>
+      b.year - a.year ||
+      Number(b.isPreferred) - Number(a.isPreferred) ||
+      KINDS.indexOf(a.consolidation) - KINDS.indexOf(b.consolidation),
   )[0]
 
-/** Figures of the same kind and currency, which can be compared. */
-const comparable = (figures: readonly Figure[], { consolidation, currency }: Figure): readonly Figure[] =>
-  figures.filter((one) => one.consolidation === consolidation && one.currency === currency)
+/** Figures of the same consolidation, currency and, where both are known, length of the year, which can be compared. */
+const comparable = (
+  figures: readonly Figure[],
+  { consolidation, currency, months }: Figure,
+): readonly Figure[] =>
+  figures.filter(
+    (one) =>
+      one.consolidation === consolidation &&
+      one.currency === currency &&
+      (one.months === months || one.months === null || months === null),
+  )
 
 /** By the rule of `growth`: against the year before. @returns a share; `undefined` without such a year, or a loss before */
 export const growthOf = (figures: readonly Figure[], latest: Figure): number | undefined => {
@@ -169,14 +186,21 @@ export const shownIn = (value: number, factor: number): string => {
     : scaled.toLocaleString('en', { maximumSignificantDigits: 2 }).replace('-', '−')
 }
 
+/** Larger changes come of figures that were next to nothing. */
+const MOST_SHOWN = 10
+
 /** `▲ 65.5 %`; a fall is no more than another sign. */
 export const shownChange = (share: number): string => {
-  const text = `${numbers.fixed(Math.abs(100 * share), 1)} %`
+  const size = Math.abs(share)
+  const text = size > MOST_SHOWN ? '> 1,000 %' : `${numbers.fixed(100 * size, 1)} %`
   const sign = text.startsWith('0.0') ? '' : share < 0 ? '▼ ' : '▲ '
   return `${sign}${text}`
 }
 
-export const shownShare = (share: number): string => `${numbers.fixed(100 * share, 1)} %`
+export const shownShare = (share: number): string => {
+  if (Math.abs(share) > MOST_SHOWN) return share < 0 ? '< −1,000 %' : '> 1,000 %'
+  return `${numbers.fixed(100 * share, 1)} %`
+}
 
 const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
 

@@ -64,12 +64,15 @@ test('every example of a head is a statement that runs', async () => {
 test('financials_wide has a column for each line item of the contract, line_item_names its row', async () => {
   await withViews(async (session) => {
     const columns = await session.describe('FROM financials_wide')
-    expect(columns.slice(6).map(({ name }) => name)).toEqual(LINE_ITEMS.map(({ lineItem }) => lineItem))
-    const rows = await session.rows('SELECT category, line_item, unit FROM line_item_names ORDER BY 1, 2')
-    const expected = LINE_ITEMS.map(({ category, lineItem, unit }) => ({
+    expect(columns.slice(8).map(({ name }) => name)).toEqual(LINE_ITEMS.map(({ lineItem }) => lineItem))
+    const rows = await session.rows(
+      'SELECT category, line_item, unit, kind FROM line_item_names ORDER BY 1, 2',
+    )
+    const expected = LINE_ITEMS.map(({ category, lineItem, unit, kind }) => ({
       category,
       line_item: lineItem,
       unit,
+      kind,
     }))
     const key = (row: object): string => JSON.stringify(row)
     expect(rows.map(key).sort()).toEqual(expected.map(key).sort())
@@ -82,7 +85,7 @@ test('definitionsFor gives what is named behind all that it uses, and nothing el
   expect(names.toSorted()).toEqual([
     'company_industries',
     'company_names',
-    'latest_figures',
+    'figures',
     'peers',
     'rates',
     'rates_by_year',

@@ -14,6 +14,9 @@ export interface Figure {
   readonly year: number
   readonly value: number
   readonly currency: string | null
+  readonly months: number | null
+  /** Whether it is of the one statement that counts for the company and year. */
+  readonly isPreferred: boolean
 }
 
 const UNITS = new Map(LINE_ITEMS.map(({ lineItem, unit }) => [lineItem as string, unit]))
@@ -25,51 +28,99 @@ const STATEMENTS = [
   ['Unconsolidated', 'UnconsolidatedFinancials'],
 ] as const
 
-/** Every reported figure, with the scale applied to amounts. */
-export const figuresOf = (companies: readonly Company[]): Figure[] =>
-  companies.flatMap((company) =>
-    STATEMENTS.flatMap(([consolidation, field]) =>
-      Object.entries(company[field] ?? {}).flatMap(([category, items]) =>
-        Object.entries(items ?? {}).flatMap(([item, years]) =>
-          Object.entries(years ?? {}).flatMap(([year, value]): Figure[] => {
-            if (typeof value !== 'number') return []
-            const scale = UNITS.get(item) === 'amount' ? scaleOf(company.MetaData?.FinancialFigureScale) : 1
-            return [
-              {
-                id: Number(company.BasicDetails?.InternalId),
-                country: company.BasicDetails?.CountryCode ?? null,
-                ...{ consolidation, category, item, year: Number(year), value: value * scale },
-                currency: company.MetaData?.CurrentCurrencyCode ?? null,
-              },
-            ]
-          }),
-        ),
+type Reported = Omit<Figure, 'months' | 'isPreferred'>
+
+/** The figures of a record, with the scale applied to amounts; line items that are no money have no currency. */
+const reportedBy = (company: Company): readonly Reported[] =>
+  STATEMENTS.flatMap(([consolidation, field]) =>
+    Object.entries(company[field] ?? {}).flatMap(([category, items]) =>
+      Object.entries(items ?? {}).flatMap(([item, years]) =>
+        Object.entries(years ?? {}).flatMap(([year, value]): Reported[] => {
+          if (typeof value !== 'number') return []
+          const unit = UNITS.get(item)
+          const scale = unit === 'amount' ? scaleOf(company.MetaData?.FinancialFigureScale) : 1
+          return [
+            {
+              id: Number(company.BasicDetails?.InternalId),
+              country: company.BasicDetails?.CountryCode ?? null,
+              ...{ consolidation, category, item, year: Number(year), value: value * scale },
+              currency: company.MetaData?.CurrentCurrencyCode ?? null,
+            },
+          ]
+        }),
       ),
     ),
   )
 
-/** The interface's rule: the latest year that has a value, of that year the consolidated figure, else the other. */
-export const latestOf = (figures: readonly Figure[]): Figure[] => {
-  const latest = new Map<string, Figure>()
-  for (const one of figures) {
-    const key = `${one.id} ${one.category} ${one.item}`
-    const known = latest.get(key)
-    const isLater = known === undefined || one.year > known.year
-    if (isLater || (one.year === known.year && one.consolidation === 'Consolidated')) latest.set(key, one)
+/** The consolidation that counts in a year, and how long the year was by the statement, the other one, and MetaData. */
+const yearOf = ({ MetaData }: Company, all: readonly Reported[], year: number) => {
+  const own = all.filter((one) => one.year === year)
+  const isGroup = own.some(
+    ({ consolidation, category }) =>
+      consolidation === 'Consolidated' && ['ProfitAndLoss', 'BalanceSheet'].includes(category),
+  )
+  const hasOther = own.some(({ consolidation }) => consolidation === 'Unconsolidated')
+  const lengthOf = (isOwn: (one: Reported) => boolean) =>
+    own.find(
+      (one) => one.item === 'FiscalYearLength' && Number.isInteger(one.value) && one.value > 0 && isOwn(one),
+    )?.value
+  const lastYear = MetaData?.LastFiscalYearEnd
+    ? Number(MetaData.LastFiscalYearEnd.slice(0, 4))
+    : Math.max(...all.map((one) => one.year))
+  const ofLast = (year === lastYear && MetaData?.FiscalYearLength) || null
+  return {
+    preferred: isGroup || !hasOther ? 'Consolidated' : 'Unconsolidated',
+    monthsOf: (consolidation: string): number | null =>
+      lengthOf((one) => one.consolidation === consolidation) ?? lengthOf(() => true) ?? ofLast,
   }
-  return [...latest.values()]
 }
 
+/** Every reported figure, with what its statement says of it. */
+export const figuresOf = (companies: readonly Company[]): Figure[] =>
+  companies.flatMap((company) => {
+    const reported = reportedBy(company)
+    const years = new Map(
+      [...new Set(reported.map(({ year }) => year))].map((year) => [year, yearOf(company, reported, year)]),
+    )
+    return reported.map((one) => ({
+      ...one,
+      months: years.get(one.year)?.monthsOf(one.consolidation) ?? null,
+      isPreferred: years.get(one.year)?.preferred === one.consolidation,
+    }))
+  })
+
+/** The figures of each company's latest preferred statement that has an income statement or a balance sheet, else of the latest one. */
+export const latestOf = (figures: readonly Figure[]): Figure[] =>
+  [...Map.groupBy(figures, ({ id }) => id).values()].flatMap((all) => {
+    const own = all.filter(({ isPreferred }) => isPreferred)
+    const primary = own.filter(({ category }) => ['ProfitAndLoss', 'BalanceSheet'].includes(category))
+    const latest = Math.max(...(primary.length > 0 ? primary : own).map(({ year }) => year))
+    return own.filter(({ year }) => year === latest)
+  })
+
+/** Why two figures do not compare; `undefined` where they do. */
+export const whyNot = (one: Figure, other: Figure | undefined): string | undefined => {
+  if (other === undefined) return 'consolidation differs'
+  if (one.currency !== other.currency) return 'currency differs'
+  return one.months !== null && other.months !== null && one.months !== other.months
+    ? 'length differs'
+    : undefined
+}
+
+/** Growth of the figures that count against the year before of the same consolidation, where the company has a figure then. */
 export const growthOf = (
   figures: readonly Figure[],
   item: string,
-): { id: number; year: number; growth: number | null }[] => {
+): { id: number; year: number; growth: number | null; reason: string | null }[] => {
   const own = figures.filter((one) => one.item === item)
-  const byKey = new Map(own.map((one) => [`${one.id} ${one.consolidation} ${one.year}`, one]))
-  return own.flatMap(({ id, consolidation, year, value }) => {
-    const before = byKey.get(`${id} ${consolidation} ${year - 1}`)
-    if (before === undefined) return []
-    return [{ id, year, growth: before.value === 0 ? null : (value - before.value) / Math.abs(before.value) }]
+  return own.flatMap((one) => {
+    const before = own.filter(({ id, year }) => id === one.id && year === one.year - 1)
+    if (!one.isPreferred || before.length === 0) return []
+    const other = before.find(({ consolidation }) => consolidation === one.consolidation)
+    const reason = whyNot(one, other) ?? (other?.value === 0 ? 'previous value is 0' : null)
+    const growth =
+      reason !== null || other === undefined ? null : (one.value - other.value) / Math.abs(other.value)
+    return [{ id: one.id, year: one.year, growth, reason }]
   })
 }
 

@@ -187,6 +187,41 @@ describe('figures', () => {
     ])
   })
 
+  test('quality_scale notes a wrong scale of the newest year, the first one and two in a row, of three line items at once', async () => {
+    const years = (factors: readonly number[], items: readonly string[]): object => ({
+      Financials: {
+        ProfitAndLoss: Object.fromEntries(
+          items.map((item, no) => [
+            item,
+            Object.fromEntries(factors.map((factor, at) => [2019 + at, (100 + 7 * no + at) * factor])),
+          ]),
+        ),
+      },
+    })
+    const [three, two] = [
+      ['NetSales', 'EBIT', 'GrossProfit'],
+      ['NetSales', 'EBIT'],
+    ]
+    const lake = await openLake('scale', [
+      company(31, 'SE', 'SEK', years([1, 1, 1, 1, 1000], three)),
+      company(32, 'SE', 'SEK', years([1000, 1, 1, 1, 1], three)),
+      company(33, 'SE', 'SEK', years([1, 1000, 1000, 1, 1], three)),
+      company(34, 'SE', 'SEK', years([1000, 1, 1, 1000, 1000, 1], two)),
+      company(35, 'SE', 'SEK', years([1, 1, 1000, 1000, 1000], three)),
+      company(36, 'SE', 'SEK', years([1, 1, 1000, 1, 1], two)),
+    ])
+    const found = await rows(
+      'SELECT internal_id AS id, fiscal_year AS year, severity, count(*) AS n FROM quality_scale GROUP BY ALL ORDER BY ALL',
+      lake,
+    )
+    const of = (id: number, year: number, severity: string, n: number): object => ({ id, year, severity, n })
+    expect(found).toEqual([
+      ...[of(31, 2023, 'note', 3), of(32, 2019, 'note', 3), of(33, 2020, 'note', 3), of(33, 2021, 'note', 3)],
+      of(36, 2021, 'error', 2),
+    ])
+    lake.close()
+  })
+
   test('growth compares years that follow each other, and of a 0 gives none', async () => {
     const sql = "FROM growth('NetSales') WHERE consolidation = 'Consolidated' ORDER BY fiscal_year"
     expect(await rows(`SELECT fiscal_year, previous_value, round(growth, 9) AS growth ${sql}`)).toEqual([
@@ -457,7 +492,7 @@ describe('ownership', () => {
   })
 
   test('ultimate_owners sums over paths, group_of follows majorities and no persons', async () => {
-    expect(await rows('FROM ultimate_owners(100) ORDER BY owner_id')).toEqual([
+    expect(await rows('SELECT * EXCLUDE owner_name FROM ultimate_owners(100) ORDER BY owner_id')).toEqual([
       { owner_id: 901, min_stake: 7, max_stake: 7, paths: 1, level: 1 },
       { owner_id: 902, min_stake: 30, max_stake: 80, paths: 2, level: 3 },
     ])
@@ -466,6 +501,37 @@ describe('ownership', () => {
       { internal_id: 101, level: 0, is_head: true },
       { internal_id: 105, level: 1, is_head: false },
     ])
+  })
+
+  test('groups leave out what a consolidated statement above holds already, and names stand beside owners', async () => {
+    const own = (InternalId: number, owner: number, OwnershipStake: number): object => ({
+      InternalId,
+      Parents: [
+        {
+          ...{ InternalId: owner, Name: `Owner ${owner}`, IsCompany: true },
+          Ownerships: [{ OwnershipStake }],
+        },
+      ],
+    })
+    const alone = { UnconsolidatedFinancials: { ProfitAndLoss: { NetSales: { 2024: 1 } } } }
+    const lake = await openLake(
+      'groups',
+      // 1 consolidates 2, which is alone, and so 3 below it; 4 has a minority; 5 is below one that does not consolidate.
+      [1, 2, 3, 4, 5, 6, 7, 8].map((id) =>
+        company(id, 'SE', 'SEK', [2, 6].includes(id) ? alone : sales({ 2024: 1 })),
+      ),
+      [own(2, 1, 80), own(3, 2, 60), own(4, 1, 50), own(5, 6, 100), own(7, 8, 60), own(8, 7, 60)],
+    )
+    expect(await rows('SELECT internal_id FROM groups ORDER BY 1', lake)).toEqual(
+      [1, 4, 5, 6, 7].map((internal_id) => ({ internal_id })),
+    )
+    expect(await rows('SELECT owner_id, owner_name FROM ultimate_owners(3)', lake)).toEqual([
+      { owner_id: 1, owner_name: 'Company 1' },
+    ])
+    expect(await rows('SELECT owner_name FROM owner_names WHERE owner_id = 6', lake)).toEqual([
+      { owner_name: 'Company 6' },
+    ])
+    lake.close()
   })
 
   test('of several majorities of a company the greatest leads its group: by least, then greatest stake, then the least id', async () => {
@@ -623,7 +689,26 @@ describe('ownership', () => {
     expect(await rows('SELECT person_id, person_name, role FROM board_seats', lake)).toEqual([
       { person_id: 905, person_name: null, role: 'Chair' },
     ])
+    // A history in another record protects 905; who has that history is not protected by it.
+    expect(
+      await rows(
+        'SELECT owner_id, owner_name FROM owner_names WHERE owner_id IN (905, 906) ORDER BY 1',
+        lake,
+      ),
+    ).toEqual([
+      { owner_id: 905, owner_name: null },
+      { owner_id: 906, owner_name: 'Owner 906' },
+    ])
     lake.close()
+  })
+
+  test('owner_names has no name of a protected person, and one of others', async () => {
+    expect(
+      await rows('SELECT owner_id, owner_name FROM owner_names WHERE owner_id IN (901, 902) ORDER BY 1'),
+    ).toEqual([
+      { owner_id: 901, owner_name: 'Owner 901' },
+      { owner_id: 902, owner_name: null },
+    ])
   })
 
   test('people and board_seats mask the protected, and join nobody by name', async () => {

@@ -26,10 +26,12 @@ const MACROS = definitionsFor().filter(({ kind }) => kind !== 'view')
 /** What a macro is called with. */
 const CALLS: Readonly<Record<string, string>> = {
   cagr: "'x', 2020, 2021",
+  figures_in: "'EUR'",
   financials_in: "'EUR'",
   find_company: "'x'",
   group_of: '1',
   growth: "'x'",
+  growth_all: "'x'",
   holdings_of: '[1]',
   ownership_chain: '1, 2',
   peers: '1, 2',
@@ -128,8 +130,11 @@ describe('the columns of the views', () => {
       if (date !== column) expect(types.get(key({ view, column }))).toBe('VARCHAR')
     }
     const heads = own.filter(({ column }) => /^(employees|headcount)/.test(column))
-    expect(heads.map(key)).toEqual(['headcounts.employees', 'headcounts.employees_exact'])
-    expect(heads.map(({ type }) => type)).toEqual(['BIGINT', 'DOUBLE'])
+    expect(heads.map(key)).toEqual([
+      ...['headcounts.employees', 'headcounts.employees_exact'],
+      ...['latest_headcounts.employees', 'latest_headcounts.employees_exact'],
+    ])
+    expect(heads.map(({ type }) => type)).toEqual(['BIGINT', 'DOUBLE', 'BIGINT', 'DOUBLE'])
   })
 })
 

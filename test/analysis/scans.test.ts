@@ -37,10 +37,10 @@ test('of a compacted lake the filters on the views of figures reach the files, a
       const plain = text.replace(/[│┌┐└┘├┤┬┴─\s]+/g, ' ')
       return plain.split('Function:').slice(1)
     })
-    expect(scans).toHaveLength(2)
-    const isNames = (scan: string): boolean => /Projections: internal_id (Filters:|~)/.test(scan)
-    expect(scans.filter(isNames)).toHaveLength(1)
-    return scans.find((scan) => !isNames(scan)) ?? ''
+    // Beside the figures only ids and years are read: names of companies, and the year of the latest statement.
+    const isFigures = (scan: string): boolean => /Projections:[^:]* value/.test(scan)
+    expect(scans.filter(isFigures).length, plan).toBeLessThan(2)
+    return scans.find(isFigures) ?? scans.find((scan) => /consolidation|Filters/.test(scan)) ?? ''
   }
   const latest = await scanOf(
     "SELECT value FROM latest_figures WHERE country_code = 'SE' AND line_item IN ('NetSales', 'EBITDA')",

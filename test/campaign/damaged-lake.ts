@@ -82,7 +82,7 @@ export const makeDamagedLake = async (folder: string): Promise<DamagedLake> => {
     Array.from({ length: 18 }, (_, at) => rich(20 + at)),
   )
   for (const inputs of [['first.jsonl'], ['second.jsonl', 'relations.jsonl']])
-    await convertFiles({ inputs, cwd: folder, again: false, limits: {} }, { lake, limit })
+    await convertFiles({ inputs, cwd: folder, again: false, limits: {} }, { lake, maxQuarantined: limit })
   await addLakeRates(lake, 'currency,year,units_per_usd\nSEK,2023,10.61\nSEK,2024,10.57\n')
   await publish({ lake, formats: ['delta', 'iceberg'], memoryBytes: MEMORY_BYTES })
   const index = await currentIndex({ lake, embedder: await chooseEmbedder({}), memoryBytes: MEMORY_BYTES })

@@ -78,7 +78,7 @@ export const writeManyFiles = async (folder: string, files: number, seed: number
   await writeFile(join(folder, FIRST), textOf([1, 2, 500].map((id) => companyLine(id, {}, 5))))
   const rowsOf = async (name: string, ...inputs: readonly string[]): Promise<Hashes> => {
     const lake = join(folder, name)
-    for (const input of inputs) await runIn(folder, lake, [input], { limit: LIMIT })
+    for (const input of inputs) await runIn(folder, lake, [input], { maxQuarantined: LIMIT })
     return hashLake(lake)
   }
   const alone = await rowsOf('.alone', INPUTS)

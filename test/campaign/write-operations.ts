@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
@@ -50,7 +50,7 @@ const TARGET_BYTES = 16_384
 
 const convert = async (lake: string, { folder }: Inputs, paths: readonly string[], again = false) => {
   const limits = { blockBytes: BLOCK_BYTES }
-  return (await runIn(folder, lake, paths, { limits, limit: LIMIT, again })).summary
+  return (await runIn(folder, lake, paths, { limits, maxQuarantined: LIMIT, again })).summary
 }
 
 /** The records by the bytes of their files, whatever the run is called. */
@@ -166,7 +166,7 @@ const OPERATIONS = {
   },
   compact: {
     base: twoRuns,
-    run: (lake) => compactLake({ lake, targetBytes: TARGET_BYTES }),
+    run: (lake) => compact({ lake, targetBytes: TARGET_BYTES }),
     state: recordsOf,
     rows: rowsOf,
   },
@@ -221,7 +221,7 @@ const OPERATIONS = {
   gc: {
     base: async (lake, inputs) => {
       await twoRuns(lake, inputs)
-      await compactLake({ lake, targetBytes: TARGET_BYTES })
+      await compact({ lake, targetBytes: TARGET_BYTES })
       await deadRun(lake, ['a', 'b'])
     },
     run: (lake) => removeGarbage({ lake, now: new Date(), keep: 1 }),

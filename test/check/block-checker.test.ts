@@ -42,7 +42,7 @@ const shown = ({ bytes }: Block, { parts, release: _, ...checked }: HeldBlock): 
   ...checked,
   parts: parts.map((part) => {
     const { rows, members } = part
-    const { columns } = financialsTable(part, bytes)
+    const { columns } = financialsTable({ part, bytes, odd: undefined })
     const nameAt = (column: number, code: number | undefined): string => {
       const type = columns[column]?.type
       return typeof type === 'object' && 'textOf' in type && code !== undefined ? type.textOf(code) : ''

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { durationOf } from '../../src/cli/options/options.ts'
 import { queryLake } from '../run/batch-bench.ts'
 import {
   type FakeCompany,
@@ -244,12 +243,6 @@ test('pull refuses what cannot be meant, and says what is wanted', async () => {
   expect(errorCode(noToken)).toBe('TOKEN_MISSING')
   const noUrl = await one.run([...pull, ...SEARCH], { cwd: one.folder, env: { FIRMLAKE_URL: '' } })
   expect([noUrl.code, errorCode(noUrl)]).toEqual([2, 'USAGE'])
-})
-
-test('durationOf reads times with a unit', () => {
-  const read = durationOf('--max-wait')
-  expect(['500ms', '90s', '15m', '1.5h'].map(read)).toEqual([500, 90_000, 900_000, 5_400_000])
-  expect(() => read('15')).toThrow('--max-wait "15"')
 })
 
 test('pull asks the service for any country, says that nothing was found, and exits with 1 where that is not enough', async () => {

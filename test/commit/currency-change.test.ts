@@ -26,7 +26,7 @@ test('pull in another currency than the last pull of the search is refused befor
     lake: one.lake,
     service: one.service,
     concurrency: 1,
-    limit: { kind: 'count', lines: 0 },
+    maxQuarantined: { kind: 'count', lines: 0 },
   } as const
   await expect(syncSearch(one.fake.url, { search: SWEDEN }, call)).rejects.toMatchObject({
     code: 'CURRENCY_CHANGED',

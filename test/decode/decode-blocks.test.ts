@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MAX_EMPTY_STREAMS } from '../../src/core/decode-limits.ts'
 import { ToolkitError } from '../../src/core/errors.ts'
 import { decodeBlocks } from '../../src/decode/decode-blocks.ts'
-import { MAX_EMPTY_STREAMS } from '../../src/decode/decode-limits.ts'
 import { blocksOf, COMPRESS, COMPRESSED, chunksAt, collect, TRICKY, textOf } from './byte-sources.ts'
 
 const TEXT = TRICKY.subarray(3).toString()

@@ -1,12 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DOCUMENTS } from '../../docs/generate.ts'
+import { DOCUMENTS, INTERFACES } from '../../docs/generate.ts'
 import { llmsText } from '../../docs/llms-text.ts'
 import { newProgram } from '../../src/cli/new-program.ts'
 import { ERROR_CODES } from '../../src/core/errors.ts'
 
 const DOCS = join(import.meta.dirname, '../../docs')
+
+test('src/options/interfaces.ts is what the tables of options and of the lake say', () => {
+  expect(readFileSync(join(DOCS, '../src/options/interfaces.ts'), 'utf8')).toBe(INTERFACES)
+})
 
 test.each(Object.keys(DOCUMENTS))('docs/reference/%s is what the declarations say', (name) => {
   expect(readFileSync(join(DOCS, 'reference', name), 'utf8')).toBe(DOCUMENTS[name])

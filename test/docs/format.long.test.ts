@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { PULL_ENTRY, RUN_FILE } from '../../src/manifest/form/entry-form.ts'
 import { FORMAT, isRoot, lineToPartition, PART_REF, VERSION_FILE } from '../../src/manifest/form/root-form.ts'
@@ -73,7 +73,7 @@ test('the page names the format, and every field of a lake', async () => {
   const folder = await temporaryFolder()
   const lake = join(folder, 'lake')
   for (const seed of [3, 4]) await loadSample(folder, { companies: 20, seed })
-  await compactLake({ lake })
+  await compact({ lake })
   await loadSample(folder, { companies: 20, seed: 5 })
   const [first = ''] = await queryLake(lake, 'SELECT internal_id FROM companies ORDER BY ALL LIMIT 1')
   await forget({ lake, companies: [BigInt(String(first))] })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { LIMITS } from '../../src/contract/limits.ts'
-import { SERVER_LIMITS } from '../../src/server/access/server-limits.ts'
+import { SERVER_LIMITS } from '../../src/core/server-limits.ts'
 import { readPage } from '../support/page.ts'
 
 const seconds = (ms: number): string => `${ms / 1000} s`

@@ -1,11 +1,11 @@
 /** A process that compacts a lake and prints each event's kind. Arguments: lake, target size. */
 
 import { writeSync } from 'node:fs'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 
 const [lake = '', targetBytes = ''] = process.argv.slice(2)
 
-const { kind } = await compactLake({
+const { kind } = await compact({
   lake,
   targetBytes: Number(targetBytes),
   // Not through a stream: what was printed before a kill must have arrived.

@@ -13,7 +13,7 @@ let seen = 0
 
 await runIn(process.cwd(), lake, inputs, {
   limits: { blockBytes: Number(blockBytes) },
-  limit: { kind: 'share', share: 0.5 },
+  maxQuarantined: { kind: 'share', share: 0.5 },
   // Not through a stream: what was printed before a kill must have arrived.
   onEvent: ({ kind }) => {
     writeSync(1, `${kind}\n`)

@@ -1,7 +1,7 @@
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { convertFiles } from '../../src/jobs/convert/convert.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
@@ -30,7 +30,7 @@ let undisturbed: Pick<Outcome, 'workMs' | 'commitMs'>
 
 const load = async (lake: string, paths: readonly string[], again = false): Promise<void> => {
   const plan = { inputs: paths, cwd: batches.folder, again, limits: {} }
-  await convertFiles(plan, { lake, limit: HALF })
+  await convertFiles(plan, { lake, maxQuarantined: HALF })
 }
 
 const currentHashes = async (lake: string): Promise<object> =>
@@ -74,7 +74,7 @@ test(`a compaction killed at ${KILLS} random moments leaves the lake as it was o
       expect(await verify(lake), where).toMatchObject({ problems: [], notes: [] })
     }
     const last = (await readSnapshot(lake)).snapshot
-    expect((await compactLake({ lake, targetBytes: TARGET_BYTES })).snapshot, where).toBe(3)
+    expect((await compact({ lake, targetBytes: TARGET_BYTES })).snapshot, where).toBe(3)
     expect([2, 3], where).toContain(last)
     expect(await readdir(join(lake, '_runs')), where).toEqual([])
     await load(lake, batches.paths)
@@ -94,13 +94,13 @@ test.for([0, 50, 100])(
     await cp(base, lake, { recursive: true })
     const filler = await leaveRoom(disk, kib * KIB)
     const before = await hashLake(lake)
-    await expect(compactLake({ lake, targetBytes: TARGET_BYTES })).rejects.toMatchObject({
+    await expect(compact({ lake, targetBytes: TARGET_BYTES })).rejects.toMatchObject({
       code: 'DISK_FULL',
     })
     expect(await hashLake(lake)).toEqual(before)
     expect((await verify(lake)).problems).toEqual([])
     await rm(filler)
-    expect((await compactLake({ lake, targetBytes: TARGET_BYTES })).kind).toBe('compacted')
+    expect((await compact({ lake, targetBytes: TARGET_BYTES })).kind).toBe('compacted')
     expect(await currentHashes(lake)).toEqual(hashes)
     expect(await verify(lake)).toMatchObject({ problems: [], notes: [] })
     expect(await readdir(join(lake, '_runs'))).toEqual([])

@@ -18,7 +18,7 @@ let counter: RowCounter
 beforeAll(async () => {
   batches = await writeBatches({ companies: 60, files: 2 })
   lake = join(batches.folder, '.lake')
-  const options = { limits: { blockBytes: 100_000 }, limit: { kind: 'share', share: 0.5 } } as const
+  const options = { limits: { blockBytes: 100_000 }, maxQuarantined: { kind: 'share', share: 0.5 } } as const
   await runIn(batches.folder, lake, batches.paths.slice(0, 3), options)
   await runIn(batches.folder, lake, batches.paths, options)
   counter = await openRowCounter()

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { DEFAULT_MEMORY_BYTES } from '../../src/core/memory-shares.ts'
 import { inLake, snapshotPath } from '../../src/lake/files/layout.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../src/run/memory-shares.ts'
 import { companyLine, openBench } from '../run/batch-bench.ts'
 import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

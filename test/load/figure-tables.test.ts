@@ -7,7 +7,8 @@ import { CONSOLIDATIONS } from '../../src/contract/dictionaries.ts'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
 import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
-import { employeesTable, financialsTable } from '../../src/load/figure-tables.ts'
+import { employeesTable, type FigurePart, financialsTable } from '../../src/load/figure-tables.ts'
+import { oddValuesOf } from '../../src/load/row-table.ts'
 import { newSeenSets } from '../../src/rows/seen-sets.ts'
 import { seededRandom } from '../manifest/damage.ts'
 import { exactProduct } from '../support/exact-product.ts'
@@ -38,6 +39,8 @@ interface Company {
   readonly country: string | null
   readonly currency: string
   readonly scale: keyof typeof SCALES
+  /** What MetaData says of the last fiscal year. */
+  readonly last: { readonly months?: number; readonly end?: string }
   readonly statements: Readonly<Record<string, Statement>>
   readonly headcounts: Readonly<Record<string, Series>>
 }
@@ -60,10 +63,22 @@ const companiesOf = ({ companies, seed, longNames }: Made): Company[] => {
     ])
   const series = (most: number): Series =>
     Object.fromEntries(Array.from({ length: Math.floor(next() * most) }, (_, at) => [1985 + at, figure()]))
+  const lengths = (most: number): Series =>
+    Object.fromEntries(
+      Array.from({ length: Math.floor(next() * most) }, (_, at) => [
+        1985 + 2 * at,
+        pick(['12', '12', '18', '6', '12.0', '12.5', '0', 'null', '-3']),
+      ]),
+    )
+  const sparse = (): Statement => ({
+    KeyFinancialRatio: { EquityRatio: series(5) },
+    OtherFinancialItems: { FiscalYearLength: lengths(4) },
+  })
   const statement = (at: number): Statement => ({
     ProfitAndLoss: { NetSales: series(30), 'Odd "item" \u00e5': series(3), EBIT: series(2) },
     BalanceSheet: { TotalAssets: series(9), ShareCapital: series(1) },
     KeyFinancialRatio: { EquityRatio: series(5) },
+    OtherFinancialItems: { FiscalYearLength: lengths(8) },
     ...(longNames !== undefined && { [`${longNames}${at}`]: { NetSales: series(3), [`I${at}`]: series(3) } }),
   })
   return Array.from({ length: companies }, (_, at) => ({
@@ -71,8 +86,14 @@ const companiesOf = ({ companies, seed, longNames }: Made): Company[] => {
     country: next() < 0.9 ? pick(['SE', 'NO', 'X"Y']) : null,
     currency: pick(['SEK', 'EUR']),
     scale: pick(['None', 'Thousands', 'Millions'] as const),
+    last: {
+      ...(next() < 0.8 && { months: pick([12, 18, 6, 0]) }),
+      ...(next() < 0.8 && {
+        end: pick(['1990-12-31T00:00:00', '1987-06-30T00:00:00+02:00', '1988-01-31', '0001-01-01T00:00:00']),
+      }),
+    },
     statements: {
-      ...(next() < 0.9 && { Consolidated: statement(at) }),
+      ...(next() < 0.9 && { Consolidated: next() < 0.8 ? statement(at) : sparse() }),
       ...(next() < 0.5 && { Unconsolidated: statement(at) }),
     },
     headcounts: {
@@ -89,10 +110,16 @@ const mapText = <T>(map: Readonly<Record<string, T>>, textOf: (value: T) => stri
   objectText(Object.entries(map).map(([name, value]) => [name, textOf(value)]))
 const seriesText = (series: Series): string => mapText(series, (text) => text)
 
-const lineOf = ({ id, country, currency, scale, statements, headcounts }: Company): string =>
+const lineOf = ({ id, country, currency, scale, last, statements, headcounts }: Company): string =>
   objectText([
     ['BasicDetails', JSON.stringify({ InternalId: id, ...(country !== null && { CountryCode: country }) })],
-    ['MetaData', JSON.stringify({ CurrentCurrencyCode: currency, FinancialFigureScale: scale })],
+    [
+      'MetaData',
+      JSON.stringify({
+        ...{ CurrentCurrencyCode: currency, FinancialFigureScale: scale },
+        ...{ FiscalYearLength: last.months, LastFiscalYearEnd: last.end },
+      }),
+    ],
     ...CONSOLIDATIONS.flatMap(({ name, field }): [string, string][] => {
       const statement = statements[name]
       return statement ? [[field, mapText(statement, (items) => mapText(items, seriesText))]] : []
@@ -114,8 +141,69 @@ const figuresOf = (series: Series): { readonly year: number; readonly text: stri
     json === 'null' ? [] : [{ year: Number(year), text: json.replaceAll('"', '') }],
   )
 
-const financialsOf = ({ id, country, currency, scale, statements }: Company): Row[] =>
-  Object.entries(statements).flatMap(([consolidation, statement]) =>
+/** What a company's record says of its statements, by consolidation. */
+interface Stated {
+  readonly years: ReadonlySet<number>
+  /** Of an income statement or a balance sheet. */
+  readonly primary: ReadonlySet<number>
+  readonly months: ReadonlyMap<number, number>
+  readonly headcounts: ReadonlySet<number>
+}
+
+const yearsOf = (series: readonly Series[]): ReadonlySet<number> =>
+  new Set(series.flatMap(figuresOf).map(({ year }) => year))
+
+const statedOf = ({ statements, headcounts }: Company, name: string): Stated => {
+  const statement = statements[name] ?? {}
+  const seriesOf = (categories: readonly string[]): readonly Series[] =>
+    categories.flatMap((category) => Object.values(statement[category] ?? {}))
+  const lengths = figuresOf(statement.OtherFinancialItems?.FiscalYearLength ?? {})
+  return {
+    years: yearsOf(seriesOf(Object.keys(statement))),
+    primary: yearsOf(seriesOf(['ProfitAndLoss', 'BalanceSheet'])),
+    months: new Map(
+      lengths
+        .map(({ year, text }) => [year, Number(text)] as const)
+        .filter(([, months]) => Number.isInteger(months) && months > 0),
+    ),
+    headcounts: yearsOf([headcounts[name] ?? {}]),
+  }
+}
+
+/** The rules of statements, as functions of a year. */
+const rulesOf = (company: Company) => {
+  const [group, own] = CONSOLIDATIONS.map(({ name }) => statedOf(company, name)) as [Stated, Stated]
+  const { months, end } = company.last
+  const hasEnd = end !== undefined && !end.startsWith('0001')
+  const all = [...group.years, ...own.years]
+  const lastYear = hasEnd
+    ? Number(end.slice(0, 4))
+    : all.reduce((most, year) => Math.max(most, year), Number.NEGATIVE_INFINITY)
+  const preferred = (year: number): string => {
+    if (group.primary.has(year)) return 'Consolidated'
+    if (own.years.has(year)) return 'Unconsolidated'
+    return 'Consolidated'
+  }
+  return {
+    preferred,
+    months: (consolidation: string, year: number): number | null => {
+      const [first, other] = consolidation === 'Consolidated' ? [group, own] : [own, group]
+      const ofLast = months !== undefined && months > 0 && year === lastYear ? months : null
+      return first.months.get(year) ?? other.months.get(year) ?? ofLast
+    },
+    preferredHeadcount: (year: number): string => {
+      const name = preferred(year)
+      const [of, other] = name === 'Consolidated' ? [group, own] : [own, group]
+      if (of.headcounts.has(year) || !other.headcounts.has(year)) return name
+      return name === 'Consolidated' ? 'Unconsolidated' : 'Consolidated'
+    },
+  }
+}
+
+const financialsOf = (company: Company): Row[] => {
+  const { id, country, currency, scale, statements } = company
+  const rules = rulesOf(company)
+  return Object.entries(statements).flatMap(([consolidation, statement]) =>
     Object.entries(statement).flatMap(([category, items]) =>
       Object.entries(items).flatMap(([item, series]) => {
         const unit = LINE_ITEMS.find((one) => one.category === category && one.lineItem === item)?.unit
@@ -127,19 +215,26 @@ const financialsOf = ({ id, country, currency, scale, statements }: Company): Ro
             ...{ internal_id: String(id), country_code: country, consolidation, category, line_item: item },
             ...{ fiscal_year: year, value, currency: isMoney ? currency : null },
             reported: value / 10 ** power === Number(text) ? null : Number(text),
+            months: rules.months(consolidation, year),
+            is_preferred: rules.preferred(year) === consolidation,
           }
         })
       }),
     ),
   )
+}
 
-const employeesOf = ({ id, country, headcounts }: Company): Row[] =>
-  Object.entries(headcounts).flatMap(([consolidation, series]) =>
+const employeesOf = (company: Company): Row[] => {
+  const { id, country, headcounts } = company
+  const rules = rulesOf(company)
+  return Object.entries(headcounts).flatMap(([consolidation, series]) =>
     figuresOf(series).map(({ year, text }) => ({
       ...{ internal_id: String(id), country_code: country, consolidation, fiscal_year: year },
       employees: Number(text),
+      is_preferred: rules.preferredHeadcount(year) === consolidation,
     })),
   )
+}
 
 const partsOf = (
   companies: readonly Company[],
@@ -158,13 +253,18 @@ const TABLES = {
   employees: [employeesTable, employeesOf],
 } as const
 
+const figurePart = async (part: CheckedPart, bytes: Buffer): Promise<FigurePart> => ({
+  ...{ part, bytes },
+  odd: await oddValuesOf(engine, part.rows, bytes),
+})
+
 /** Rows of a table of a part. */
 const rowsOf = async (
   table: keyof typeof TABLES,
   part: CheckedPart,
   bytes: Buffer,
 ): Promise<readonly Row[]> => {
-  const { from, remove } = await engine.addTable(TABLES[table][0](part, bytes))
+  const { from, remove } = await engine.addTable(TABLES[table][0](await figurePart(part, bytes)))
   const rows = await session.rows(`FROM ${from}`)
   remove()
   return rows.map((row) => ({ ...row, internal_id: String(row.internal_id) }))
@@ -234,7 +334,13 @@ test('tables give series of any length, in as many chunks as these need', async 
   const years = (most: number, base: number): Series =>
     Object.fromEntries(Array.from({ length: most }, (_, at) => [1000 + at, String(base + at)]))
   const company: Omit<Company, 'id'> = {
-    ...{ country: 'SE', currency: 'SEK', scale: 'None', headcounts: { Consolidated: years(3000, 1) } },
+    ...{
+      country: 'SE',
+      currency: 'SEK',
+      scale: 'None',
+      last: {},
+      headcounts: { Consolidated: years(3000, 1) },
+    },
     statements: {
       Consolidated: { BalanceSheet: { TotalAssets: years(9000, 5), CashAndBankBalances: years(1, 7) } },
     },
@@ -249,7 +355,7 @@ test('tables give series of any length, in as many chunks as these need', async 
   const [part] = parts
   if (part === undefined) throw new Error('No part')
   for (const [table, [tableOf, expectedOf]] of Object.entries(TABLES)) {
-    const { from, remove } = await engine.addTable(tableOf(part, bytes))
+    const { from, remove } = await engine.addTable(tableOf(await figurePart(part, bytes)))
     const value = table === 'financials' ? 'value' : table
     const [sums] = await session.rows(
       `SELECT count(*)::DOUBLE AS n, sum(${value}) AS s, sum(${value} * internal_id) AS i, sum(${value} * fiscal_year) AS y FROM ${from}`,
@@ -282,6 +388,7 @@ test('files of figures have their types, field ids, and filters of ids', async (
     { type: 'INT64', logical: 'INT_64' },
     { type: 'BYTE_ARRAY', logical: 'UTF8' },
   ]
+  const yes = { type: 'BOOLEAN', logical: null }
   const [year, double] = [
     { type: 'INT32', logical: 'INT_16' },
     { type: 'DOUBLE', logical: null },
@@ -296,6 +403,8 @@ test('files of figures have their types, field ids, and filters of ids', async (
     { name: 'value', ...double, id: 9 },
     { name: 'currency', ...text, id: 10 },
     { name: 'reported', ...double, id: 11 },
+    { name: 'months', ...year, id: 15 },
+    { name: 'is_preferred', ...yes, id: 16 },
   ])
   expect(await schemaOf('employees')).toEqual([
     { name: 'internal_id', ...long, id: 3 },
@@ -303,6 +412,7 @@ test('files of figures have their types, field ids, and filters of ids', async (
     { name: 'consolidation', ...text, id: 5 },
     { name: 'fiscal_year', ...year, id: 6 },
     { name: 'employees', ...double, id: 7 },
+    { name: 'is_preferred', ...yes, id: 11 },
   ])
   for (const table of ['financials', 'employees']) {
     const excludes = async (id: number): Promise<boolean> => {

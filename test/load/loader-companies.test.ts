@@ -131,10 +131,10 @@ describe('load writes financials', () => {
       category: 'CashFlow',
       line_item: 'NetChangeInCash',
     }
-    const year = { fiscal_year: 2020, currency: 'EUR', reported: null }
+    const year = { fiscal_year: 2020, currency: 'EUR', reported: null, months: null }
     expect(await lake.rows('financials')).toEqual([
-      { ...common, consolidation: 'Consolidated', ...year, value: 1 },
-      { ...common, consolidation: 'Unconsolidated', ...year, value: -1 },
+      { ...common, consolidation: 'Consolidated', ...year, value: 1, is_preferred: false },
+      { ...common, consolidation: 'Unconsolidated', ...year, value: -1, is_preferred: true },
     ])
   })
 
@@ -189,10 +189,10 @@ describe('load writes financials', () => {
     )
     const unknown = (await lake.rows('line_items')).filter(({ unit }) => unit === 'unknown')
     expect(unknown).toEqual([
-      { category: '', line_item: '', unit: 'unknown', scaled: false },
-      { category: 'BalanceSheet', line_item: 'NetSales', unit: 'unknown', scaled: false },
-      { category: 'Strange', line_item: 'TotalAssets', unit: 'unknown', scaled: false },
-      { category: 'Strange', line_item: "it's", unit: 'unknown', scaled: false },
+      { category: '', line_item: '', unit: 'unknown', scaled: false, kind: 'unknown' },
+      { category: 'BalanceSheet', line_item: 'NetSales', unit: 'unknown', scaled: false, kind: 'unknown' },
+      { category: 'Strange', line_item: 'TotalAssets', unit: 'unknown', scaled: false, kind: 'unknown' },
+      { category: 'Strange', line_item: "it's", unit: 'unknown', scaled: false, kind: 'unknown' },
     ])
     expect(lake.drift).toEqual([
       { kind: 'line-item', name: 'Strange.TotalAssets', records: 2 },
@@ -254,12 +254,14 @@ test('load writes line_items with every item of the contract', async () => {
     category: 'KeyFinancialRatio',
     line_item: 'EPS',
     unit: 'per share',
+    kind: 'flow',
     scaled: false,
   })
   expect(rows).toContainEqual({
     category: 'BalanceSheet',
     line_item: 'Inventories',
     unit: 'amount',
+    kind: 'stock',
     scaled: true,
   })
 })
@@ -271,9 +273,9 @@ test('load writes employees of both consolidations, zero included', async () => 
   })
   const common = { internal_id: '1', country_code: 'NO' }
   expect(await lake.rows('employees')).toEqual([
-    { ...common, consolidation: 'Consolidated', fiscal_year: 2022, employees: 0 },
-    { ...common, consolidation: 'Consolidated', fiscal_year: 2023, employees: 10.5 },
-    { ...common, consolidation: 'Unconsolidated', fiscal_year: 2023, employees: 4 },
+    { ...common, consolidation: 'Consolidated', fiscal_year: 2022, employees: 0, is_preferred: true },
+    { ...common, consolidation: 'Consolidated', fiscal_year: 2023, employees: 10.5, is_preferred: true },
+    { ...common, consolidation: 'Unconsolidated', fiscal_year: 2023, employees: 4, is_preferred: false },
   ])
 })
 

@@ -4,7 +4,7 @@ import { filterById, type RecordFilter } from '../../src/load/record-filter.ts'
 import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const ANY = { limit: { kind: 'share', share: 1 } } as const
+const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
 const odd = filterById((id) => id % 2n === 1n)
 const belowFive: RecordFilter = filterById((id) => id < 5n)
 const idsOf = async (bench: Bench, table: string): Promise<unknown> =>

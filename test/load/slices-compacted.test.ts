@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/restore/slices.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await one.write('companies', ids.map(line))
   await one.write('relations', ids.map(relationsLine))
   await one.run(['companies', 'relations'])
-  await compactLake({ lake: one.lake, targetBytes: 6 * 1024 })
+  await compact({ lake: one.lake, targetBytes: 6 * 1024 })
   await one.write('late', ids.slice(0, LATE).map(line))
   await one.run(['late'])
 }, 240_000)

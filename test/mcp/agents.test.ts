@@ -103,8 +103,8 @@ test('lake_status has the newest snapshot in numbers', async () => {
     snapshot: 2,
     runs: 2,
     contents: [
-      { content: 'companies', records: 6 },
-      { content: 'relations', records: 4 },
+      { content: 'companies', current: 5, versions: 6 },
+      { content: 'relations', current: 4, versions: 4 },
     ],
     unfinished: [],
   })
@@ -290,6 +290,14 @@ test('query answers with rows as lists, with all digits of numbers, and an error
   const wrong = await agents.call('query', { sql: 'SELECT nosuch FROM companies' })
   expect(wrong.isError).toBe(true)
   expect(wrong.text).toMatch(/^QUERY_FAILED: .*nosuch/)
+})
+
+test('query has notes on a sum over currencies, unless they are off', async () => {
+  const sql = 'SELECT sum(value) FROM financials'
+  expect(await agents.data('query', { sql })).toHaveProperty('notes', [expect.stringMatching(/^adds /)])
+  const quiet = await openAgents(lake, { notes: false })
+  expect(await quiet.data('query', { sql })).not.toHaveProperty('notes')
+  await quiet.close()
 })
 
 const filesOf = async (): Promise<string[]> => (await readdir(folder, { recursive: true })).sort()

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
@@ -119,7 +119,7 @@ test('published versions say of their loads what the views say, after restatemen
   await expectAsViews(lake, 'after two runs')
   expect((await ofDelta(lake, 'companies')).map(([, , snapshot]) => snapshot)).toEqual([1, 2])
 
-  await compactLake({ lake })
+  await compact({ lake })
   await publishBoth(lake)
   await expectAsViews(lake, 'after a compaction')
   // The views begin there, and so do these.
@@ -173,7 +173,7 @@ test('a version is the number of its partition in the manifest: given once, neve
   // A load that is committed while the compaction works counts as later.
   const late = join(folder, 'late.jsonl')
   await writeFile(late, `${companyLine(900_001)}\n`)
-  await compactLake({
+  await compact({
     lake,
     onEvent: ({ kind }) => {
       if (kind !== 'started') return

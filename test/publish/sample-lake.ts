@@ -10,7 +10,8 @@ import type { Content } from '../../src/contract/objects.ts'
 import type { Snapshot } from '../../src/core/partition.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { ensureRecord, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
-import { type PublishOptions, type PublishSummary, publish } from '../../src/targets/publish.ts'
+import type { PublishOptions } from '../../src/options/interfaces.ts'
+import { type PublishSummary, publish } from '../../src/targets/publish.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
 import { companyLine, openBench, runIn } from '../run/batch-bench.ts'
 
@@ -39,7 +40,11 @@ export const loadSample = async (
   await writeSample(batches, { companies, seed, files: 1, small: true, awkward: 0.1, content }, 1)
   const names = (await readdir(batches)).filter((name) => name.endsWith('.br'))
   // Other records of the same companies may have their figures in another currency.
-  const options = { limit: { kind: 'share', share: 0.5 }, changeCurrency: true, asOf: 'now' } as const
+  const options = {
+    maxQuarantined: { kind: 'share', share: 0.5 },
+    changeCurrency: true,
+    asOf: 'now',
+  } as const
   await runIn(batches, join(folder, 'lake'), names, options)
 }
 

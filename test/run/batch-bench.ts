@@ -86,7 +86,7 @@ export const runIn = async (
     { inputs, cwd, again, limits, asOf, ...(content !== undefined && { content }) },
     {
       lake,
-      limit: { kind: 'count', lines: 0 },
+      maxQuarantined: { kind: 'count', lines: 0 },
       ...rest,
       onEvent: (event) => {
         events.push(event)

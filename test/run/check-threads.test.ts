@@ -11,7 +11,7 @@ test('a run with more threads that check than cores, many blocks and bad lines g
   await write('c.jsonl', [relationsLine(1), relationsLine(2)])
   await write('d.jsonl', [])
   const inputs = ['a.jsonl.br', 'b.jsonl', 'c.jsonl', 'd.jsonl']
-  const options = { limits: { blockBytes: 2000 }, limit: { kind: 'count', lines: 5 } } as const
+  const options = { limits: { blockBytes: 2000 }, maxQuarantined: { kind: 'count', lines: 5 } } as const
   const lakes = await Promise.all(
     [0, 3].map(async (checkThreads) => {
       const lake = join(folder, `lake-${checkThreads}`)

@@ -3,7 +3,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseQuarantineLimit } from '../../src/commit/quarantine-limit.ts'
 import { type SeenRun, seeRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../src/run/commit-loaded.ts'
@@ -20,7 +19,7 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 /** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> =>
   withTools({ run, scratch: await temporaryFolder() }, { limits: {} }, { lake, threads: 1 }, async (tools) =>
-    commitLoaded(tools, await seen(lake, run), { limit: parseQuarantineLimit('50%'), attempt }),
+    commitLoaded(tools, await seen(lake, run), { maxQuarantined: { kind: 'share', share: 0.5 }, attempt }),
   )
 
 const INPUTS = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'twin.jsonl', 'bad.jsonl.br']
@@ -40,7 +39,7 @@ const OPTIONS = { limits: { blockBytes: 4000 }, skipBadFiles: true, threads: 2 }
 
 test('a run is committed by what is stored of it alone, with the same result as in one go', async () => {
   const [whole, parted] = [await benchWithFiles(), await benchWithFiles()]
-  const { summary } = await whole.run(INPUTS, { ...OPTIONS, limit: { kind: 'count', lines: 1 } })
+  const { summary } = await whole.run(INPUTS, { ...OPTIONS, maxQuarantined: { kind: 'count', lines: 1 } })
   await expect(parted.run(INPUTS, OPTIONS)).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
   const [run = ''] = await listRunIds(parted.lake)
   for (const name of INPUTS) await rm(join(parted.folder, name))

@@ -86,7 +86,13 @@ test('a sync that was committed and then killed fetches nothing again', async ()
     syncSearch(
       one.fake.url,
       { search: SWEDEN },
-      { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 }, onEvent },
+      {
+        lake: one.lake,
+        service: one.service,
+        concurrency: 2,
+        maxQuarantined: { kind: 'count', lines: 0 },
+        onEvent,
+      },
     )
   await stoppedBehindCommit(one.lake, sync)
   expect(await sync()).toMatchObject({ fetched: 0, summary: { partitions: [] } })
@@ -209,7 +215,7 @@ test('batch files that came or changed behind a kill are loaded by the same --ag
   const lake = join(await temporaryFolder(), 'lake')
   const all = (onEvent?: (event: RunEvent) => void) =>
     pullBatches(offered.url, { kind: 'all' }, true, {
-      ...{ lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 }, onEvent },
+      ...{ lake, service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 }, onEvent },
     })
   const companiesOf = async (run: string | undefined) =>
     (
@@ -275,7 +281,13 @@ test.each([
   ]
   const load = (some: readonly LoadPart[], onEvent?: (event: RunEvent) => void) => {
     const { lake, service } = one
-    return loadTogether(some, { lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 }, onEvent })
+    return loadTogether(some, {
+      lake,
+      service,
+      concurrency: 2,
+      maxQuarantined: { kind: 'count', lines: 0 },
+      onEvent,
+    })
   }
   let first: readonly PartOutcome[] = []
   const run = await stoppedBehindCommit(one.lake, async (onEvent) => {
@@ -307,7 +319,7 @@ test.each<[string, string, number]>([
         lake: one.lake,
         service: one.service,
         concurrency: 2,
-        limit: { kind: 'count', lines: 0 },
+        maxQuarantined: { kind: 'count', lines: 0 },
         onEvent,
       },
     })

@@ -52,7 +52,7 @@ test('convert sets a bad record of a page aside with its number and its place in
   const bad = '{"BasicDetails":{"InternalId":\n"none"}}'
   const text = `{"Companies":[\n  ${companyLine(1)},\n  ${bad},\n  ${companyLine(3)}\n]}`
   await one.write('saved.json', Buffer.from(text))
-  await one.run(['saved.json'], { limit: { kind: 'count', lines: 1 } })
+  await one.run(['saved.json'], { maxQuarantined: { kind: 'count', lines: 1 } })
   expect(await one.query('SELECT line, byte_offset, size_bytes, code FROM quarantine')).toEqual([
     [2, text.indexOf(bad), bad.length, 'ID_NOT_WHOLE'],
   ])

@@ -82,7 +82,7 @@ test('convert tells companies from relations by the records, else by the name', 
   await one.write('b.jsonl', ['[]', companyLine(2)])
   await one.write('relations-of-friday.jsonl', ['no JSON'])
   const { summary } = await one.run(['a.jsonl', 'b.jsonl', 'relations-of-friday.jsonl'], {
-    limit: { kind: 'count', lines: 3 },
+    maxQuarantined: { kind: 'count', lines: 3 },
   })
   expect(summary.partitions.map(({ content, counts }) => [content, counts.records])).toEqual([
     ['relations', 1],
@@ -94,7 +94,10 @@ test('convert tells companies from relations by the records, else by the name', 
 test('convert takes the content it is given, and quarantines what does not fit', async () => {
   const one = await bench()
   await one.write('a.jsonl', [relationsLine(1), companyLine(2)])
-  const { summary } = await one.run(['a.jsonl'], { content: 'companies', limit: { kind: 'count', lines: 1 } })
+  const { summary } = await one.run(['a.jsonl'], {
+    content: 'companies',
+    maxQuarantined: { kind: 'count', lines: 1 },
+  })
   expect(summary.partitions[0]?.counts).toMatchObject({ records: 1, quarantined: 1 })
   expect(await ids(one)).toEqual([2])
 })
@@ -116,7 +119,7 @@ test('convert cuts a file into blocks whose counts, places and ranges are true',
   const all = [...lines.slice(0, 15), '', ...lines.slice(15, 30), '{"bad"', ...lines.slice(30)]
   const text = textOf(all)
   await one.write('a.jsonl.gz', text, 'gzip')
-  await one.run(['a.jsonl.gz'], { limits: { blockBytes: 2000 }, limit: { kind: 'count', lines: 1 } })
+  await one.run(['a.jsonl.gz'], { limits: { blockBytes: 2000 }, maxQuarantined: { kind: 'count', lines: 1 } })
   const { partitions } = await one.snapshot()
   expect(partitions.length).toBeGreaterThan(3)
   expect(partitions.map(({ source }) => source.block)).toEqual(partitions.map((_, at) => at))
@@ -242,7 +245,7 @@ const runStream = async (
   const limits = { maxLineBytes: 1e6, maxRatio: 250, maxDepth: 256, blockBytes: 2000 }
   const plan: RunPlan = { jobs: [{ kind: 'convert', inputs: ['-'], cwd: '' }], again, limits }
   return withRun({ lake, plan, fresh: true }, (run) =>
-    loadIntoLake(run, [{ sources: [source] }], { lake, limit: { kind: 'count', lines: badLines } }),
+    loadIntoLake(run, [{ sources: [source] }], { lake, maxQuarantined: { kind: 'count', lines: badLines } }),
   )
 }
 
@@ -275,7 +278,8 @@ test('convert gives two streams, and the same bytes loaded once more, partition 
   const bad = (id: number): Buffer => textOf([companyLine(id), '{"bad"'])
   for (const id of [1, 2]) await runStream(one, stream(bad(id)), false, 1)
   await one.write('a.jsonl', bad(3))
-  for (const again of [false, true]) await one.run(['a.jsonl'], { again, limit: { kind: 'count', lines: 1 } })
+  for (const again of [false, true])
+    await one.run(['a.jsonl'], { again, maxQuarantined: { kind: 'count', lines: 1 } })
   const { partitions } = await one.snapshot()
   expect(new Set(partitions.map(({ id }) => id)).size).toBe(4)
   expect(await one.query('SELECT count(*), count(DISTINCT (partition, line)) FROM quarantine')).toEqual([

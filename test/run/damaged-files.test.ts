@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { FileEntry, Snapshot } from '../../src/core/partition.ts'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { listQuarantine, waitingFiles } from '../../src/jobs/replay/quarantine.ts'
 import { openComparison } from '../../src/lake/diff/open-comparison.ts'
 import { listedFiles } from '../../src/manifest/form/totals.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await one.write('a.jsonl', companyLines(10))
   await one.write('b.jsonl', [...companyLines(5, 8), '{"broken'])
   await one.run(['a.jsonl'])
-  await one.run(['b.jsonl'], { limit: { kind: 'count', lines: 1 } })
+  await one.run(['b.jsonl'], { maxQuarantined: { kind: 'count', lines: 1 } })
   snapshot = await one.snapshot()
 })
 beforeEach(() => {
@@ -68,10 +68,10 @@ const READERS: Readonly<Record<string, { table: string; read: (folder: string) =
     table: 'financials',
     read: () => publish({ lake, formats: ['delta'], memoryBytes: MEMORY_BYTES }),
   },
-  compact: { table: 'employees', read: () => compactLake({ lake, memoryBytes: 4 * MEMORY_BYTES }) },
+  compact: { table: 'employees', read: () => compact({ lake, memoryBytes: 4 * MEMORY_BYTES }) },
   'compact --dry-run': {
     table: 'financials',
-    read: () => compactLake({ lake, memoryBytes: 4 * MEMORY_BYTES, dryRun: true }),
+    read: () => compact({ lake, memoryBytes: 4 * MEMORY_BYTES, dryRun: true }),
   },
   'quarantine list': { table: 'quarantine', read: () => all(listQuarantine(waitingFiles(snapshot, lake))) },
   serve: {

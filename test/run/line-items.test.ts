@@ -58,7 +58,7 @@ const failing: Source = {
 const work = async (lake: string, sources: readonly Source[], blockBytes = 1e6): Promise<unknown> => {
   const plan = { ...PLAN, limits: { ...LIMITS, blockBytes } }
   return withRun({ lake, plan }, (run) =>
-    loadIntoLake(run, [{ sources }], { lake, limit: { kind: 'count', lines: 0 } }),
+    loadIntoLake(run, [{ sources }], { lake, maxQuarantined: { kind: 'count', lines: 0 } }),
   )
 }
 const cutOff = (lake: string, sources: readonly Source[], blockBytes?: number): Promise<void> =>
@@ -100,7 +100,7 @@ test('a run that was cut off in its commit, its files in their places, lists the
   const stopped = withRun({ lake: one.lake, plan }, (run) =>
     loadIntoLake(run, [{ sources }], {
       lake: one.lake,
-      limit: { kind: 'count', lines: 0 },
+      maxQuarantined: { kind: 'count', lines: 0 },
       signal: controller.signal,
       onEvent: (event) => {
         if (event.kind === 'committing') controller.abort()
@@ -161,7 +161,12 @@ test('a resumed pull of batch files lists the line items of those that an earlie
   onTestFinished(() => service.close())
   const pull = (): Promise<unknown> => {
     const limit = { kind: 'count', lines: 0 } as const
-    return pullBatches(files.url, { kind: 'all' }, false, { lake, limit, service, concurrency: 1 })
+    return pullBatches(files.url, { kind: 'all' }, false, {
+      lake,
+      maxQuarantined: limit,
+      service,
+      concurrency: 1,
+    })
   }
   await expect(pull()).rejects.toMatchObject({ code: 'DOWNLOAD_DAMAGED' })
   files.files[1] = second

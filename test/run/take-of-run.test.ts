@@ -8,7 +8,7 @@ import { textsBelow } from '../support/all-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Bench, openBench } from './batch-bench.ts'
 
-const ANY = { limit: { kind: 'share', share: 1 } } as const
+const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
 const KEY = Buffer.from('a key of more than sixteen bytes')
 const hashed = (text: string): string => createHmac('sha256', KEY).update(text).digest('hex')
 
@@ -238,7 +238,7 @@ test('another key is refused, and none', async () => {
 test('a run that is resumed takes what it was begun with, and needs the key again', async () => {
   const bench = await marked()
   const begun = bench.run(['in'], {
-    limit: { kind: 'count', lines: 0 },
+    maxQuarantined: { kind: 'count', lines: 0 },
     take: { hash: ['persons'] },
     hashKey: KEY,
   })

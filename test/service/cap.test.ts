@@ -99,7 +99,7 @@ describe('with a lower cap', () => {
     const { findings } = await syncSearch(
       from.url,
       { search: SEARCH, currency: 'USD' },
-      { lake, service: from.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+      { lake, service: from.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
     )
     expect(findings).toEqual({
       ...{ listed: COMPANIES, unchanged: COMPANIES },

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { inLake, SERVE_FOLDER } from '../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import type { FollowSettings, LakeServer } from '../../src/server/serve-lake.ts'
@@ -95,7 +95,7 @@ test('a server that follows answers every request from one snapshot while loads,
     await load(bench, 2)
     await at(2)
     await load(bench, 3)
-    await compactLake({ lake: bench.lake, memoryBytes: 2 * MEMORY_BYTES, threads: 1 })
+    await compact({ lake: bench.lake, memoryBytes: 2 * MEMORY_BYTES, threads: 1 })
     await removeGarbage({ lake: bench.lake, now: new Date(), keep: 1 })
     await at(4)
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { queryLake, verify } from '../run/batch-bench.ts'
 import { LAKE, s3Bench } from '../storage/s3-bench.ts'
 import { openPullBench } from './pull-bench.ts'
@@ -15,7 +15,7 @@ test('in a bucket a pull marks too, and what it marked is not shown', async (con
   const counts = async () =>
     queryLake(LAKE, 'SELECT (SELECT count(*) FROM companies), (SELECT count(*) FROM companies_all)')
   expect(await counts()).toEqual([[98, 100]])
-  await compactLake({ lake: LAKE })
+  await compact({ lake: LAKE })
   expect(await counts()).toEqual([[98, 100]])
   expect((await verify(LAKE)).problems).toEqual([])
 })

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { diff } from '../../src/jobs/diff/diff.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { syncSearch } from '../../src/jobs/sync/sync.ts'
@@ -31,7 +31,7 @@ const sync = (one: PullBench) =>
   syncSearch(
     one.fake.url,
     { search: SWEDEN },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+    { lake: one.lake, service: one.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
   )
 
 test('published tables of current rows lose companies that are gone, and get them back', async () => {
@@ -64,7 +64,7 @@ test('published tables of current rows lose companies that are gone, and get the
   one.fake.hold(without(all, 7, 50, 51))
   await sync(one)
   expect(await counts()).toEqual(both(97))
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect(await counts()).toEqual(both(97))
   one.fake.hold(without(all, 7))
   await one.pull()
@@ -115,7 +115,7 @@ test('a diff says which companies are unlisted, and takes those that come back f
     ['company', 'unlisted', 7, 'SE', 'Company 7'],
     ['company', 'unlisted', 50, 'SE', 'Company 50'],
   ])
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect((await diff({ lake: one.lake, from: 2 })).rows).toEqual([])
   one.fake.hold(without(all, 50))
   await sync(one)
@@ -149,7 +149,7 @@ test('a database that is fed from the lake loses companies that are gone, and ge
   await sync(one)
   expect(await counts([file])).toEqual({ companies: 99, financials: 99, gone: '[50]' })
   // One that has nothing yet gets a lake that was compacted.
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   await rm(file)
   expect(await counts([file])).toEqual({ companies: 99, financials: 99, gone: '[50]' })
 })
@@ -180,6 +180,6 @@ test('lake.duckdb shows the same companies as query', async () => {
   one.fake.hold(without(all, 50))
   await one.pull()
   expect(await shown()).toEqual([99, 99, 100, 1, '[50]', 99])
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect(await shown()).toEqual([99, 99, 100, 1, '[50]', 99])
 })

@@ -68,7 +68,7 @@ export const pullBench = (
         fake.url,
         { content: 'companies', search: SWEDEN, pageSize: 10, cap, ...settings },
         {
-          ...{ lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+          ...{ lake, service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
           onPull: (event) => events.push(event),
           ...more,
         },

@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
-import type { QuarantineLimit } from '../../src/commit/quarantine-limit.ts'
 import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
@@ -10,18 +9,15 @@ import { openLakeQuery } from '../../src/lake/query/lake-query.ts'
 import { ALWAYS_PRESENT } from '../../src/lake/tables/columns.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import type { ServiceOptions } from '../../src/options/interfaces.ts'
+import type { QuarantineLimit } from '../../src/options/value-types.ts'
 import { newTokenRegistry, tokenHash } from '../../src/server/access/choose-tokens.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
 import type { FaultRule } from '../../src/server/faults/fault-rules.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
-import {
-  createService,
-  type Service,
-  type ServiceOptions,
-  type Timing,
-} from '../../src/source/service/service.ts'
+import { createService, type Service, type Timing } from '../../src/source/service/service.ts'
 import { type Bench, COMPARABLE, companyLine } from '../run/batch-bench.ts'
 
 export const TOKEN = 'service-suite-token'
@@ -165,7 +161,7 @@ export const pullFrom = (
   return pullSearch(
     url,
     { content, ...currency, search: SEARCH, pageSize: PAGE_SIZE, cap: 100_000, ...settings },
-    { lake, service, concurrency: 1, limit },
+    { lake, service, concurrency: 1, maxQuarantined: limit },
   )
 }
 
@@ -174,7 +170,7 @@ export const batchesFrom = (
   lake: string,
 ): Promise<unknown> =>
   pullBatches(url, { kind: 'all' }, false, {
-    ...{ lake, service, concurrency: 1, limit: { kind: 'count', lines: 0 } },
+    ...{ lake, service, concurrency: 1, maxQuarantined: { kind: 'count', lines: 0 } },
   })
 
 /** What a page has in place of nothing is nothing. */

@@ -9,7 +9,7 @@ const server = usePostgres()
 
 const EMAIL = `mark-of-email-${'x'.repeat(20)}`
 const PERSON = `mark-of-person-${'x'.repeat(20)}`
-const ANY = { limit: { kind: 'share', share: 1 } } as const
+const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
 const KEY = 'a key of more than sixteen bytes'
 
 const company = (id: number, country: string): string =>

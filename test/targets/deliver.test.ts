@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { csv } from '../../src/sink/csv.ts'
@@ -142,7 +142,7 @@ test('deliver gives each sink the runs that it lacks, in the order of commits, a
 test('deliver leaves the quarantine to the lake', async () => {
   const one = await bench()
   await one.write('a', [companyLine(1), '{"BasicDetails": {}}'])
-  await one.run(['a'], { limit: { kind: 'count', lines: 1 } })
+  await one.run(['a'], { maxQuarantined: { kind: 'count', lines: 1 } })
   await deliver({ lake: one.lake, sinks: [one.json] })
   expect((await readdir(one.jsonFolder)).filter((name) => /^[a-z]/.test(name))).toEqual([
     'companies',
@@ -290,7 +290,7 @@ test('a compaction brings nothing to a sink that shows all of it, and everything
   await load(one, 'a', [companyLine(1), companyLine(2)])
   await load(one, 'b', [renamed(1, 'new')])
   await deliver({ lake: one.lake, sinks: [one.json] })
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   const later = await load(one, 'c', [renamed(2, 'later')])
   const deliveries = await deliver({ lake: one.lake, sinks: [one.json, one.database] })
   expect(deliveries[0]?.runs).toEqual([later])
@@ -301,24 +301,24 @@ test('a compaction brings nothing to a sink that shows all of it, and everything
 test('a compaction of what a sink got as a compaction and later runs brings nothing', async () => {
   const one = await loaded()
   await load(one, 'b', [companyLine(2)])
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.json] })
   await load(one, 'c', [renamed(1, 'later')])
   await deliver({ lake: one.lake, sinks: [one.json] })
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [] }])
 })
 
 test('a compaction never comes after a run that was loaded while it worked', async () => {
   const one = await loaded()
   await load(one, 'b', [companyLine(2)])
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   await deliver({ lake: one.lake, sinks: [one.database] })
   await load(one, 'c', [companyLine(3)])
   const file = join(one.folder, 'd.jsonl')
   await writeFile(file, `${renamed(1, 'newest')}\n`)
   // The whole load takes place within the compaction: its commit comes after the run is delivered.
-  await compactLake({
+  await compact({
     lake: one.lake,
     onEvent: ({ kind }) => {
       if (kind !== 'started') return

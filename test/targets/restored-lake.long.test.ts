@@ -4,7 +4,7 @@ import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { DeliverySink } from '../../src/core/sink.ts'
-import { compactLake } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact/compact.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
@@ -94,14 +94,14 @@ test('what compaction and gc have taken out of the manifest is still known', asy
   const compacted = join(one.folder, 'compacted.duckdb')
   await load(one, 1)
   await load(one, 2)
-  const first = await compactLake({ lake: one.lake })
+  const first = await compact({ lake: one.lake })
   expect(first).toMatchObject({ kind: 'compacted' })
   // A target that came first after a compaction has the run of that alone.
   await deliver({ lake: one.lake, sinks: [...addresses, compacted] })
   await exportTables({ lake: one.lake, to: exported })
   for (const id of [3, 4]) {
     await load(one, id)
-    await compactLake({ lake: one.lake })
+    await compact({ lake: one.lake })
   }
   await removeGarbage({ lake: one.lake, keep: 1, now: new Date() })
   expect((await readRoot(one.lake)).compactions).toHaveLength(2)

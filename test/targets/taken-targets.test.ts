@@ -10,7 +10,7 @@ import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
 import { textsBelow } from '../support/all-bytes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const ANY = { limit: { kind: 'share', share: 1 } } as const
+const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
 const [PERSON, EMAIL, OWNER, OTHER] = ['person', 'email', 'owner', 'other-company'].map(
   (name) => `mark-of-${name}-${'x'.repeat(20)}`,
 )

@@ -20,7 +20,8 @@ import { multipleChart } from '../../src/web/multiple-chart.ts'
 
 const figure = (year: number, value: number, more: Partial<Figure> = {}): Figure => ({
   ...{ consolidation: 'Consolidated', category: 'ProfitAndLoss', lineItem: 'NetSales', year, value },
-  ...{ name: 'Net sales', unit: 'amount', currency: 'EUR', earlier: [], ...more },
+  ...{ name: 'Net sales', unit: 'amount', currency: 'EUR', months: null, isPreferred: true },
+  ...{ earlier: [], ...more },
 })
 
 test('years without a figure are gaps between bars, and the title of a bar is its figure', () => {
@@ -63,6 +64,8 @@ test('growth, yearly growth and shares compare the same kind and currency, and n
   expect([yearly?.toFixed(6), since]).toEqual(['0.100000', 2019])
   expect(growthOf(own, figure(2022, 60, { currency: 'SEK' }))).toBeUndefined()
   expect(growthOf([figure(2020, -1)], latest)).toBeUndefined()
+  expect(growthOf([figure(2020, 100, { months: 12 })], { ...latest, months: 18 })).toBeUndefined()
+  expect(growthOf([figure(2020, 100, { months: 12 })], { ...latest, months: null })).toBeCloseTo(0.21)
   expect(yearlyGrowthOf([figure(2019, 0)], latest)).toBeUndefined()
   expect(
     shareOf(
@@ -96,7 +99,7 @@ test('rows become figures, and a picture takes the first line item that there is
       line_item: 'ShareholderEquity',
       name: 'Shareholder equity',
     },
-    ...{ fiscal_year: 2020, value: 0, unit: 'amount', currency: null, earlier: null },
+    ...{ fiscal_year: 2020, value: 0, unit: 'amount', currency: null, earlier: null, is_preferred: true },
   }
   const own = figureOf(row)
   const named = { lineItem: 'ShareholderEquity', name: 'Shareholder equity' }
@@ -118,7 +121,9 @@ test('numbers, days and stakes as texts', () => {
     ...['215,938', '−43', '4.3', '0.021', '0'],
   ])
   expect(shownIn(0.0664, 1)).toBe('0.0664')
-  expect([0.655, -0.065, 0].map(shownChange)).toEqual(['▲ 65.5 %', '▼ 6.5 %', '0.0 %'])
+  expect([0.655, -0.065, 0, 10, 10.1, -12].map(shownChange)).toEqual([
+    ...['▲ 65.5 %', '▼ 6.5 %', '0.0 %', '▲ 1,000.0 %', '▲ > 1,000 %', '▼ > 1,000 %'],
+  ])
   expect([shownDay('2026-02-25T00:00:00.000Z'), shownDay('spring')]).toEqual(['25 Feb 2026', 'spring'])
   expect(shownStake(25, 50, true)).toBe('25 to 50 %')
   expect(shownStake(33.333, 33.333, true)).toBe('33.33 %')

@@ -2,50 +2,27 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { servingMemory } from '../../core/memory-shares.ts'
 import { nothingReason, skippedFiles } from '../../jobs/batch-files/choose-batch-files.ts'
 import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
 import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
-import { servingMemory } from '../../run/memory-shares.ts'
+import { JSON_OUTPUT, LAKE, MEMORY, SNAPSHOT, THREADS } from '../../options/common.ts'
+import { askedOf, type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
+import { BATCH_FILTER, PULL_BATCH_FILES } from '../../options/search.ts'
+import { atOnce, calling } from '../../options/service.ts'
+import { whole } from '../../options/value-types.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
-import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  type SnapshotOption,
-  snapshotOption,
-  wholeNumber,
-} from '../options/options.ts'
-import { projectionOptions } from '../options/projection-options.ts'
-import {
-  memoryOption,
-  modeOption,
-  type SkipBadFilesOption,
-  skipBadFilesOption,
-  threadsOption,
-  unknownOptions,
-  workOptions,
-} from '../options/run-options.ts'
-import {
-  type BatchFilter,
-  batchFilterOptions,
-  type ServiceCommandOptions,
-  selectionOf,
-  serviceOf,
-  serviceOptions,
-  withService,
-} from '../options/service-options.ts'
+import { serviceOf, withService } from '../options/service-options.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
-import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
+import { runLoadJob } from '../run-job.ts'
 
 export const addBatches = (program: Command): void => {
   const group = program
@@ -57,22 +34,25 @@ export const addBatches = (program: Command): void => {
   addBatchesPull(group)
 }
 
-interface ListOptions extends JsonOption, BatchFilter, ServiceCommandOptions {}
+const LIST = {
+  ...BATCH_FILTER,
+  ...calling(atOnce('requests at once')),
+  json: JSON_OUTPUT,
+} as const satisfies OptionTable
 
 const addBatchesList = (batches: Command): void => {
-  const command = batches
-    .command('list')
-    .summary('list the batch files of the service')
-    .description(
+  addCommand(batches, {
+    name: 'list',
+    summary: 'list the batch files of the service',
+    description:
       'Lists the batch files that the service offers to the account, oldest first where it dates them.',
-    )
-  for (const option of batchFilterOptions()) command.addOption(option)
-  for (const option of serviceOptions('requests at once')) command.addOption(option)
-  command.addOption(jsonOption()).action(runList)
-  withExamples(command, [
-    ['batches list', 'all files, of the service at FIRMLAKE_URL'],
-    ['batches list --content companies --country SE,NO', 'some of them'],
-  ])
+    options: LIST,
+    run: runList,
+    examples: [
+      ['batches list', 'all files, of the service at FIRMLAKE_URL'],
+      ['batches list --content companies --country SE,NO', 'some of them'],
+    ],
+  })
 }
 
 const tableOf = (files: readonly ListedBatchFile[]): string[] =>
@@ -97,8 +77,10 @@ const NONE_OF_THEM = 'The service lists no such batch file.'
 const NONE_AT_ALL =
   'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
 
-const runList = async (options: ListOptions): Promise<void> => {
+const runList = async (options: ValuesOf<typeof LIST>): Promise<void> => {
   const { chooseBatchFiles } = await import('../../jobs/batch-files/choose-batch-files.ts')
+  const { batchSelection } = await import('../../jobs/batch-files/pull-batch-files.ts')
+  const { content, countries } = options
   const service = await serviceOf(options)
   try {
     const onIdless = (name: string): void =>
@@ -107,7 +89,11 @@ const runList = async (options: ListOptions): Promise<void> => {
       )
     const listed = await interruptible((signal) => service.batchFiles({ signal, onIdless }))
     const lake = { snapshot: null, service: service.origin, again: true }
-    const { files: nameable, unnameable } = chooseBatchFiles(listed, selectionOf([], options), lake)
+    const { files: nameable, unnameable } = chooseBatchFiles(
+      listed,
+      batchSelection({ content, countries }),
+      lake,
+    )
     const files = [...nameable, ...unnameable]
     if (options.json) return await printJson({ service: service.origin, batchFiles: files })
     await printLines(files.length > 0 ? tableOf(files) : [listed.length > 0 ? NONE_OF_THEM : NONE_AT_ALL])
@@ -116,40 +102,31 @@ const runList = async (options: ListOptions): Promise<void> => {
   }
 }
 
-interface MakeOptions extends LakeOption, JsonOption, SnapshotOption {
-  readonly companiesPerFile: number
-  readonly memory: number
-  readonly threads: number
-}
-
-const COMPANIES_PER_FILE = 100_000
+const MAKE = {
+  lake: LAKE,
+  companiesPerFile: withDefault(whole(), 'most records of a file', '100000'),
+  snapshot: option(SNAPSHOT.type, 'of this snapshot', { otherwise: SNAPSHOT.otherwise }),
+  memoryBytes: MEMORY,
+  threads: THREADS,
+  json: JSON_OUTPUT,
+} as const satisfies OptionTable
 
 const addBatchesMake = (group: Command): void => {
-  const command = group
-    .command('make')
-    .summary('make the batch files of a snapshot')
-    .description(
+  addCommand(group, {
+    name: 'make',
+    summary: 'make the batch files of a snapshot',
+    description:
       'Writes all records of a snapshot as batch files by content and country, in the order of their ids. A running ' +
-        'server offers them at once. Files of older snapshots are removed. Where the snapshot has its files already, ' +
-        'nothing is done.',
-    )
-    .addOption(lakeOption())
-    .option(
-      '--companies-per-file <n>',
-      'most records of a file',
-      wholeNumber('--companies-per-file'),
-      COMPANIES_PER_FILE,
-    )
-    .addOption(snapshotOption('of this snapshot (default: the newest)'))
-    .addOption(memoryOption())
-    .addOption(threadsOption())
-    .addOption(jsonOption())
-    .action((options: MakeOptions) => interruptible((signal) => runMake(options, signal)))
-  withExamples(command, [['batches make --lake ./lake', 'files for download']])
+      'server offers them at once. Files of older snapshots are removed. Where the snapshot has its files already, ' +
+      'nothing is done.',
+    options: MAKE,
+    run: (values) => interruptible((signal) => runMake(values, signal)),
+    examples: [['batches make --lake ./lake', 'files for download']],
+  })
 }
 
 const runMake = async (
-  { lake, snapshot, companiesPerFile, memory, threads, json }: MakeOptions,
+  { lake, snapshot, companiesPerFile, memoryBytes: memory, threads, json }: ValuesOf<typeof MAKE>,
   signal: AbortSignal,
 ): Promise<void> => {
   const { makeBatchFiles } = await import('../../server/batch-files/make-batch-files.ts')
@@ -194,52 +171,27 @@ const madeLines = ({ snapshot, files, made }: MadeBatchFiles): string[] => {
   return [made ? `Made ${what}.` : `There already: ${what}.`]
 }
 
-interface PullFlags
-  extends LoadJobFlags,
-    ServiceCommandOptions,
-    BatchFilter,
-    SkipBadFilesOption,
-    EngineFlags {
-  readonly new?: true
-  readonly again?: true
-}
+type PullValues = ValuesOf<typeof PULL_BATCH_FILES>
 
 const addBatchesPull = (batches: Command): void => {
-  const command = batches
-    .command('pull')
-    .summary('load batch files of the service into a lake')
-    .description(
+  addCommand(batches, {
+    name: 'pull',
+    summary: 'load batch files of the service into a lake',
+    description:
       'Downloads batch files and loads them into a lake, all in one commit. Files that the lake holds already ' +
-        'are skipped. An interrupted download resumes when the same command is run again.',
-    )
-    .argument('[id...]', 'ids of the files, see "firmlake batches list"')
-    .addOption(lakeOption())
-    .addOption(modeOption())
-    .option('--new', 'all files that the lake does not hold')
-  for (const option of batchFilterOptions()) command.addOption(option)
-  command.option('--again', 'load files that the lake already holds again')
-  for (const option of serviceOptions('files downloaded side by side')) command.addOption(option)
-  for (const option of [
-    ...workOptions(),
-    ...unknownOptions(),
-    ...projectionOptions(),
-    skipBadFilesOption(),
-    ...engineOptions(),
-  ])
-    command.addOption(option)
-  command.addOption(jsonOption()).action(runPull)
-  withExamples(command, [
-    ['batches pull --lake ./lake --new', 'whatever is new'],
-    ['batches pull --lake ./lake --new --content companies --country SE,NO', 'some of it'],
-    ['batches pull b-17 b-18 --lake ./lake', 'two files by their ids'],
-  ])
+      'are skipped. An interrupted download resumes when the same command is run again.',
+    options: PULL_BATCH_FILES,
+    run: runPull,
+    examples: [
+      ['batches pull --lake ./lake --new', 'whatever is new'],
+      ['batches pull --lake ./lake --new --content companies --country SE,NO', 'some of it'],
+      ['batches pull b-17 b-18 --lake ./lake', 'two files by their ids'],
+    ],
+  })
 }
 
 /** @throws {ToolkitError} USAGE */
-const chosenBy = (
-  ids: readonly string[],
-  { new: all, content, country: countries }: PullFlags,
-): BatchFilesChoice => {
+const chosenBy = ({ ids = [], new: all, content, countries }: PullValues): BatchFilesChoice => {
   const filtered = content !== undefined || countries !== undefined
   if (ids.length > 0 && (all || filtered))
     throw new ToolkitError(
@@ -262,32 +214,33 @@ const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   return { ...report, skipped }
 }
 
-const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
-  const choice = chosenBy(ids, flags)
-  const { lake, json, again, skipBadFiles, concurrency } = flags
+const runPull = async (values: PullValues): Promise<void> => {
+  const choice = chosenBy(values)
+  const asked = askedOf(PULL_BATCH_FILES, values)
+  const { lake, json } = values
   const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   const { batchFiles } = await import('../../jobs/common/inputs.ts')
   let origin = ''
   await runLoadJob<BatchFilesReport>(
-    flags,
-    (options, line) =>
-      withService(flags, (service) => {
+    values,
+    (job, line) =>
+      withService(values, (service) => {
         origin = service.origin
         let loading = false
         const from = batchFiles(service, choice)
         const here = () =>
           pullBatchFiles({
-            ...{ ...options, from, again, skipBadFiles, concurrency },
+            ...{ ...asked, ...job, from },
             onEvent: (event) => {
               loading ||= event.kind === 'source'
-              options.onEvent?.(event)
+              job.onEvent?.(event)
             },
             onBytes: (bytes) => {
               if (!loading) line.show(() => `${formatBytes(bytes)} downloaded`)
             },
           })
-        return onEngineOr(flags, line, here, (jobs, on) =>
-          jobs.batchFilesOnEngine({ ...options, from, again, skipBadFiles }, on),
+        return onEngineOr(values, line, here, (jobs, on) =>
+          jobs.batchFilesOnEngine({ ...asked, ...job, from }, on),
         )
       }),
     async (pulled) => {
@@ -298,7 +251,7 @@ const runPull = async (ids: string[], flags: PullFlags): Promise<void> => {
       await printLines(linesOf(report, pulled))
       if (report.run !== null) warnOf({ ...report, run: report.run }, lake)
     },
-    flags.engine && DETACHING,
+    values.engine && DETACHING,
   )
 }
 

@@ -3,81 +3,53 @@
  * monitoring.
  */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { CheckReport } from '../../jobs/check/check.ts'
 import { type CheckResult, foundText } from '../../jobs/check/check-loads.ts'
-import { withExamples } from '../help.ts'
-import {
-  addExpectationOptions,
-  type ExpectationFlags,
-  expectationsOf,
-} from '../options/expectation-options.ts'
-import { type LakeOption, lakeOption } from '../options/options.ts'
-import { memoryOption, threadsOption } from '../options/run-options.ts'
+import { CHECK_LAKE } from '../../options/check.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { addCommand } from '../add-command.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
-const FORMATS = ['table', 'json', 'junit', 'prometheus'] as const
-
-interface Options extends LakeOption, ExpectationFlags {
-  readonly data: boolean
-  readonly rules?: string
-  readonly format: (typeof FORMATS)[number]
-  readonly json?: true
-  readonly memory: number
-  readonly threads: number
-}
-
 export const addCheck = (program: Command): void => {
-  const command = program
-    .command('check')
-    .summary('check what is expected of a lake: age, numbers, drift, rules on the data')
-    .description(
+  addCommand(program, {
+    name: 'check',
+    summary: 'check what is expected of a lake: age, numbers, drift, rules on the data',
+    description:
       'Checks the newest snapshot: the expectations that are given, the rules of the view "quality_findings", and ' +
-        'rules of your own. Ends with 5 when one fails; notes fail nothing. Changes nothing.',
-    )
-    .addOption(lakeOption())
-  addExpectationOptions(command)
-    .option('--no-data', 'leave out the rules on the data')
-    .option(
-      '--rules <folder>',
-      'rules of your own: each .sql file a SELECT whose rows are findings; one with the name of ours takes its place',
-    )
-    .addOption(new Option('--format <format>', 'how the answer is printed').choices(FORMATS).default('table'))
-    .addOption(memoryOption())
-    .addOption(threadsOption())
-    .addOption(
-      new Option('--json', 'the same as --format json; errors as one line of JSON').implies({
-        format: 'json',
-      }),
-    )
-    .action(runCheck)
-  withExamples(command, [
-    [
-      'check --lake ./lake --max-age 26h --max-fall 10%',
-      'is the nightly load there, and about as large as usual?',
+      'rules of your own. Ends with 5 when one fails; notes fail nothing. Changes nothing.',
+    options: CHECK_LAKE,
+    run: runCheck,
+    examples: [
+      [
+        'check --lake ./lake --max-age 26h --max-fall 10%',
+        'is the nightly load there, and about as large as usual?',
+      ],
+      ['check --lake ./lake --rules ./rules --format junit > check.xml', 'rules of your own, for a build'],
+      ['check --lake ./lake --format prometheus > /var/lib/node_exporter/firmlake.prom', 'for monitoring'],
     ],
-    ['check --lake ./lake --rules ./rules --format junit > check.xml', 'rules of your own, for a build'],
-    ['check --lake ./lake --format prometheus > /var/lib/node_exporter/firmlake.prom', 'for monitoring'],
-  ])
+  })
 }
 
-const runCheck = async (options: Options): Promise<void> => {
-  const { lake, data, rules, format, memory: memoryBytes, threads } = options
+const runCheck = async (values: ValuesOf<typeof CHECK_LAKE>): Promise<void> => {
+  const { lake, rules, format } = values
   const { check, readRules } = await import('../../jobs/check/check.ts')
   const report = await check({
-    lake,
-    ...expectationsOf(options),
-    ...{ data, memoryBytes, threads },
-    rules: rules === undefined ? {} : await readRules(rules),
+    ...askedOf(CHECK_LAKE, values),
+    rules: rules === undefined ? undefined : await readRules(rules),
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
   if (report.failed > 0) process.exitCode = EXIT.checkFailed
   await printReport(lake, report, format)
 }
 
-const printReport = async (lake: string, report: CheckReport, format: Options['format']): Promise<void> => {
+const printReport = async (
+  lake: string,
+  report: CheckReport,
+  format: ValuesOf<typeof CHECK_LAKE>['format'],
+): Promise<void> => {
   const { checks } = report
   if (format === 'json') return printJson({ lake, ...report })
   if (format === 'junit') return print(junitText(checks))

@@ -1,72 +1,49 @@
 /** `compact`: rewrites a lake to current versions only, in files of one size. */
 
 import type { Command } from 'commander'
-import { ToolkitError } from '../../core/errors.ts'
 import type {
   CompactEvent,
   CompactedTable,
   CompactProgress,
   CompactSummary,
 } from '../../jobs/compact/compact-work.ts'
-import { DEFAULT_TARGET_BYTES } from '../../jobs/compact/plan-compaction.ts'
+import { COMPACT } from '../../options/compact.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
-import { jsonOption, lakeOption } from '../options/options.ts'
-import {
-  bytesOption,
-  localBytesOption,
-  memoryOption,
-  targetOptions,
-  threadsOption,
-} from '../options/run-options.ts'
+import { addCommand } from '../add-command.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
 import type { Amount } from '../output/time-left.ts'
-import { type JobFlags, runJob } from '../run-job.ts'
-
-interface CompactCommandOptions extends JobFlags {
-  readonly targetBytes: number
-  readonly dryRun?: true
-}
+import { runJob } from '../run-job.ts'
 
 export const addCompact = (program: Command): void => {
-  const command = program
-    .command('compact')
-    .summary('rewrite a lake to current versions only, in few files')
-    .description(
+  addCommand(program, {
+    name: 'compact',
+    summary: 'rewrite a lake to current versions only, in few files',
+    description:
       'Merges all partitions into one snapshot: of each company only its newest version, in files of one size ' +
-        'and in the order of country and company. Old snapshots stay readable until "firmlake gc --keep" removes ' +
-        'them. Loads may run meanwhile.',
-    )
-    .addOption(lakeOption())
-    .addOption(bytesOption('--target-bytes <bytes>', 'size of a file', DEFAULT_TARGET_BYTES, '256MiB'))
-    .addOption(memoryOption())
-    .addOption(localBytesOption())
-    .addOption(threadsOption())
-    .option('--dry-run', 'change nothing, report what would be done')
-  for (const option of targetOptions()) command.addOption(option)
-  command.addOption(jsonOption()).action(runCompact)
-  withExamples(command, [
-    ['compact --lake ./lake', 'after a hundred nightly loads'],
-    ['compact --lake ./lake --dry-run', 'what it would give'],
-    ['gc --lake ./lake --keep 1', 'then free the space of the old versions'],
-  ])
+      'and in the order of country and company. Old snapshots stay readable until "firmlake gc --keep" removes ' +
+      'them. Loads may run meanwhile.',
+    options: COMPACT,
+    run: runCompact,
+    examples: [
+      ['compact --lake ./lake', 'after a hundred nightly loads'],
+      ['compact --lake ./lake --dry-run', 'what it would give'],
+      ['gc --lake ./lake --keep 1', 'then free the space of the old versions'],
+    ],
+  })
 }
 
-/** Below it most of a file would be metadata of its columns. */
-const LEAST_TARGET_BYTES = 1024 ** 2
-
-const runCompact = async (flags: CompactCommandOptions): Promise<void> => {
-  const { lake, targetBytes, dryRun, json } = flags
-  if (targetBytes < LEAST_TARGET_BYTES)
-    throw new ToolkitError('USAGE', `Cannot use --target-bytes ${targetBytes}: expected at least 1MiB`)
+const runCompact = async (values: ValuesOf<typeof COMPACT>): Promise<void> => {
+  const { lake, json } = values
   const { compact } = await import('../../jobs/compact/compact.ts')
   const startMs = performance.now()
   await runJob<CompactSummary>(
-    flags,
-    (options, line) => compact({ ...options, targetBytes, dryRun, onEvent: (event) => show(line, event) }),
+    values,
+    (given, line) =>
+      compact({ ...askedOf(COMPACT, values), ...given, onEvent: (event) => show(line, event) }),
     async (summary) => {
       const seconds = (performance.now() - startMs) / 1000
       if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })

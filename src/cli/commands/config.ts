@@ -2,9 +2,11 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
+import { JSON_OUTPUT } from '../../options/common.ts'
+import { type OptionTable, option, type ValuesOf } from '../../options/entry.ts'
+import { manyOf, plainText } from '../../options/value-types.ts'
+import { addCommand } from '../add-command.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
-import { withExamples } from '../help.ts'
-import { type JsonOption, jsonOption } from '../options/options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 
@@ -18,30 +20,37 @@ export const addConfig = (program: Command, allCommands: () => Promise<Command>)
         'variables, then the file (docs/configuration.md).',
     )
   addShow(group, allCommands)
-  const schema = group
-    .command('schema')
-    .summary('print the JSON Schema of firmlake.toml, for editors')
-    .description('Prints the JSON Schema by which an editor completes and checks firmlake.toml.')
-    .action(async () => printJson((await import('../../config/read-settings.ts')).configSchema()))
-  withExamples(schema, [['config schema > firmlake.schema.json', 'for an editor that knows JSON Schema']])
+  addCommand(group, {
+    name: 'schema',
+    summary: 'print the JSON Schema of firmlake.toml, for editors',
+    description: 'Prints the JSON Schema by which an editor completes and checks firmlake.toml.',
+    options: {},
+    run: async () => printJson((await import('../../config/read-settings.ts')).configSchema()),
+    examples: [['config schema > firmlake.schema.json', 'for an editor that knows JSON Schema']],
+  })
 }
 
+const SHOW = {
+  words: option(manyOf(plainText()), 'a command with options, such as: pull companies --currency SEK', {
+    argument: '[command...]',
+  }),
+  json: JSON_OUTPUT,
+} as const satisfies OptionTable
+
 const addShow = (group: Command, allCommands: () => Promise<Command>): void => {
-  const command = group
-    .command('show')
-    .summary('show every setting and where its value comes from')
-    .description(
+  addCommand(group, {
+    name: 'show',
+    summary: 'show every setting and where its value comes from',
+    description:
       'Shows every setting with its value and where that comes from: an option, a variable, the file by line, or the ' +
-        'default. With a command and its options it shows those of that command. Of secrets it says only whether they are set.',
-    )
-    .argument('[command...]', 'a command with options, such as: pull companies --currency SEK')
-    .allowUnknownOption()
-    .addOption(jsonOption())
-    .action((words: string[], options: JsonOption) => runShow(words, options, allCommands))
-  withExamples(command, [
-    ['config show', 'all settings'],
-    ['config show pull companies --currency SEK', 'what this command would work with'],
-  ])
+      'default. With a command and its options it shows those of that command. Of secrets it says only whether they are set.',
+    options: SHOW,
+    run: (values) => runShow(values, allCommands),
+    examples: [
+      ['config show', 'all settings'],
+      ['config show pull companies --currency SEK', 'what this command would work with'],
+    ],
+  }).allowUnknownOption()
 }
 
 /** The command that words name, and what is left of them. @throws {ToolkitError} USAGE */
@@ -59,8 +68,7 @@ const commandOf = (words: readonly string[], program: Command): readonly [Comman
 }
 
 const runShow = async (
-  words: readonly string[],
-  { json }: JsonOption,
+  { words = [], json }: ValuesOf<typeof SHOW>,
   allCommands: () => Promise<Command>,
 ): Promise<void> => {
   const { shownOptions, shownSettings } = await import('../config/shown-settings.ts')

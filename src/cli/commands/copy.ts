@@ -1,63 +1,38 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
-import { BUCKET_FORM } from '../../core/lake-address.ts'
 import type { CopySummary } from '../../jobs/copy/copy.ts'
 import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { COPY } from '../../options/read-jobs.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  readLakeAddress,
-  snapshotOption,
-  wholeNumber,
-} from '../options/options.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 
-interface CopyFlags extends JsonOption {
-  readonly snapshot?: number
-  readonly snapshots: number | 'all'
-  readonly sameLake?: true
-}
-
-const numberOrAll = (text: string): number | 'all' =>
-  text === 'all' ? 'all' : wholeNumber('--snapshots')(text)
-
 export const addCopy = (program: Command): void => {
-  const command = program
-    .command('copy')
-    .summary('copy a lake to another folder or bucket, or bring a copy up to date')
-    .description(
+  addCommand(program, {
+    name: 'copy',
+    summary: 'copy a lake to another folder or bucket, or bring a copy up to date',
+    description:
       'Copies snapshots of a lake, with all files that they list and the loaded rates. Every file is compared with its ' +
-        'hash, and the copy shows a snapshot when all of it is there. Given again it copies what is new; one that was ' +
-        'killed resumes. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
-    )
-    .argument('<lake>', `folder of the lake, or ${BUCKET_FORM}`)
-    .argument('<to>', `a new folder or ${BUCKET_FORM}, or an earlier copy`)
-    .addOption(snapshotOption('the newest snapshot of the copy (default: that of the lake)'))
-    .option('--snapshots <n|all>', 'how many snapshots up to that one', numberOrAll, 1)
-    .option('--same-lake', 'the copy keeps the id of the lake, so that its targets take rows of either')
-    .addOption(jsonOption())
-    .action(runCopy)
-  withExamples(command, [
-    ['copy ./lake s3://backups/lake', 'the newest snapshot; each night: what is new since'],
-    ['copy ./lake /mnt/disk/lake --snapshots all', 'with the whole history that gc has left'],
-    ['verify --lake /mnt/disk/lake', 'prove the copy'],
-  ])
+      'hash, and the copy shows a snapshot when all of it is there. Given again it copies what is new; one that was ' +
+      'killed resumes. Serving indexes, batch files and published tables are not copied: they are made again from the copy.',
+    options: COPY,
+    run: runCopy,
+    examples: [
+      ['copy ./lake s3://backups/lake', 'the newest snapshot; each night: what is new since'],
+      ['copy ./lake /mnt/disk/lake --snapshots all', 'with the whole history that gc has left'],
+      ['verify --lake /mnt/disk/lake', 'prove the copy'],
+    ],
+  })
 }
 
-const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void> => {
-  const { snapshot, snapshots, sameLake, json } = flags
-  for (const [name, address] of [
-    ['<lake>', lake],
-    ['<to>', to],
-  ] as const)
-    readLakeAddress(address, name)
+const runCopy = async (values: ValuesOf<typeof COPY>): Promise<void> => {
+  const { lake, to, json } = values
   const line = new ProgressLine({ terminalOnly: json === true })
   const startMs = performance.now()
   const onProgress = (progress: CopyProgress): void =>
@@ -66,7 +41,7 @@ const runCopy = async (lake: string, to: string, flags: CopyFlags): Promise<void
     })
   const { copy } = await import('../../jobs/copy/copy.ts')
   const summary = await interruptible(
-    (signal) => copy({ lake, to, snapshot, snapshots, sameLake, onProgress, signal }),
+    (signal) => copy({ ...askedOf(COPY, values), onProgress, signal }),
     'what is copied stays for the next copy',
   ).finally(() => line.clear())
   if (json) await printJson({ lake, to, ...summary })

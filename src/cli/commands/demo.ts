@@ -5,14 +5,14 @@
 
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
-import { UNKNOWN_LIMITS } from '../../core/unknown-names.ts'
+import { DEFAULT_THREADS } from '../../core/memory-shares.ts'
 import type { RunReport } from '../../jobs/common/run-report.ts'
-import { DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { LAKE } from '../../options/common.ts'
+import { type OptionTable, type ValuesOf, withDefault } from '../../options/entry.ts'
+import { lakeAddress } from '../../options/value-types.ts'
 import { IS_CHECKOUT, PACKAGE_FOLDER } from '../../support/own-package.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import { type LakeOption, playLakeOption } from '../options/options.ts'
 import { printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { printReport, runLoadJob } from '../run-job.ts'
@@ -21,37 +21,37 @@ import { diffSummaryLines } from './diff.ts'
 /** Folders of the package, in the order in which they were delivered. */
 const DELIVERIES = ['data/sample', 'data/sample-second']
 
+/** Never the lake that the variable names, which may hold real data. */
+const DEMO = {
+  lake: withDefault(lakeAddress, `folder of the lake; ${LAKE.variable} is ignored here`, './lake', {
+    flag: LAKE.flag,
+  }),
+} as const satisfies OptionTable
+
 export const addDemo = (program: Command): void => {
-  const command = program
-    .command('demo')
-    .summary('convert the sample, ask it three questions, serve it and pull it back')
-    .description(
+  addCommand(program, {
+    name: 'demo',
+    summary: 'convert the sample, ask it three questions, serve it and pull it back',
+    description:
       'Converts the sample of invented companies and its second delivery into a lake, shows what the lake holds and what the ' +
-        'second delivery changed, and asks it three questions. ' +
-        'Then serves the lake on a free port with a fresh token, pulls it over HTTP into a second lake, and ends with ' +
-        '1 unless both hold the same records. The second lake is removed; nothing is left running. May be run again.',
-    )
-    .addOption(playLakeOption('./lake'))
-    .action(runDemo)
-  withExamples(command, [['demo', 'into ./lake']])
+      'second delivery changed, and asks it three questions. ' +
+      'Then serves the lake on a free port with a fresh token, pulls it over HTTP into a second lake, and ends with ' +
+      '1 unless both hold the same records. The second lake is removed; nothing is left running. May be run again.',
+    options: DEMO,
+    run: runDemo,
+    examples: [['demo', 'into ./lake']],
+  })
 }
 
-const runDemo = async ({ lake }: LakeOption): Promise<void> => {
-  const flags = {
-    lake,
-    maxQuarantined: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
-    memory: DEFAULT_MEMORY_BYTES,
-    threads: DEFAULT_THREADS,
-    maxUnknownPerRecord: UNKNOWN_LIMITS.perRecord,
-    maxUnknownNames: UNKNOWN_LIMITS.names,
-  }
+const runDemo = async ({ lake }: ValuesOf<typeof DEMO>): Promise<void> => {
+  const values = { lake, threads: DEFAULT_THREADS }
   const { convert } = await import('../../jobs/convert/convert.ts')
   for (const delivery of DELIVERIES) {
     await heading(`Converting ${delivery}`)
     await runLoadJob<RunReport>(
-      flags,
+      values,
       (options) => convert({ ...options, from: join(PACKAGE_FOLDER, delivery) }),
-      (report) => printReport(report, flags),
+      (report) => printReport(report, values),
     )
   }
 

@@ -1,108 +1,58 @@
 /** `diff`: what changed between two snapshots, and which figures of past years were restated. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
 import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { DIFF } from '../../options/read-jobs.ts'
 import { formatCount, formatCounted, formatInstant } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  type UncheckedOption,
-  uncheckedOption,
-  wholeNumber,
-} from '../options/options.ts'
-import { memoryOption, threadsOption } from '../options/run-options.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
-import { MOST_TABLE_ROWS } from '../output/print-result.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { showFetch } from '../output/show-fetch.ts'
 import type { Amount } from '../output/time-left.ts'
 
-const PARTS = ['companies', 'restatements'] as const
-type Part = (typeof PARTS)[number]
-
-interface DiffOptions extends LakeOption, JsonOption, UncheckedOption {
-  readonly from?: number
-  readonly to?: number
-  readonly since?: string
-  readonly format?: (typeof DIFF_FORMATS)[number]
-  readonly limit?: number
-  readonly only?: Part
-  readonly memory: number
-  readonly threads: number
-}
-
-const DIFF_FORMATS = ['table', 'json', 'csv'] as const
+type Values = ValuesOf<typeof DIFF>
 
 export const addDiff = (program: Command): void => {
-  const command = program
-    .command('diff')
-    .summary('what changed between two snapshots, and which figures were restated')
-    .description(
+  addCommand(program, {
+    name: 'diff',
+    summary: 'what changed between two snapshots, and which figures were restated',
+    description:
       'Compares the current versions of two snapshots: companies and relations new, changed and gone, and ' +
-        'restatements: figures of years that a company had reported before whose value or currency changed, that ' +
-        'were withdrawn, or added afterwards; with names, old and new values, and percent. Versions that hold the same ' +
-        'values are equal. Counts come first, then ' +
-        'rows; CSV has the rows only.',
-    )
-    .addOption(lakeOption())
-    .option(
-      '--from <n>',
-      'the older snapshot (default: the one before the last one that changed data)',
-      wholeNumber('--from'),
-    )
-    .option('--to <n>', 'the newer snapshot (default: the newest)', wholeNumber('--to'))
-    .addOption(
-      new Option(
-        '--since <time>',
-        'the older snapshot by time: a span (90m, 24h, 7d), a day (2026-11-21, UTC), or last-change',
-      ).conflicts('from'),
-    )
-    .addOption(
-      new Option('--format <format>', 'how the result is printed').choices(DIFF_FORMATS).default('table'),
-    )
-    .option(
-      '--limit <n>',
-      `most rows to print (default: ${MOST_TABLE_ROWS} in a table, else all)`,
-      wholeNumber('--limit'),
-    )
-    .addOption(new Option('--only <rows>', 'print only these rows; counts are of everything').choices(PARTS))
-    .addOption(memoryOption())
-    .addOption(threadsOption())
-    .addOption(uncheckedOption())
-    .addOption(
-      jsonOption('the same as --format json; errors as one line of JSON').implies({ format: 'json' }),
-    )
-    .action(runDiff)
-  withExamples(command, [
-    ['diff --lake ./lake', 'what the last run changed'],
-    ['diff --lake ./lake --since 24h', 'what the last day changed'],
-    ['diff --lake ./lake --from 3 --to 12 --only restatements', 'restated figures between two snapshots'],
-    ['diff --lake ./lake --format csv > changes.csv', 'every change, for a spreadsheet'],
-  ])
+      'restatements: figures of years that a company had reported before whose value or currency changed, that ' +
+      'were withdrawn, or added afterwards; with names, old and new values, and percent. Versions that hold the same ' +
+      'values are equal. Counts come first, then ' +
+      'rows; CSV has the rows only.',
+    options: DIFF,
+    run: runDiff,
+    examples: [
+      ['diff --lake ./lake', 'what the last run changed'],
+      ['diff --lake ./lake --since 24h', 'what the last day changed'],
+      ['diff --lake ./lake --from 3 --to 12 --only restatements', 'restated figures between two snapshots'],
+      ['diff --lake ./lake --format csv > changes.csv', 'every change, for a spreadsheet'],
+    ],
+  })
 }
 
-const runDiff = async (options: DiffOptions): Promise<void> => {
-  const { lake, from, to, since, format = 'table', memory: memoryBytes, threads, json, unchecked } = options
+const runDiff = async (values: Values): Promise<void> => {
+  const { lake, to, format, json, unchecked } = values
   const { openDiff } = await import('../../jobs/diff/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void =>
     line.show(() => progressText(progress), { amount: amountOf(progress) })
   await interruptible(async (signal) => {
     const diff = await openDiff({
-      lake,
-      ...{ from, to, since, memoryBytes, threads, signal, onProgress },
+      ...askedOf(DIFF, values),
+      ...{ signal, onProgress },
       onFetch: showFetch(line),
       check: unchecked ? 'never' : 'first-read',
     }).finally(() => line.clear())
     try {
-      if (format === 'table') await printTables(diff, options)
-      else await printRows(diff, format, options)
+      if (format === 'table') await printTables(diff, values)
+      else await printRows(diff, format, values)
     } finally {
       diff.close()
     }
@@ -119,7 +69,7 @@ const amountOf = ({ tablesDone, tables, part, parts }: DiffProgress): Amount => 
   total: tables,
 })
 
-const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promise<void> => {
+const printTables = async (diff: LakeDiff, { only, limit }: Values): Promise<void> => {
   const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
   await printLines(diffSummaryLines(diff.summary))
@@ -140,14 +90,13 @@ const printTables = async (diff: LakeDiff, { only, limit }: DiffOptions): Promis
   }
 }
 
-const ROWS: Readonly<Record<Part, DiffRows>> = { companies: 'all-records', restatements: 'all-restatements' }
+const ROWS: Readonly<Record<NonNullable<Values['only']>, DiffRows>> = {
+  companies: 'all-records',
+  restatements: 'all-restatements',
+}
 
 /** CSV has the rows only; JSON is one document with the counts before them. */
-const printRows = async (
-  diff: LakeDiff,
-  format: 'csv' | 'json',
-  { only, limit }: DiffOptions,
-): Promise<void> => {
+const printRows = async (diff: LakeDiff, format: 'csv' | 'json', { only, limit }: Values): Promise<void> => {
   const { printResult } = await import('../output/print-result.ts')
   if (format === 'json') await print(`{"summary":${JSON.stringify(diff.summary)},\n"rows":`)
   await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, { limit })

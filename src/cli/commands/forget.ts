@@ -5,83 +5,37 @@ import { systemError, ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import { readStdinText, readUserText } from '../../core/user-text.ts'
 import type { ForgetSummary } from '../../jobs/forget/forget-summary.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { FORGET, FORGET_COMMAND } from '../../options/forget.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  isAsked,
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  yesOption,
-} from '../options/options.ts'
-import { localBytesOption, memoryOption, threadsOption } from '../options/run-options.ts'
+import { isAsked } from '../options/options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 import { laterText } from '../output/status-lines.ts'
 import { textTable } from '../output/text-table.ts'
 
-interface ForgetFlags extends LakeOption, JsonOption {
-  readonly company?: readonly bigint[]
-  readonly person?: readonly bigint[]
-  readonly nationalIds?: string
-  readonly country?: string
-  readonly allowLater?: true
-  readonly refuseLater?: true
-  readonly dryRun?: true
-  readonly yes?: true
-  readonly memory: number
-  readonly threads?: number
-  readonly localBytes?: number
-}
-
-/** An id of 64 bits. */
-const GREATEST_ID = 2n ** 63n - 1n
-
-const readId =
-  (option: string) =>
-  (given: string, before: readonly bigint[] = []): readonly bigint[] => {
-    if (/^\d{1,19}$/.test(given) && BigInt(given) <= GREATEST_ID) return [...before, BigInt(given)]
-    throw new ToolkitError('USAGE', `Cannot read ${option}: expected the InternalId, a whole number`)
-  }
-
 export const addForget = (program: Command): void => {
-  const command = program
-    .command('forget')
-    .summary('erase companies and persons from a lake')
-    .description(
+  addCommand(program, {
+    name: 'forget',
+    summary: 'erase companies and persons from a lake',
+    description:
       'Erases companies and persons from every file of a lake: tables with their history, quarantine, publications, ' +
-        'serving indexes, batch files. Older snapshots are gone afterwards. Killed at any moment, the same command ' +
-        'completes it. What it cannot reach it names.',
-    )
-    .addOption(lakeOption())
-    .option('--company <id...>', 'InternalId of a company, may be repeated', readId('--company'))
-    .option('--person <id...>', 'InternalId of a person, may be repeated', readId('--person'))
-    .option(
-      '--national-ids <file>',
-      'file of national ids of companies and persons, one a line; - reads standard input. Never as an argument: ' +
-        'others see a command line',
-    )
-    .option('--country <code>', 'country of those that national ids mean (default: any)')
-    .option('--allow-later', 'a later load may bring the same ids back')
-    .option('--refuse-later', 'a later load leaves the same ids out (default)')
-    .option('--dry-run', 'change nothing, report what would be done')
-    .addOption(memoryOption())
-    .addOption(localBytesOption())
-    .addOption(threadsOption())
-    .addOption(yesOption())
-    .addOption(jsonOption())
-    .action(runForget)
-  withExamples(command, [
-    ['forget --lake ./lake --person 4711 --dry-run', 'what would be done'],
-    ['forget --lake ./lake --company 12 34', 'two companies'],
-    [
-      'forget --lake ./lake --national-ids ids.txt --country SE',
-      'the companies and persons of these national ids',
+      'serving indexes, batch files. Older snapshots are gone afterwards. Killed at any moment, the same command ' +
+      'completes it. What it cannot reach it names.',
+    options: FORGET_COMMAND,
+    run: runForget,
+    examples: [
+      ['forget --lake ./lake --person 4711 --dry-run', 'what would be done'],
+      ['forget --lake ./lake --company 12 34', 'two companies'],
+      [
+        'forget --lake ./lake --national-ids ids.txt --country SE',
+        'the companies and persons of these national ids',
+      ],
     ],
-  ])
+  })
 }
 
 /** One a line; blank lines count for nothing. */
@@ -93,28 +47,27 @@ const readNationalIds = async (file: string | undefined): Promise<readonly strin
   return lines.split(/\r\n?|\n/).flatMap((line) => line.trim() || [])
 }
 
-const runForget = async (flags: ForgetFlags): Promise<void> => {
-  const { lake, company = [], person = [], country, allowLater, refuseLater, dryRun, json } = flags
+const runForget = async (values: ValuesOf<typeof FORGET_COMMAND>): Promise<void> => {
+  const { lake, country, allowLater, refuseLater, dryRun, json } = values
   if (allowLater && refuseLater)
     throw new ToolkitError('USAGE', 'Cannot use --allow-later with --refuse-later: expected one of them')
-  if (country !== undefined && flags.nationalIds === undefined)
+  if (country !== undefined && values.nationalIds === undefined)
     throw new ToolkitError(
       'USAGE',
       'Cannot use --country without --national-ids: ids are of one country already',
     )
-  const nationalIds = await readNationalIds(flags.nationalIds)
+  const nationalIds = await readNationalIds(values.nationalIds)
   const { forget } = await import('../../jobs/forget/forget.ts')
-  const { memory: memoryBytes, threads, localBytes } = flags
   const run = (isPlan: boolean | undefined, meanwhile: string): Promise<ForgetSummary> =>
     interruptible(
       (signal) =>
         forget({
-          ...{ lake, companies: company, persons: person, nationalIds, country, allowLater, dryRun: isPlan },
-          ...{ memoryBytes, threads, localBytes, signal, catalog: catalogFromEnvironment() },
+          ...askedOf(FORGET, values),
+          ...{ nationalIds, dryRun: isPlan, signal, catalog: catalogFromEnvironment() },
         }),
       meanwhile,
     )
-  if (!dryRun && isAsked(flags) && !(await agreesToForget(await run(true, 'nothing is changed')))) return
+  if (!dryRun && isAsked(values) && !(await agreesToForget(await run(true, 'nothing is changed')))) return
   const summary = await run(dryRun, 'the same command completes it')
   if (summary.left.length > 0) process.exitCode = EXIT.excluded
   await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))

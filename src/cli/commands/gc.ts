@@ -2,60 +2,39 @@
 
 import type { Command } from 'commander'
 import type { Garbage } from '../../manifest/gc/remove-garbage.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { GC } from '../../options/gc.ts'
 import { formatBytes, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress } from '../../targets/publish.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  isAsked,
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  wholeNumber,
-  yesOption,
-} from '../options/options.ts'
+import { isAsked } from '../options/options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { amountOfThings } from '../output/time-left.ts'
 
-interface GcOptions extends LakeOption, JsonOption {
-  readonly keep?: number
-  readonly keepDays?: number
-  readonly dryRun?: boolean
-  readonly yes?: true
-}
-
 export const addGc = (program: Command): void => {
-  const command = program
-    .command('gc')
-    .summary('delete unreferenced files and dead runs')
-    .description(
+  addCommand(program, {
+    name: 'gc',
+    summary: 'delete unreferenced files and dead runs',
+    description:
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-        'touches a live run or a file of a kept snapshot. With --keep or --keep-days the published tables (docs/publishing.md) are ' +
-        'first brought in step with the lake.',
-    )
-    .addOption(lakeOption())
-    .option('--keep <n>', 'newest snapshots to keep (default: all)', wholeNumber('--keep'))
-    .option(
-      '--keep-days <n>',
-      'days back from now as of which the lake can still be read; with --keep at least so many snapshots stay',
-      wholeNumber('--keep-days'),
-    )
-    .option('--dry-run', 'change nothing, report what would be removed')
-    .addOption(yesOption())
-    .addOption(jsonOption())
-    .action(runGc)
-  withExamples(command, [
-    ['gc --lake ./lake --dry-run', 'what would be removed'],
-    ['gc --lake ./lake --keep 10', 'remove also all but the ten newest snapshots'],
-    ['gc --lake ./lake --keep-days 30', 'remove also what the lake of the last 30 days does not need'],
-  ])
+      'touches a live run or a file of a kept snapshot. With --keep or --keep-days the published tables (docs/publishing.md) are ' +
+      'first brought in step with the lake.',
+    options: GC,
+    run: runGc,
+    examples: [
+      ['gc --lake ./lake --dry-run', 'what would be removed'],
+      ['gc --lake ./lake --keep 10', 'remove also all but the ten newest snapshots'],
+      ['gc --lake ./lake --keep-days 30', 'remove also what the lake of the last 30 days does not need'],
+    ],
+  })
 }
 
-const runGc = async (options: GcOptions): Promise<void> => {
+const runGc = async (options: ValuesOf<typeof GC>): Promise<void> => {
   const { lake, keep, keepDays, dryRun = false, json } = options
+  const asked = askedOf(GC, options)
   // Who says what is kept has thought of what is not.
   const asks = keep === undefined && keepDays === undefined && !dryRun && isAsked(options)
   if (asks && !(await agreesToRemove(lake))) return
@@ -71,7 +50,7 @@ const runGc = async (options: GcOptions): Promise<void> => {
     removing = true
   }
   const garbage = await interruptible(
-    (signal) => gc({ lake, keep, keepDays, dryRun, catalog, signal, onPublish, onRemove }),
+    (signal) => gc({ ...asked, catalog, signal, onPublish, onRemove }),
     () => (removing ? 'what is being removed is removed' : 'nothing is removed'),
   ).finally(() => line.clear())
   await (json ? printJson({ lake, dryRun, ...garbage }) : printLines(garbageLines(garbage, dryRun)))

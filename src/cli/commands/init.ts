@@ -6,43 +6,39 @@ import type { Command } from 'commander'
 import { FILE_NAME } from '../../config/find-file.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import { BUCKET_FORM } from '../../core/lake-address.ts'
-import { withExamples } from '../help.ts'
-import { readLakeAddress } from '../options/options.ts'
+import { LAKE } from '../../options/common.ts'
+import { type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
+import { lakeAddress, plainText } from '../../options/value-types.ts'
+import { addCommand } from '../add-command.ts'
 import { printLines } from '../output/print.ts'
 
-interface InitFlags {
-  readonly service?: string
-  readonly files?: string
-  readonly lake: string
-}
+const INIT = {
+  service: option(plainText('<url>'), 'address of the service that nights pull from'),
+  files: option(plainText('<dir>'), 'folder of batch files that nights load'),
+  lake: withDefault(lakeAddress, LAKE.about, 'lake', { flag: LAKE.flag }),
+} as const satisfies OptionTable
+
+type Values = ValuesOf<typeof INIT>
 
 export const addInit = (program: Command): void => {
-  const command = program
-    .command('init')
-    .summary('write a first firmlake.toml, and try it')
-    .description(
+  addCommand(program, {
+    name: 'init',
+    summary: 'write a first firmlake.toml, and try it',
+    description:
       'Writes firmlake.toml into the working folder: the lake, and what a night loads into it, each key with a ' +
-        'comment. Then tries it as "doctor --online" does, and says the next command. Replaces no file. Ends with 1 ' +
-        'where the trial finds something missing; the file stands then.',
-    )
-    .option('--service <url>', 'address of the service that nights pull from')
-    .option('--files <dir>', 'folder of batch files that nights load')
-    .option(
-      '-l, --lake <lake>',
-      `folder of the lake, or ${BUCKET_FORM}`,
-      (text) => readLakeAddress(text),
-      'lake',
-    )
-    .action(runInit)
-  withExamples(command, [
-    ['init --files batches/', 'a lake of batch files'],
-    ['init --service https://service.example.com', 'a lake of what the service has'],
-  ])
+      'comment. Then tries it as "doctor --online" does, and says the next command. Replaces no file. Ends with 1 ' +
+      'where the trial finds something missing; the file stands then.',
+    options: INIT,
+    run: runInit,
+    examples: [
+      ['init --files batches/', 'a lake of batch files'],
+      ['init --service https://service.example.com', 'a lake of what the service has'],
+    ],
+  })
 }
 
 /** @throws {ToolkitError} USAGE, ADDRESS_REFUSED */
-const checkFlags = async ({ service, files }: InitFlags): Promise<void> => {
+const checkFlags = async ({ service, files }: Values): Promise<void> => {
   if (service === undefined && files === undefined)
     throw new ToolkitError(
       'USAGE',
@@ -52,7 +48,7 @@ const checkFlags = async ({ service, files }: InitFlags): Promise<void> => {
     throw new ToolkitError('USAGE', `Cannot find --files "${files}": expected a folder of batch files`)
 }
 
-const runInit = async (flags: InitFlags): Promise<void> => {
+const runInit = async (flags: Values): Promise<void> => {
   await checkFlags(flags)
   if (flags.service !== undefined) {
     const { parseAddress } = await import('../../source/service/address.ts')

@@ -4,40 +4,31 @@ import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { NightPart } from '../../jobs/nightly/night-parts.ts'
 import type { NightEvent } from '../../jobs/nightly/nightly.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import { NIGHTLY } from '../../options/nightly.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
+import { addCommand } from '../add-command.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
-import { withExamples } from '../help.ts'
-import { type JsonOption, jsonOption, overwriteOption } from '../options/options.ts'
-import { adoptOption } from '../options/run-options.ts'
 import { note, print, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
-interface NightOptions extends JsonOption {
-  readonly text?: true
-  readonly adopt?: true
-  readonly overwrite?: true
-}
-
 export const addNightly = (program: Command): void => {
-  const command = program
-    .command('nightly')
-    .summary('run the nightly steps of firmlake.toml, for a scheduler')
-    .description(
+  addCommand(program, {
+    name: 'nightly',
+    summary: 'run the nightly steps of firmlake.toml, for a scheduler',
+    description:
       'Pulls, syncs and loads files in one commit, none where nothing came; then publishes, delivers, compacts, deletes by ' +
-        'age, checks and reports, as far as firmlake.toml has sections for it (docs/nightly.md). Without a file settings are ' +
-        'environment variables: FIRMLAKE_URL, FIRMLAKE_TOKEN or FIRMLAKE_TOKEN_FILE, FIRMLAKE_LAKE, FIRMLAKE_SEARCH and ' +
-        'others. Prints one line of JSON, on a terminal a table of the parts; an interrupted night is resumed when it is ' +
-        'started again.',
-    )
-    .option('--text', 'a table of the parts, also where standard output is no terminal')
-    .addOption(adoptOption())
-    .addOption(overwriteOption())
-    .addOption(jsonOption('one line of JSON, also on a terminal').conflicts('text'))
-    .action(runNightly)
-  withExamples(command, [
-    ['nightly >> firmlake.jsonl', 'from cron, in the folder of firmlake.toml'],
-    ['nightly --config /etc/firmlake.toml --text', 'with another file, for people'],
-  ])
+      'age, checks and reports, as far as firmlake.toml has sections for it (docs/nightly.md). Without a file settings are ' +
+      'environment variables: FIRMLAKE_URL, FIRMLAKE_TOKEN or FIRMLAKE_TOKEN_FILE, FIRMLAKE_LAKE, FIRMLAKE_SEARCH and ' +
+      'others. Prints one line of JSON, on a terminal a table of the parts; an interrupted night is resumed when it is ' +
+      'started again.',
+    options: NIGHTLY,
+    run: runNightly,
+    examples: [
+      ['nightly >> firmlake.jsonl', 'from cron, in the folder of firmlake.toml'],
+      ['nightly --config /etc/firmlake.toml --text', 'with another file, for people'],
+    ],
+  })
 }
 
 const ENDED = {
@@ -97,7 +88,7 @@ let failed: readonly string[] = []
 /** Names of the parts of this process's night that failed. */
 export const failedParts = (): readonly string[] => failed
 
-const runNightly = async ({ json, text, adopt, overwrite }: NightOptions): Promise<void> => {
+const runNightly = async ({ json, text, adopt, overwrite }: ValuesOf<typeof NIGHTLY>): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
   const { runProgram } = await import('../../jobs/common/run-program.ts')

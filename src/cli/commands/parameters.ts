@@ -1,44 +1,46 @@
 /** `parameters`: the search parameters that the service has now. */
 
-import { Argument, type Command } from 'commander'
-import type { Content } from '../../contract/objects.ts'
+import type { Command } from 'commander'
+import { JSON_OUTPUT } from '../../options/common.ts'
+import { type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
+import { atOnce, calling } from '../../options/service.ts'
+import { choiceOf, plainText } from '../../options/value-types.ts'
 import type { ListedParameter } from '../../source/service/listings.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption } from '../options/options.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { serviceOf } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 
-interface ParametersOptions extends JsonOption, ServiceCommandOptions {}
+const PARAMETERS = {
+  content: withDefault(choiceOf('<content>', 'companies', 'relations'), 'of which search', 'companies', {
+    argument: '[content]',
+  }),
+  name: option(plainText(), 'only this parameter, with all its values', { argument: '[name]' }),
+  ...calling(atOnce('requests at once')),
+  json: JSON_OUTPUT,
+} as const satisfies OptionTable
 
 export const addParameters = (program: Command): void => {
-  const command = program
-    .command('parameters')
-    .summary('print the search parameters of the service')
-    .description(
+  addCommand(program, {
+    name: 'parameters',
+    summary: 'print the search parameters of the service',
+    description:
       'Prints the search parameters that the service has now, and the values of those that list them.',
-    )
-    .addArgument(
-      new Argument('[content]', 'of which search').choices(['companies', 'relations']).default('companies'),
-    )
-    .argument('[name]', 'only this parameter, with all its values')
-  for (const option of serviceOptions('requests at once')) command.addOption(option)
-  command.addOption(jsonOption()).action(runParameters)
-  withExamples(command, [
-    ['parameters', 'of the company search'],
-    ['parameters companies LegalForm', 'one, with its values'],
-  ])
+    options: PARAMETERS,
+    run: runParameters,
+    examples: [
+      ['parameters', 'of the company search'],
+      ['parameters companies LegalForm', 'one, with its values'],
+    ],
+  })
 }
 
 /** Values shown beside a parameter when all are listed. */
 const MOST_VALUES = 6
 
-const runParameters = async (
-  content: Content,
-  name: string | undefined,
-  options: ParametersOptions,
-): Promise<void> => {
+const runParameters = async (options: ValuesOf<typeof PARAMETERS>): Promise<void> => {
+  const { content, name } = options
   const service = await serviceOf(options)
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))

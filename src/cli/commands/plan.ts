@@ -1,6 +1,6 @@
 /** `plan`: how a search is cut into windows, before anything is pulled. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
@@ -8,49 +8,38 @@ import type { PlanEstimate } from '../../jobs/pull/plan-pull.ts'
 import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/sources.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import { PLAN } from '../../options/search.ts'
 import { searchLabel } from '../../source/service/page-request.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
-import {
-  contentArgument,
-  type SearchOptions,
-  searchOf,
-  searchOptions,
-  settingsFor,
-} from '../options/pull-options.ts'
-import { type ServiceCommandOptions, serviceOf, serviceOptions } from '../options/service-options.ts'
+import { readingSearch } from '../options/pull-options.ts'
+import { serviceOf } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { gapLines, sinceLines } from '../output/pull-report.ts'
 import { textTable } from '../output/text-table.ts'
 
-interface PlanOptions extends Partial<LakeOption>, JsonOption, SearchOptions, ServiceCommandOptions {}
+type PlanValues = ValuesOf<typeof PLAN>
 
 export const addPlan = (program: Command): void => {
-  const command = program
-    .command('plan')
-    .summary('show how a search would be pulled, and how long it takes')
-    .description(
+  addCommand(program, {
+    name: 'plan',
+    summary: 'show how a search would be pulled, and how long it takes',
+    description:
       'Asks the service for counts only and shows into which windows a pull would cut the search, how many ' +
-        'requests and how much time it would take, what no window covers, and whether batch files are the ' +
-        'better way.',
-    )
-    .addArgument(contentArgument())
-    .addOption(lakeOption().makeOptionMandatory(false))
-  for (const option of searchOptions()) command.addOption(option)
-  command.addOption(
-    new Option('--since <day>', 'first day (UTC), or "last": from the day before the last pull into --lake'),
-  )
-  for (const option of serviceOptions('windows that would be pulled side by side')) command.addOption(option)
-  command.addOption(jsonOption()).action(runPlan)
-  withExamples(command, [
-    [`plan companies --search '{"CountryCode":["SE","NO"]}'`, 'cut by ContentUpdatedAt where it must be'],
-    [`plan companies --search @search.json --by CompanyInfoUpdatedAt --cap 50000`, 'smaller windows'],
-  ])
+      'requests and how much time it would take, what no window covers, and whether batch files are the ' +
+      'better way.',
+    options: PLAN,
+    run: runPlan,
+    examples: [
+      [`plan companies --search '{"CountryCode":["SE","NO"]}'`, 'cut by ContentUpdatedAt where it must be'],
+      [`plan companies --search @search.json --by CompanyInfoUpdatedAt --cap 50000`, 'smaller windows'],
+    ],
+  })
 }
 
-const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
+const snapshotOf = async ({ lake, since }: PlanValues): Promise<LakePulls> => {
   if (since !== 'last') return null
   if (lake === undefined)
     throw new ToolkitError('USAGE', 'Cannot plan --since last: give the --lake that it continues')
@@ -58,10 +47,10 @@ const snapshotOf = async ({ lake, since }: PlanOptions): Promise<LakePulls> => {
   return newestPulls(lake)
 }
 
-const runPlan = async (content: Content, options: PlanOptions): Promise<void> => {
-  const settings = settingsFor(content, await searchOf(options.search), options)
-  const { planPull } = await import('../../jobs/pull/plan-pull.ts')
-  const { estimatePlan } = await import('../../jobs/pull/plan-pull.ts')
+const runPlan = async (options: PlanValues): Promise<void> => {
+  const { askedByPull } = await import('../../jobs/pull/pull.ts')
+  const settings = askedByPull(await readingSearch(options))
+  const { estimatePlan, planPull } = await import('../../jobs/pull/plan-pull.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {
@@ -73,7 +62,7 @@ const runPlan = async (content: Content, options: PlanOptions): Promise<void> =>
     })
     if (options.json)
       return await printJson({ ...shownPlan(plan), gap: plan.announced - plan.planned, ...estimate })
-    await printLines(planText(content, plan, estimate))
+    await printLines(planText(options.content, plan, estimate))
   } finally {
     await service.close()
   }

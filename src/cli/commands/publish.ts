@@ -1,49 +1,26 @@
 /** `publish`: shows a lake's tables to other engines, in their own table formats. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import {
   hasCatalog,
   TABLE_FORMAT_NAMES,
   TABLE_FORMATS,
   type TableFormatName,
 } from '../../core/table-formats.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { PUBLISH, PUBLISH_COMMAND, PUBLISH_TO_CATALOG } from '../../options/publish.ts'
 import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import type { PublishProgress, PublishSummary } from '../../targets/publish.ts'
+import { addCommand } from '../add-command.ts'
 import { withExamples } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  overwriteOption,
-} from '../options/options.ts'
-import { localBytesOption, memoryOption } from '../options/run-options.ts'
 import { noteComputed, noteTaken } from '../output/lake-notes.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
 import { amountOfThings } from '../output/time-left.ts'
-
-interface PublishOptions extends LakeOption, JsonOption {
-  readonly memory: number
-  readonly localBytes?: number
-  readonly rows?: PublishedRows
-  readonly overwrite?: true
-  /** Only where the format has a catalog. */
-  readonly catalog?: string
-  readonly warehouse?: string
-  readonly namespace?: string
-}
-
-/** New at every call: each command has its own. */
-const rowsOption = (): Option =>
-  new Option('--rows <which>', 'all versions, or the current rows alone (default: both)').choices([
-    ...PUBLISHED_ROWS,
-  ])
 
 export const addPublish = (program: Command): void => {
   const command = program
@@ -65,55 +42,43 @@ export const addPublish = (program: Command): void => {
 }
 
 const addFormat = (publish: Command, name: TableFormatName): void => {
-  const { title, about } = TABLE_FORMATS[name]
-  const command = publish
-    .command(name)
-    .summary(`as ${title} tables`)
-    .description(about)
-    .addOption(lakeOption())
-  if (hasCatalog(name)) addCatalogOptions(command)
-  command
-    .addOption(rowsOption())
-    .addOption(overwriteOption())
-    .addOption(memoryOption())
-    .addOption(localBytesOption())
-    .addOption(jsonOption())
-    .action(({ catalog: url, warehouse, namespace, ...options }: PublishOptions) => {
-      const named = hasCatalog(name) ? { url, warehouse, namespace } : undefined
-      return runPublish(name, options, named && catalogFromEnvironment(process.env, named))
-    })
-  withExamples(command, [
+  const { title, about: description } = TABLE_FORMATS[name]
+  const told = { name, summary: `as ${title} tables`, description }
+  const examples = [
     [`publish ${name} --lake ./lake`, `bring the ${title} tables in step with the lake`],
     [`publish ${name} --lake ./lake --rows all`, 'all versions alone, without the current rows'],
     [`publish ${name} --lake ./lake --json | jq '.tables[].versions'`, 'versions written for each table'],
-    ...(hasCatalog(name)
-      ? ([
-          [
-            `publish ${name} --lake s3://bucket/lake --catalog https://catalog.example --namespace firms`,
-            'the same through a REST catalog',
-          ],
-        ] as const)
-      : []),
-  ])
+  ] as const
+  if (!hasCatalog(name)) {
+    addCommand(publish, {
+      ...told,
+      options: PUBLISH_COMMAND,
+      run: (values) => runPublish(name, values),
+      examples,
+    })
+    return
+  }
+  addCommand(publish, {
+    ...told,
+    options: PUBLISH_TO_CATALOG,
+    run: ({ catalog: url, warehouse, namespace, ...values }) =>
+      runPublish(name, values, catalogFromEnvironment(process.env, { url, warehouse, namespace })),
+    examples: [
+      ...examples,
+      [
+        `publish ${name} --lake s3://bucket/lake --catalog https://catalog.example --namespace firms`,
+        'the same through a REST catalog',
+      ],
+    ],
+  })
 }
-
-const addCatalogOptions = (command: Command): Command =>
-  command
-    .option(
-      '--catalog <url>',
-      'address of an Iceberg REST catalog (default: $FIRMLAKE_CATALOG, else metadata in the lake)',
-    )
-    .option('--warehouse <name>', 'warehouse of the catalog (default: $FIRMLAKE_CATALOG_WAREHOUSE)')
-    .option(
-      '--namespace <name>',
-      'namespace of the tables (default: $FIRMLAKE_CATALOG_NAMESPACE, else firmlake)',
-    )
 
 const runPublish = async (
   format: TableFormatName,
-  { lake, memory, localBytes, rows, overwrite, json }: PublishOptions,
+  values: ValuesOf<typeof PUBLISH_COMMAND>,
   catalog?: CatalogOptions,
 ): Promise<void> => {
+  const { lake, rows, json } = values
   const line = new ProgressLine({ terminalOnly: json === true })
   const { publish } = await import('../../targets/publish.ts')
   const onProgress = (progress: PublishProgress): void =>
@@ -123,9 +88,8 @@ const runPublish = async (
   try {
     const summary = await interruptible((signal) =>
       publish({
-        ...{ lake, formats: [format], catalog, memoryBytes: memory, localBytes, overwrite },
-        ...{ signal, onProgress },
-        ...(rows && { rows: [rows] }),
+        ...askedOf(PUBLISH, values),
+        ...{ formats: [format], rows: rows && [rows], catalog, signal, onProgress },
       }),
     )
     line.clear()

@@ -3,47 +3,33 @@
  * and is shown only on request.
  */
 
-import { type Command, Option } from 'commander'
-import { DEFAULT_MAX_DEPTH } from '../../check/drift/check-options.ts'
+import type { Command } from 'commander'
 import { REJECT_CODES } from '../../core/lines.ts'
-import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
 import type { ReplayReport } from '../../jobs/replay/replay.ts'
+import { LAKE, SNAPSHOT } from '../../options/common.ts'
+import { askedOf, type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
+import { REPLAY } from '../../options/resume.ts'
+import { choiceOf, plainText, trueOrFalse, whole } from '../../options/value-types.ts'
 import { formatCount } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  type SnapshotOption,
-  snapshotOption,
-  wholeNumber,
-} from '../options/options.ts'
-import {
-  bytesOption,
-  changeCurrencyOption,
-  memoryOption,
-  type TargetFlags,
-  targetOptions,
-  threadsOption,
-  type UnknownOptions,
-  unknownOptions,
-} from '../options/run-options.ts'
+import { addCommand } from '../add-command.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { textTable } from '../output/text-table.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { printReport, runJob } from '../run-job.ts'
 
-interface ListOptions extends LakeOption, JsonOption, SnapshotOption {
-  readonly run?: string
-  readonly code?: string
-  readonly limit: number
-  readonly raw?: boolean
-}
-
 /** Lines listed by default: enough to see what is wrong. */
 const MOST_LISTED = 1000
+
+const LIST = {
+  lake: LAKE,
+  snapshot: option(SNAPSHOT.type, SNAPSHOT.about, { otherwise: SNAPSHOT.otherwise, conflicts: 'run' }),
+  run: option(plainText('<run>'), 'lines of this run, also of one that was refused and is not finished'),
+  code: option(choiceOf('<code>', ...Object.keys(REJECT_CODES)), 'only lines with this reason'),
+  limit: withDefault(whole(), 'most lines to list', String(MOST_LISTED)),
+  raw: option(trueOrFalse, 'the text of each line too'),
+  json: option(trueOrFalse, 'one JSON array of objects, errors as one line of JSON'),
+} as const satisfies OptionTable
 
 export const addQuarantine = (program: Command): void => {
   const group = program
@@ -56,28 +42,23 @@ export const addQuarantine = (program: Command): void => {
 }
 
 const addList = (group: Command): void => {
-  const command = group
-    .command('list')
-    .summary('show quarantined lines')
-    .description(
+  addCommand(group, {
+    name: 'list',
+    summary: 'show quarantined lines',
+    description:
       'Lists the lines of the quarantine with source, line number, byte offset, reason code and reason. Their ' +
-        'text may hold personal data, so it is printed only with --raw.',
-    )
-    .addOption(lakeOption())
-    .addOption(snapshotOption().conflicts('run'))
-    .option('--run <run>', 'lines of this run, also of one that was refused and is not finished')
-    .addOption(new Option('--code <code>', 'only lines with this reason').choices(Object.keys(REJECT_CODES)))
-    .option('--limit <n>', 'most lines to list', wholeNumber('--limit'), MOST_LISTED)
-    .option('--raw', 'the text of each line too')
-    .addOption(jsonOption('one JSON array of objects, errors as one line of JSON'))
-    .action(runList)
-  withExamples(command, [
-    ['quarantine list --lake ./lake', 'what is in the quarantine'],
-    ['quarantine list --lake ./lake --code SCALE_UNKNOWN --raw --json', 'lines with one reason, whole'],
-  ])
+      'text may hold personal data, so it is printed only with --raw.',
+    options: LIST,
+    run: runList,
+    examples: [
+      ['quarantine list --lake ./lake', 'what is in the quarantine'],
+      ['quarantine list --lake ./lake --code SCALE_UNKNOWN --raw --json', 'lines with one reason, whole'],
+    ],
+  })
 }
 
-const runList = async ({ raw = false, json, code, limit, ...choice }: ListOptions): Promise<void> => {
+const runList = async (values: ValuesOf<typeof LIST>): Promise<void> => {
+  const { raw = false, json, code, limit, ...choice } = values
   const { listQuarantine, quarantineFiles } = await import('../../jobs/replay/quarantine.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()
@@ -97,46 +78,28 @@ const runList = async ({ raw = false, json, code, limit, ...choice }: ListOption
   if (!raw) note('The text of the lines may hold personal data: --raw prints it.')
 }
 
-interface ReplayFlags extends LakeOption, JsonOption, TargetFlags, UnknownOptions {
-  readonly source?: readonly string[]
-  readonly maxLineBytes: number
-  readonly maxDepth: number
-  readonly memory: number
-  readonly threads: number
-  readonly changeCurrency?: true
-}
-
 export const addReplay = (program: Command): void => {
-  const command = program
-    .command('replay')
-    .summary('load quarantined lines again')
-    .description(
+  addCommand(program, {
+    name: 'replay',
+    summary: 'load quarantined lines again',
+    description:
       'Loads the lines of the quarantine again, after a newer firmlake or with other limits, all in one commit. ' +
-        'What is still bad stays in the quarantine.',
-    )
-    .addOption(lakeOption())
-    .option('--source <pattern...>', 'only lines of these sources; * stands for any text')
-    .addOption(bytesOption('--max-line-bytes <bytes>', 'longest line', DECODE_LIMITS.maxLineBytes, '16MiB'))
-    .option('--max-depth <n>', 'deepest nesting of a record', wholeNumber('--max-depth'), DEFAULT_MAX_DEPTH)
-    .addOption(memoryOption())
-    .addOption(threadsOption())
-    .addOption(changeCurrencyOption())
-  for (const option of [...unknownOptions(), ...targetOptions()]) command.addOption(option)
-  command.addOption(jsonOption()).action(runReplay)
-  withExamples(command, [
-    ['replay --lake ./lake', 'after an update of firmlake'],
-    ["replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
-  ])
+      'What is still bad stays in the quarantine.',
+    options: REPLAY,
+    run: runReplay,
+    examples: [
+      ['replay --lake ./lake', 'after an update of firmlake'],
+      ["replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
+    ],
+  })
 }
 
-const runReplay = async (flags: ReplayFlags): Promise<void> => {
-  const { source: sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames } = flags
-  const { lake, json, changeCurrency } = flags
-  const own = { sources, maxLineBytes, maxDepth, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
+const runReplay = async (values: ValuesOf<typeof REPLAY>): Promise<void> => {
+  const { lake, json } = values
   const { replay } = await import('../../jobs/replay/replay.ts')
   await runJob<ReplayReport>(
-    flags,
-    (options, line) => replay({ ...options, ...own, onEvent: watchRun(line) }),
+    values,
+    (given, line) => replay({ ...askedOf(REPLAY, values), ...given, onEvent: watchRun(line) }),
     async ({ run, ...report }) => {
       if (json) await printJson({ lake, snapshot: null, ...(run !== null && { run, ...report }) })
       else if (run === null) await printLines(['Nothing to replay: no such line is in the quarantine.'])

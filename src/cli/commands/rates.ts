@@ -4,17 +4,13 @@ import type { Command } from 'commander'
 import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import { BASE_CURRENCY, type Rates } from '../../lake/rates/rates.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import { LIST_RATES, LOAD_RATES } from '../../options/lake-looks.ts'
 import { formatCounted } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
+import { addCommand } from '../add-command.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
-
-interface LoadOptions extends LakeOption, JsonOption {}
-interface ListOptions extends LakeOption, JsonOption {
-  readonly year?: number
-}
 
 export const addRates = (program: Command): void => {
   const group = program
@@ -26,36 +22,32 @@ export const addRates = (program: Command): void => {
 }
 
 const addLoad = (group: Command): void => {
-  const command = group
-    .command('load')
-    .summary('add or replace rates of a lake')
-    .description(
+  addCommand(group, {
+    name: 'load',
+    summary: 'add or replace rates of a lake',
+    description:
       'Loads a CSV file with the columns currency,year,units_per_usd. Rates of the same currency and year are ' +
-        'replaced. A server takes them at its next start.',
-    )
-    .argument('<file>', 'CSV file')
-    .addOption(lakeOption())
-    .addOption(jsonOption())
-    .action(runLoad)
-  withExamples(command, [['rates load rates.csv --lake ./lake', 'add rates']])
+      'replaced. A server takes them at its next start.',
+    options: LOAD_RATES,
+    run: runLoad,
+    examples: [['rates load rates.csv --lake ./lake', 'add rates']],
+  })
 }
 
 const addList = (group: Command): void => {
-  const command = group
-    .command('list')
-    .summary('show the rates of all years, or of one')
-    .description(
+  addCommand(group, {
+    name: 'list',
+    summary: 'show the rates of all years, or of one',
+    description:
       'Lists what one US dollar is in each currency. The latest year of a currency stands in for later ones, its ' +
-        'first year for earlier ones.',
-    )
-    .addOption(lakeOption())
-    .option('--year <n>', 'only what figures of this fiscal year are converted with', wholeNumber('--year'))
-    .addOption(jsonOption())
-    .action(runList)
-  withExamples(command, [
-    ['rates list --lake ./lake', 'every rate of every year'],
-    ['rates list --lake ./lake --year 2024', 'what figures of 2024 are converted with'],
-  ])
+      'first year for earlier ones.',
+    options: LIST_RATES,
+    run: runList,
+    examples: [
+      ['rates list --lake ./lake', 'every rate of every year'],
+      ['rates list --lake ./lake --year 2024', 'what figures of 2024 are converted with'],
+    ],
+  })
 }
 
 /** @throws {ToolkitError} LAKE_NOT_FOUND */
@@ -74,10 +66,10 @@ const readCsv = async (path: string): Promise<string> => {
   }
 }
 
-const runLoad = async (path: string, { lake, json }: LoadOptions): Promise<void> => {
+const runLoad = async ({ file, lake, json }: ValuesOf<typeof LOAD_RATES>): Promise<void> => {
   const { addLakeRates: addTo } = await import('../../lake/rates/lake-rates.ts')
   await checkLake(lake)
-  const change = await addTo(lake, await readCsv(path), path)
+  const change = await addTo(lake, await readCsv(file), file)
   const { updateLakeFiles } = await import('../../manifest/lake-file/lake-file.ts')
   warnOfNoViews(await updateLakeFiles(lake))
   if (json) return printJson({ lake, ...change })
@@ -106,7 +98,7 @@ const ratesOf = (rates: Rates, year: number | undefined): readonly Rate[] => {
   )
 }
 
-const runList = async ({ lake, year, json }: ListOptions): Promise<void> => {
+const runList = async ({ lake, year, json }: ValuesOf<typeof LIST_RATES>): Promise<void> => {
   const { loadRates } = await import('../../lake/rates/lake-rates.ts')
   const list = ratesOf(await loadRates(lake), year)
   if (json) return printJson(list)

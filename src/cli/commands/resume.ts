@@ -1,19 +1,14 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import type { ResumedRun, Strictness } from '../../jobs/resume/resume.ts'
+import type { ResumedRun } from '../../jobs/resume/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
-import { exitCodeOfReports, withExamples } from '../help.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { RESUME } from '../../options/resume.ts'
+import { addCommand } from '../add-command.ts'
+import { exitCodeOfReports } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption } from '../options/options.ts'
-import { type MaxGoneFlag, maxGoneOption } from '../options/pull-options.ts'
-import {
-  type LoadFlags,
-  type SkipBadFilesOption,
-  skipBadFilesOption,
-  workOptions,
-} from '../options/run-options.ts'
-import { plannedService, type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
+import { plannedService } from '../options/service-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { logError } from '../output/report-error.ts'
@@ -21,46 +16,31 @@ import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
 
-interface ResumeCommandOptions
-  extends LakeOption,
-    JsonOption,
-    LoadFlags,
-    SkipBadFilesOption,
-    MaxGoneFlag,
-    ServiceCommandOptions {}
+type Values = ValuesOf<typeof RESUME>
 
 export const addResume = (program: Command): void => {
-  const command = program
-    .command('resume')
-    .summary('resume interrupted runs')
-    .description(
+  addCommand(program, {
+    name: 'resume',
+    summary: 'resume interrupted runs',
+    description:
       'Resumes a run whose process is gone, at its last finished partition; without RUN all of them. ' +
-        'Live runs are left alone, and without RUN also those that would fail again; it says why.',
-    )
-    .argument('[run]', 'id of the run, see "firmlake status"')
-    .addOption(lakeOption())
-  for (const option of [...workOptions(), skipBadFilesOption(), maxGoneOption()]) command.addOption(option)
-  for (const option of serviceOptions('windows pulled side by side')) command.addOption(option)
-  command.addOption(jsonOption()).action(runResume)
-  withExamples(command, [
-    ['resume --lake ./lake', 'every interrupted run'],
-    ['resume 20261121T094920744Z-54d23e --lake ./lake --max-quarantined 5%', 'one run, less strict'],
-  ])
+      'Live runs are left alone, and without RUN also those that would fail again; it says why.',
+    options: RESUME,
+    run: runResume,
+    examples: [
+      ['resume --lake ./lake', 'every interrupted run'],
+      ['resume 20261121T094920744Z-54d23e --lake ./lake --max-quarantined 5%', 'one run, less strict'],
+    ],
+  })
 }
 
-const runResume = async (
-  run: string | undefined,
-  options: ResumeCommandOptions,
-  command: Command,
-): Promise<void> => {
-  const { lake, json } = options
-  await checkTargetsOf(options)
+const runResume = async (values: Values, command: Command): Promise<void> => {
+  const { lake, json, run } = values
+  await checkTargetsOf(values)
   const { sortUnfinished } = await import('../../jobs/resume/resume.ts')
-  const { changeCurrency, skipBadFiles, maxQuarantined } = options
-  const strictness = {
-    ...{ changeCurrency, skipBadFiles },
-    maxQuarantined: command.getOptionValueSource('maxQuarantined') === 'cli' ? maxQuarantined : undefined,
-  }
+  // A run was refused with the limit of the file.
+  const isNew = command.getOptionValueSource('maxQuarantined') === 'cli'
+  const strictness = { ...values, maxQuarantined: isNew ? values.maxQuarantined : undefined }
   const { resumable, working, final: refused } = await sortUnfinished(lake, strictness)
   // A run that can only fail again is resumed when its id is given.
   const final = run === undefined ? refused : []
@@ -69,11 +49,11 @@ const runResume = async (
     const { failureLines } = await import('../output/status-lines.ts')
     for (const line of failureLines(final)) note(line)
   }
-  const outcomes = await resumeAll(run === undefined ? resumable : [run], options, strictness)
-  await show(outcomes, { working, final }, options)
+  const outcomes = await resumeAll(run === undefined ? resumable : [run], values)
+  await show(outcomes, { working, final }, values)
   const failures = outcomes.flatMap((one) => (one.kind === 'failed' ? [one.error] : []))
   // A run that failed does not keep the committed ones from being delivered.
-  await updateTargetsOf(options).catch((error: unknown) => failures.push(error))
+  await updateTargetsOf(values).catch((error: unknown) => failures.push(error))
   const reports = outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : []))
   const { notDeliveredError } = await import('../../jobs/common/load-job.ts')
   const missing = reports.flatMap((one) => one.missing ?? [])
@@ -88,22 +68,17 @@ const runResume = async (
 }
 
 /** One run that cannot be resumed does not stop the others; a signal does. */
-const resumeAll = async (
-  runs: readonly string[],
-  options: ResumeCommandOptions,
-  strictness: Strictness,
-): Promise<ResumedRun[]> => {
+const resumeAll = async (runs: readonly string[], values: Values): Promise<ResumedRun[]> => {
   const { resumeOne } = await import('../../jobs/resume/resume.ts')
   const outcomes: ResumedRun[] = []
-  const { lake, memory: memoryBytes, threads, concurrency, maxGone } = options
-  const service = (url: string) => plannedService(options, url)
+  const service = (url: string) => plannedService(values, url)
   await interruptible(async (signal) => {
     for (const run of runs) {
-      const line = new ProgressLine({ terminalOnly: options.json === true })
+      const line = new ProgressLine({ terminalOnly: values.json === true })
       try {
         outcomes.push(
           await resumeOne(run, {
-            ...{ lake, memoryBytes, threads, concurrency, service, signal, maxGone, ...strictness },
+            ...{ ...askedOf(RESUME, values), service, signal },
             onEvent: watchRun(line),
           }),
         )
@@ -121,7 +96,7 @@ const resumeAll = async (
 const show = async (
   outcomes: readonly ResumedRun[],
   { working, final }: { readonly working: readonly RunSummary[]; readonly final: readonly RunSummary[] },
-  { lake, json }: ResumeCommandOptions,
+  { lake, json }: Values,
 ): Promise<void> => {
   const reports = outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : []))
   const committed = outcomes.filter((one) => one.kind === 'committed')

@@ -1,19 +1,21 @@
 /** `run` and its sub-commands: a run in steps that any machine can take. */
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { CommitRunReport, WorkRunOptions } from '../../jobs/steps/run-steps.ts'
+import type { CommitRunReport } from '../../jobs/steps/run-steps.ts'
 import type { SharedRunStatus } from '../../jobs/steps/shared-run.ts'
+import type { UnitChoice } from '../../jobs/steps/work-shared-run.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import { COMMIT_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
-import { exitCodeOfReports, withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
+import { exitCodeOfReports } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { type JsonOption, jsonOption, type LakeOption, lakeOption, wholeNumber } from '../options/options.ts'
-import { type LoadFlags, memoryOption, partitionsOption, workOptions } from '../options/run-options.ts'
-import { plannedService, type ServiceCommandOptions, serviceOptions } from '../options/service-options.ts'
+import { plannedService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { type JobFlags, printReport, runJob } from '../run-job.ts'
+import { printReport, runJob } from '../run-job.ts'
 import { addRunPlan } from './run-plan.ts'
 
 export const addRun = (program: Command): void => {
@@ -32,36 +34,29 @@ export const addRun = (program: Command): void => {
   addRunCancel(group)
 }
 
-type CommitFlags = JobFlags & LoadFlags
-
 const addRunCommit = (group: Command): void => {
-  const command = group
-    .command('commit')
-    .summary('commit a run whose units are all done')
-    .description(
+  addCommand(group, {
+    name: 'commit',
+    summary: 'commit a run whose units are all done',
+    description:
       'Commits a run, in one snapshot. Anyone may, again and at once with others: one commit makes the snapshot, and ' +
-        'the others find it. With units that are not done it ends with 75 and names the first.',
-    )
-    .argument('<run>', 'id of the run')
-    .addOption(lakeOption())
-  for (const option of workOptions()) command.addOption(option)
-  command.addOption(jsonOption()).action(commit)
-  withExamples(command, [
-    ['run commit 20261121T094920744Z-54d23e --lake s3://bucket/lake', 'all of it at once'],
-  ])
+      'the others find it. With units that are not done it ends with 75 and names the first.',
+    options: COMMIT_RUN,
+    run: commit,
+    examples: [['run commit 20261121T094920744Z-54d23e --lake s3://bucket/lake', 'all of it at once']],
+  })
 }
 
-const commit = async (run: string, flags: CommitFlags): Promise<void> => {
-  const { lake, json, maxQuarantined, changeCurrency } = flags
+const commit = async (values: ValuesOf<typeof COMMIT_RUN>): Promise<void> => {
+  const { run, lake, json } = values
   const { commitRun } = await import('../../jobs/steps/run-steps.ts')
   await runJob<CommitRunReport>(
-    flags,
-    (options, line) =>
-      commitRun({ ...options, lake, run, maxQuarantined, changeCurrency, onEvent: watchRun(line) }),
+    values,
+    (given, line) => commitRun({ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) }),
     async (done) => {
       if (done.kind === 'committed') {
         process.exitCode = exitCodeOfReports([done])
-        return json ? printJson({ lake, ...done }) : printReport(done, flags)
+        return json ? printJson({ lake, ...done }) : printReport(done, values)
       }
       if (json) return printJson({ lake, ...done })
       await printLines([
@@ -74,23 +69,21 @@ const commit = async (run: string, flags: CommitFlags): Promise<void> => {
   )
 }
 
-type Flags = LakeOption & JsonOption
+type StepValues = ValuesOf<typeof RUN_STEP>
 
 const addRunStatus = (group: Command): void => {
-  const command = group
-    .command('status')
-    .summary('how far a run is')
-    .description(
+  addCommand(group, {
+    name: 'status',
+    summary: 'how far a run is',
+    description:
       'Shows how many units of a run are done, by phase, what they have loaded, and which come first.',
-    )
-    .argument('<run>', 'id of the run')
-    .addOption(lakeOption())
-    .addOption(jsonOption())
-    .action(status)
-  withExamples(command, [['run status 20261121T094920744Z-54d23e --lake ./lake', 'of one run']])
+    options: RUN_STEP,
+    run: status,
+    examples: [['run status 20261121T094920744Z-54d23e --lake ./lake', 'of one run']],
+  })
 }
 
-const status = async (run: string, { lake, json }: Flags): Promise<void> => {
+const status = async ({ run, lake, json }: StepValues): Promise<void> => {
   const { runStatus } = await import('../../jobs/steps/run-steps.ts')
   const found = await runStatus({ lake, run })
   if (json) return printJson({ lake, ...found })
@@ -122,21 +115,19 @@ const linesOf = (found: SharedRunStatus): readonly string[] => {
 }
 
 const addRunCancel = (group: Command): void => {
-  const command = group
-    .command('cancel')
-    .summary('end a run without a commit')
-    .description(
+  addCommand(group, {
+    name: 'cancel',
+    summary: 'end a run without a commit',
+    description:
       'Removes a run: its workers find it gone and end with 4. What they have loaded goes with "firmlake gc". Where it ' +
-        'was interrupted halfway, the same command resumes it.',
-    )
-    .argument('<run>', 'id of the run')
-    .addOption(lakeOption())
-    .addOption(jsonOption())
-    .action(cancel)
-  withExamples(command, [['run cancel 20261121T094920744Z-54d23e --lake ./lake', 'one run']])
+      'was interrupted halfway, the same command resumes it.',
+    options: RUN_STEP,
+    run: cancel,
+    examples: [['run cancel 20261121T094920744Z-54d23e --lake ./lake', 'one run']],
+  })
 }
 
-const cancel = async (run: string, { lake, json }: Flags): Promise<void> => {
+const cancel = async ({ run, lake, json }: StepValues): Promise<void> => {
   const { cancelRun } = await import('../../jobs/steps/run-steps.ts')
   const snapshot = await cancelRun({ lake, run })
   if (json) return printJson({ lake, run, snapshot })
@@ -147,91 +138,49 @@ const cancel = async (run: string, { lake, json }: Flags): Promise<void> => {
   ])
 }
 
-interface WorkFlags extends LakeOption, JsonOption, ServiceCommandOptions {
-  readonly unit?: readonly number[]
-  readonly shard?: Shard
-  readonly workers?: number
-  readonly memory: number
-  readonly threads?: number
-}
-
-interface Shard {
-  readonly index: number
-  readonly of: number
-}
-
-/** Reads `0/4` to `3/4`. */
-const shardOf = (text: string): Shard => {
-  const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text)
-  const [index, of] = [Number(match?.[1] ?? Number.NaN), Number(match?.[2] ?? Number.NaN)]
-  if (index < of) return { index, of }
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot read --shard "${text}": expected a place from 0 and a number of workers, such as 0/4 to 3/4`,
-  )
-}
-
 const addRunWork = (group: Command): void => {
-  const command = group
-    .command('work')
-    .summary('load units of a run')
-    .description(
+  addCommand(group, {
+    name: 'work',
+    summary: 'load units of a run',
+    description:
       'Loads units of a run, in processes as many as wanted. A unit that is done already is left alone; one that ' +
-        'several work on is done once. Killed at any point, the same command resumes. A unit of a later phase ' +
-        'is too early with 75. A run that calls the service takes its token from FIRMLAKE_TOKEN or ' +
-        '--token-file, and sends it only to the service of FIRMLAKE_URL or --url.',
-    )
-    .argument('<run>', 'id of the run, see "firmlake run plan"')
-    .addOption(lakeOption())
-    .addOption(
-      new Option('--unit <n...>', 'these units, by their numbers from 0').argParser(
-        (text: string, before: readonly number[] | undefined) => [
-          ...(before ?? []),
-          wholeNumber('--unit', 0)(text),
-        ],
-      ),
-    )
-    .addOption(new Option('--shard <i/n>', 'each n-th unit, from the i-th on (from 0)').argParser(shardOf))
-    .addOption(
-      new Option(
-        '--workers <n>',
-        'workers at once, which share the requests a second of the plan (default: n of --shard, else 1)',
-      ).argParser(wholeNumber('--workers')),
-    )
-    .addOption(memoryOption())
-    .addOption(partitionsOption())
-  for (const option of serviceOptions('windows pulled side by side')) {
-    // A run keeps to its share of the rate.
-    if (option.long !== '--max-requests-per-second') command.addOption(option)
-  }
-  command.addOption(jsonOption()).action(work)
-  withExamples(command, [
-    ['run work 20261121T094920744Z-54d23e --lake s3://bucket/lake --shard 0/4', 'the first of four workers'],
-    ['run work 20261121T094920744Z-54d23e --lake s3://bucket/lake --unit 17 18', 'two units'],
-  ])
+      'several work on is done once. Killed at any point, the same command resumes. A unit of a later phase ' +
+      'is too early with 75. A run that calls the service takes its token from FIRMLAKE_TOKEN or ' +
+      '--token-file, and sends it only to the service of FIRMLAKE_URL or --url.',
+    options: WORK_RUN,
+    run: work,
+    examples: [
+      [
+        'run work 20261121T094920744Z-54d23e --lake s3://bucket/lake --shard 0/4',
+        'the first of four workers',
+      ],
+      ['run work 20261121T094920744Z-54d23e --lake s3://bucket/lake --unit 17 18', 'two units'],
+    ],
+  })
 }
 
-const choiceOf = ({ unit, shard }: WorkFlags): Pick<WorkFlags, 'unit'> & WorkChoice => {
-  if (unit !== undefined && shard === undefined) return { units: unit }
-  if (shard !== undefined && unit === undefined) return { shard }
+type WorkValues = ValuesOf<typeof WORK_RUN>
+
+const choiceOf = ({ units, shard }: Pick<WorkValues, 'units' | 'shard'>): UnitChoice => {
+  if (units !== undefined && shard === undefined) return { units }
+  if (shard !== undefined && units === undefined) return { shard }
   throw new ToolkitError('USAGE', 'Cannot tell which units to work on: expected either --unit or --shard')
 }
-type WorkChoice = { readonly units: readonly number[] } | { readonly shard: Shard }
 
-const work = async (run: string, flags: WorkFlags): Promise<void> => {
-  const { lake, json, workers, concurrency, memory: memoryBytes, threads } = flags
-  const choice = choiceOf(flags)
+const work = async (values: WorkValues): Promise<void> => {
+  const { units: chosen, shard, ...asked } = askedOf(WORK_RUN, values)
+  const { lake, json } = values
+  const choice = choiceOf({ units: chosen, shard })
   const { workRun } = await import('../../jobs/steps/run-steps.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
-  const worked = await interruptible((signal) => {
-    const options: WorkRunOptions = {
-      ...choice,
-      ...{ lake, run, memoryBytes, threads, concurrency, workers, signal, onEvent: watchRun(line) },
-      service: (url, share) =>
-        plannedService({ ...flags, ...(share !== undefined && { maxRequestsPerSecond: share }) }, url),
-    }
-    return workRun(options)
-  }, 'units that are done are kept').finally(() => line.clear())
+  const worked = await interruptible(
+    (signal) =>
+      workRun({
+        ...{ ...asked, ...choice, signal, onEvent: watchRun(line) },
+        service: (url, maxRequestsPerSecond) => plannedService({ ...values, maxRequestsPerSecond }, url),
+      }),
+    'units that are done are kept',
+  ).finally(() => line.clear())
   if (json) return printJson({ lake, ...worked })
   const { snapshot, units } = worked
   const of = (kind: (typeof units)[number]['kind']): number => units.filter((one) => one.kind === kind).length

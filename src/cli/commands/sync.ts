@@ -1,84 +1,53 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
-import type { SyncOptions, SyncReport } from '../../jobs/sync/sync.ts'
+import type { SyncReport } from '../../jobs/sync/sync.ts'
+import { askedOf, type ValuesOf } from '../../options/entry.ts'
+import type { SyncOptions } from '../../options/interfaces.ts'
+import { SYNC } from '../../options/search.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
+import { addCommand } from '../add-command.ts'
 import { DETACHING, onEngineOr } from '../on-engine.ts'
-import { type EngineFlags, engineOptions } from '../options/engine-options.ts'
-import { jsonOption, lakeOption } from '../options/options.ts'
-import { projectionOptions } from '../options/projection-options.ts'
-import {
-  byOption,
-  closeGapOption,
-  currencyOption,
-  keepingGap,
-  type MaxGoneFlag,
-  maxGoneOption,
-  type RequireOption,
-  requireOption,
-  requireRecords,
-  type SearchOptions,
-  searchOf,
-  searchOption,
-} from '../options/pull-options.ts'
-import { modeOption, unknownOptions, workOptions } from '../options/run-options.ts'
-import { type ServiceCommandOptions, serviceOptions, withService } from '../options/service-options.ts'
+import { readingSearch, requireRecords } from '../options/pull-options.ts'
+import { withService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { currencyLines, nothingFound, warnOfPull } from '../output/pull-report.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
-import { type LoadJobFlags, runLoadJob } from '../run-job.ts'
+import { runLoadJob } from '../run-job.ts'
 
 type Synced = SyncReport['sync']
 
-interface SyncCommandOptions
-  extends LoadJobFlags,
-    ServiceCommandOptions,
-    RequireOption,
-    MaxGoneFlag,
-    EngineFlags,
-    Pick<SearchOptions, 'search' | 'currency' | 'by' | 'closeGap'> {}
-
 export const addSync = (program: Command): void => {
-  const command = program
-    .command('sync')
-    .summary('fetch the companies that are new or changed')
-    .description(
+  addCommand(program, {
+    name: 'sync',
+    summary: 'fetch the companies that are new or changed',
+    description:
       'Lists the companies of a search with their timestamps, compares these with the lake, and loads in full ' +
-        'only what is new or changed. Companies of the lake that no search has any more are kept and not shown.',
-    )
-    .addOption(lakeOption())
-    .addOption(modeOption())
-    .addOption(searchOption())
-    .addOption(currencyOption())
-    .addOption(byOption())
-    .addOption(closeGapOption())
-    .addOption(requireOption())
-    .addOption(maxGoneOption())
-  for (const option of serviceOptions('windows listed or pulled side by side')) command.addOption(option)
-  for (const option of [...workOptions(), ...unknownOptions(), ...projectionOptions(), ...engineOptions()])
-    command.addOption(option)
-  command.addOption(jsonOption()).action(runSync)
-  withExamples(command, [
-    [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],
-  ])
+      'only what is new or changed. Companies of the lake that no search has any more are kept and not shown.',
+    options: SYNC,
+    run: runSync,
+    examples: [
+      [`sync --lake ./lake --search '{"CountryCode":["SE"]}' --currency SEK`, 'the companies of a country'],
+    ],
+  })
 }
 
-const runSync = async (flags: SyncCommandOptions): Promise<void> => {
-  const { lake, json, currency, by, closeGap, concurrency, maxGone } = flags
-  const asked = { search: await searchOf(flags.search), currency, by, ...keepingGap({ closeGap }) }
+const runSync = async (given: ValuesOf<typeof SYNC>): Promise<void> => {
+  const values = await readingSearch(given)
+  const asked = askedOf(SYNC, values)
+  const { lake, json } = values
   const { sync } = await import('../../jobs/sync/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(
-    flags,
-    (options, line) =>
-      withService(flags, (from) =>
+    values,
+    (job, line) =>
+      withService(values, (from) =>
         onEngineOr(
-          flags,
+          values,
           line,
-          () => sync({ ...options, ...asked, from, concurrency, maxGone, onSync: syncEvents(line) }),
-          (jobs, on) => jobs.syncOnEngine({ ...options, ...asked, from }, on),
+          () => sync({ ...asked, ...job, from, onSync: syncEvents(line) }),
+          (jobs, on) => jobs.syncOnEngine({ ...asked, ...job, from }, on),
         ),
       ),
     async ({ sync: synced, ...report }) => {
@@ -88,9 +57,9 @@ const runSync = async (flags: SyncCommandOptions): Promise<void> => {
       warnOf(report, lake)
       warnOfPull(synced)
     },
-    flags.engine && DETACHING,
+    values.engine && DETACHING,
   )
-  requireRecords(found, 'companies', flags)
+  requireRecords(found, 'companies', values)
 }
 
 const syncEvents = (line: ProgressLine): NonNullable<SyncOptions['onSync']> => {

@@ -5,49 +5,42 @@ import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import type { VerifyResult } from '../../jobs/verify/verify.ts'
 import type { VerifyProgress } from '../../manifest/verify/verify-lake.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import { VERIFY_COMMAND } from '../../options/read-jobs.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
-import { withExamples } from '../help.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  type SnapshotOption,
-  snapshotOption,
-} from '../options/options.ts'
-import { sinkOption } from '../options/run-options.ts'
+import { addCommand } from '../add-command.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { textTable } from '../output/text-table.ts'
 
-interface VerifyOptions extends LakeOption, JsonOption, SnapshotOption {
-  readonly targets?: true
-  readonly sink?: readonly string[]
-}
-
 export const addVerify = (program: Command): void => {
-  const command = program
-    .command('verify')
-    .summary('prove that a lake is what its manifest says')
-    .description(
+  addCommand(program, {
+    name: 'verify',
+    summary: 'prove that a lake is what its manifest says',
+    description:
       'Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, ' +
-        'and names each file that is changed, cut, missing or unreadable. With --targets also each target that shows what ' +
-        'the lake does not have. Ends with 1 when there is one. Changes nothing.',
-    )
-    .addOption(lakeOption())
-    .addOption(snapshotOption('check this snapshot only (default: all)'))
-    .option('--targets', 'compare targets too: those that are given or configured, and published tables')
-    .addOption(sinkOption('with --targets: compare this target').implies({ targets: true }))
-    .addOption(jsonOption())
-    .action(runVerify)
-  withExamples(command, [
-    ['verify --lake ./lake', 'the whole lake'],
-    ['verify --lake ./lake --targets --sink firms.duckdb', 'whether a target shows rows of this lake alone'],
-    ["verify --lake ./lake --json | jq -r '.problems[].path'", 'the paths of bad files'],
-  ])
+      'and names each file that is changed, cut, missing or unreadable. With --targets also each target that shows what ' +
+      'the lake does not have. Ends with 1 when there is one. Changes nothing.',
+    options: VERIFY_COMMAND,
+    run: runVerify,
+    examples: [
+      ['verify --lake ./lake', 'the whole lake'],
+      [
+        'verify --lake ./lake --targets --sink firms.duckdb',
+        'whether a target shows rows of this lake alone',
+      ],
+      ["verify --lake ./lake --json | jq -r '.problems[].path'", 'the paths of bad files'],
+    ],
+  })
 }
 
-const runVerify = async ({ lake, snapshot, targets, sink = [], json }: VerifyOptions): Promise<void> => {
+const runVerify = async ({
+  lake,
+  snapshot,
+  targets,
+  sinks,
+  json,
+}: ValuesOf<typeof VERIFY_COMMAND>): Promise<void> => {
   const line = new ProgressLine({ terminalOnly: json === true })
   const { verify } = await import('../../jobs/verify/verify.ts')
   const { catalogFromEnvironment } = await import('../../targets/catalog-environment.ts')
@@ -57,7 +50,7 @@ const runVerify = async ({ lake, snapshot, targets, sink = [], json }: VerifyOpt
       line.show(() => stateText(progress, (performance.now() - startMs) / 1000), {
         amount: { done: progress.bytes, total: progress.bytesTotal },
       })
-    const asked = targets && { targets: { sinks: sink, catalog: catalogFromEnvironment() } }
+    const asked = targets && { targets: { sinks, catalog: catalogFromEnvironment() } }
     const found = await verify({ lake, snapshot, ...asked, onProgress })
     line.clear()
     await report(lake, found, json === true)

@@ -1,46 +1,29 @@
 /** `views`: what `query` knows as SQL, for any DuckDB. */
 
-import { type Command, Option } from 'commander'
-import { withExamples } from '../help.ts'
-import {
-  type JsonOption,
-  jsonOption,
-  type LakeOption,
-  lakeOption,
-  type SnapshotOption,
-  snapshotOption,
-} from '../options/options.ts'
+import type { Command } from 'commander'
+import type { ValuesOf } from '../../options/entry.ts'
+import { VIEWS_COMMAND } from '../../options/lake-looks.ts'
+import { addCommand } from '../add-command.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 
-interface ViewsOptions extends LakeOption, SnapshotOption, JsonOption {
-  readonly write?: boolean
-}
-
 export const addViews = (program: Command): void => {
-  const command = program
-    .command('views')
-    .summary('print the views of a lake as SQL, or write its lake.duckdb and lake.ducklake again')
-    .description(
+  addCommand(program, {
+    name: 'views',
+    summary: 'print the views of a lake as SQL, or write its lake.duckdb and lake.ducklake again',
+    description:
       'Prints the views and macros that "query" knows as SQL for any DuckDB from 1.3 on, also of a lake in a bucket, ' +
-        'with its place once at the head. Each commit writes them to lake.ducklake, and on a lake in a folder to ' +
-        'lake.duckdb, with absolute paths; --write does it again, after a lake was moved.',
-    )
-    .addOption(lakeOption())
-    .addOption(snapshotOption())
-    .addOption(
-      new Option('--write', 'write lake.duckdb and lake.ducklake for the newest snapshot').conflicts(
-        'snapshot',
-      ),
-    )
-    .addOption(jsonOption('with --write the result as one JSON document; errors as one line of JSON'))
-    .action(runViews)
-  withExamples(command, [
-    ['views --lake ./lake --write && duckdb ./lake/lake.duckdb', 'after the lake was moved'],
-    ['views --lake s3://bucket/lake > views.sql', 'for a DuckDB that reads the bucket'],
-  ])
+      'with its place once at the head. Each commit writes them to lake.ducklake, and on a lake in a folder to ' +
+      'lake.duckdb, with absolute paths; --write does it again, after a lake was moved.',
+    options: VIEWS_COMMAND,
+    run: runViews,
+    examples: [
+      ['views --lake ./lake --write && duckdb ./lake/lake.duckdb', 'after the lake was moved'],
+      ['views --lake s3://bucket/lake > views.sql', 'for a DuckDB that reads the bucket'],
+    ],
+  })
 }
 
-const runViews = async ({ lake, snapshot, write, json }: ViewsOptions): Promise<void> => {
+const runViews = async ({ lake, snapshot, write, json }: ValuesOf<typeof VIEWS_COMMAND>): Promise<void> => {
   if (!write) {
     const { viewsSql } = await import('../../jobs/views/views.ts')
     return print(await viewsSql(lake, snapshot))

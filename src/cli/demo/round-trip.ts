@@ -7,13 +7,13 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DEFAULT_MAX_QUARANTINED, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { pullBatches } from '../../jobs/batch-files/pull-batch-files.ts'
 import { type PullRunOptions, pullSearch } from '../../jobs/pull/pull.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { chooseTokens } from '../../server/access/choose-tokens.ts'
 import { makeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
 import { hashingEmbedder } from '../../server/ranking/hashing-embedder.ts'
@@ -132,7 +132,7 @@ const pullAll = async (url: string, service: Service, lake: string, held: Held, 
     lake,
     service,
     concurrency: CONCURRENCY,
-    limit: parseQuarantineLimit(DEFAULT_MAX_QUARANTINED),
+    maxQuarantined: MAX_QUARANTINED.default.value,
     signal,
   }
   const one = async (content: 'companies' | 'relations', search: SearchParameters, currency?: string) => {

@@ -1,81 +1,17 @@
-/** Options of the commands that search: what is asked for. */
+/** The search of a command. */
 
-import { Argument, Option } from 'commander'
-import { DEFAULT_MAX_GONE, parseMaxGone, type QuarantineLimit } from '../../commit/quarantine-limit.ts'
-import { LIMITS } from '../../contract/limits.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { readReason, systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
-import type { PullSettings } from '../../jobs/pull/pull-settings.ts'
 import { parseSearch } from '../../jobs/pull/search.ts'
-import { wholeNumber } from './options.ts'
-
-export interface SearchOptions {
-  readonly search: string
-  readonly currency?: string
-  readonly since?: string
-  readonly until?: string
-  readonly by?: string
-  readonly closeGap: boolean
-  readonly cap: number
-  readonly pageSize: number
-}
-
-export const contentArgument = (): Argument =>
-  new Argument('<content>', 'what to ask for').choices(['companies', 'relations'])
-
-const atMost =
-  (option: string, most: number) =>
-  (text: string): number => {
-    const number = wholeNumber(option)(text)
-    if (number <= most) return number
-    throw new ToolkitError('USAGE', `Cannot read ${option} "${text}": expected at most ${most}`)
-  }
-
-export const searchOption = (): Option =>
-  new Option('--search <json>', 'search parameters as JSON, or @file').makeOptionMandatory()
-
-export const currencyOption = (): Option =>
-  new Option('--currency <code>', 'currency of the figures of companies (default: USD)')
-
-export const byOption = (): Option =>
-  new Option('--by <parameter>', 'date parameter for windows; --since and --until refer to it')
-
-export const closeGapOption = (): Option =>
-  new Option('--no-close-gap', 'skip companies not covered by any window: no lists, no further requests')
-
-/** Left out where it is the default, so that a run begun without it resumes. */
-export const keepingGap = ({ closeGap }: Pick<SearchOptions, 'closeGap'>) => (closeGap ? {} : { closeGap })
-
-const pageSizeOption = (): Option =>
-  new Option('--page-size <n>', 'records of a page')
-    .argParser(atMost('--page-size', LIMITS.pageSize.most))
-    .default(LIMITS.pageSize.most)
-
-export interface MaxGoneFlag {
-  readonly maxGone: QuarantineLimit
-}
-
-export const maxGoneOption = (): Option =>
-  new Option(
-    '--max-gone <limit>',
-    'mark none as gone if more than this many companies would be: a count, or a share such as 5%',
-  )
-    .argParser(parseMaxGone)
-    .default(parseMaxGone(DEFAULT_MAX_GONE), DEFAULT_MAX_GONE)
-    // A run that many machines work on marks none.
-    .conflicts('engine')
-
-export interface RequireOption {
-  readonly requireRecords?: true
-}
-
-export const requireOption = (): Option =>
-  new Option('--require-records', 'exit with 1 where the search finds no record at all')
 
 /** Ends a command whose search found nothing; its run is committed by then. @throws {ToolkitError} NOTHING_FOUND */
-export const requireRecords = (found: number, content: Content, { requireRecords }: RequireOption): void => {
+export const requireRecords = (
+  found: number,
+  content: Content,
+  { requireRecords }: { readonly requireRecords?: boolean | undefined },
+): void => {
   if (!requireRecords || found > 0) return
   throw new ToolkitError(
     'NOTHING_FOUND',
@@ -83,19 +19,6 @@ export const requireRecords = (found: number, content: Content, { requireRecords
     { content },
   )
 }
-
-/** All but the first day, which differs between commands. */
-export const searchOptions = (): Option[] => [
-  searchOption(),
-  currencyOption(),
-  new Option('--until <day>', 'last day (UTC)'),
-  byOption(),
-  closeGapOption(),
-  pageSizeOption(),
-  new Option('--cap <n>', 'most records of a window')
-    .argParser(atMost('--cap', LIMITS.cursorCap))
-    .default(LIMITS.cursorCap),
-]
 
 /** The search that a person gave. @throws {ToolkitError} USAGE, SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
 export const searchOf = async (text: string): Promise<SearchParameters> => {
@@ -111,13 +34,18 @@ export const searchOf = async (text: string): Promise<SearchParameters> => {
   }
 }
 
-/** @throws {ToolkitError} USAGE */
-export const settingsFor = (
-  content: Content,
-  search: SearchParameters,
-  { currency, since, until, by, cap, pageSize, closeGap }: Omit<SearchOptions, 'search'>,
-): PullSettings => {
-  if (content === 'relations' && currency !== undefined)
+interface Searching {
+  readonly content?: Content
+  readonly search: string
+  readonly currency?: string | undefined
+}
+
+/** The values of a command with its search, read. @throws {ToolkitError} as `searchOf` */
+export const readingSearch = async <Values extends Searching>(
+  values: Values,
+): Promise<Omit<Values, 'search'> & { readonly search: SearchParameters }> => {
+  const search = await searchOf(values.search)
+  if (values.content === 'relations' && values.currency !== undefined)
     throw new ToolkitError('USAGE', 'Cannot pull relations in a --currency: they have no figures')
-  return { content, search, currency, since, until, by, cap, pageSize, ...keepingGap({ closeGap }) }
+  return { ...values, search }
 }

@@ -58,7 +58,7 @@ export const catalogLines = (lake: LakeCatalog, width: number): string[] => {
     ...textTable(fitted.columns, fitted.rows),
     '',
     'A table has the current version of each record, <table>_history all versions.',
-    "A macro is called: FROM growth('NetSales').",
+    "A macro is called: FROM figures_in('EUR').",
     `<rule>: ${names}.`,
     'Columns, rule and example of one: --describe growth.',
     ...(lake.tables.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),

@@ -2,15 +2,13 @@
 
 import { jsonText } from '../../lake/duckdb/json-text.ts'
 import type { QueryResult } from '../../lake/query/lake-query.ts'
+import { MOST_TABLE_ROWS } from '../../options/query.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { neutralise, neutraliseJson } from '../../support/formula-text.ts'
 import { note, print, printLines } from './print.ts'
 import { fitTable, printable, type TextColumn, textTable } from './text-table.ts'
 
 type ValueColumn = QueryResult['columns'][number]
-
-export const RESULT_FORMATS = ['table', 'json', 'csv', 'markdown', 'parquet'] as const
-export type ResultFormat = (typeof RESULT_FORMATS)[number]
 
 /** How rows are printed. */
 interface PrintOptions {
@@ -25,9 +23,6 @@ interface PrintOptions {
   /** Many rows of such a table are shown by the first and the last, where no limit was asked for. */
   readonly shortens: boolean
 }
-
-/** Rows of a table by default: its widths are known only when all of it is in memory. */
-export const MOST_TABLE_ROWS = 1000
 
 /** A value as one text; NULL is empty. */
 const cellText = (value: unknown, { shape }: ValueColumn): string => {

@@ -19,18 +19,22 @@ const requestedText = (requested: DateRange['requested']): string =>
 const observedText = (observed: DateRange['observed']): string =>
   observed === null ? '–' : `${observed.least.slice(0, 10)} to ${observed.greatest.slice(0, 10)}`
 
-const contentTable = ({ contents }: SnapshotSummary): string[] => {
+const currentText = (rows: number | null | undefined): string =>
+  typeof rows === 'number' ? formatCount(rows) : '–'
+
+const contentTable = ({ contents }: SnapshotSummary, current: LakeStatus['current']): string[] => {
   const hasFiltered = contents.some(({ filtered = 0 }) => filtered > 0)
   return textTable(
     [
       { title: 'content' },
-      ...['partitions', 'sources', 'source size', 'lines', 'records', 'quarantined'].map(right),
+      ...['current', 'partitions', 'sources', 'source size', 'lines', 'versions', 'quarantined'].map(right),
       ...(hasFiltered ? [right('filtered')] : []),
       { title: 'requested' },
       { title: 'updated' },
     ],
     contents.map((one) => [
       one.content,
+      currentText(current[one.content]),
       formatCount(one.partitions),
       formatCount(one.sources),
       formatBytes(one.sourceBytes),
@@ -46,7 +50,7 @@ const contentTable = ({ contents }: SnapshotSummary): string[] => {
 
 const tableTable = ({ tables }: SnapshotSummary): string[] =>
   textTable(
-    [{ title: 'table' }, right('files'), right('rows'), right('size')],
+    [{ title: 'table' }, right('files'), right('rows in all versions'), right('size')],
     tables.map(({ table, files, rows, bytes }) => [
       table,
       formatCount(files),
@@ -166,7 +170,7 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
           `${formatCounted(summary.partitions, 'partition')}${mergedText(summary)}, ${formatBytes(summary.bytes)}`,
         ...(status.id === null ? [] : [`id ${status.id}`]),
         '',
-        ...contentTable(summary),
+        ...contentTable(summary, status.current),
         '',
         ...tableTable(summary),
         ...(summary.pulls.length > 0 ? ['', ...pullTable(summary.pulls)] : []),

@@ -1,10 +1,11 @@
 /** `pullBatchFiles`: batch files of the service into a lake, in one call. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { PullBatchFilesOptions } from '../../options/interfaces.ts'
+import { PULL_BATCH_FILES } from '../../options/search.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
@@ -13,25 +14,12 @@ import { withRun } from '../../run/with-run.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import { refuseFuture } from '../../source/service/service-clock.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import type { BatchFiles } from '../common/inputs.ts'
-import { LOAD_OPTIONS, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import type { BatchFilesChoice } from '../common/inputs.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { measured } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
 import { batchFilesText, filesOfRun, openBatchSources } from './batch-sources.ts'
 import { type BatchSelection, type ChosenFiles, chooseBatchFiles } from './choose-batch-files.ts'
-
-/** Options of `pullBatchFiles`. */
-export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
-  /** `batchFiles(service, …)`. */
-  readonly from: BatchFiles
-  /** Loads files that the lake holds already once more. @default false */
-  readonly again?: boolean | undefined
-  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
-  readonly skipBadFiles?: boolean | undefined
-  /** Files downloaded side by side. @default 4 */
-  readonly concurrency?: number | undefined
-  /** Progress of the downloads: bytes received of all files together. */
-  readonly onBytes?: ((bytes: number) => void) | undefined
-}
 
 /** The result of a pull of batch files. */
 export type BatchFilesReport = Omit<RunReport, 'run'> & {
@@ -44,21 +32,13 @@ export type BatchFilesReport = Omit<RunReport, 'run'> & {
 }
 
 /** @throws {ToolkitError} USAGE */
-export const batchSelection = ({ ids, content, countries }: BatchFiles): BatchSelection => {
+export const batchSelection = ({ ids, content, countries }: BatchFilesChoice): BatchSelection => {
   if (ids === undefined) return { kind: 'all', ...(content && { content }), ...(countries && { countries }) }
   if (content === undefined && countries === undefined) return { kind: 'ids', ids }
   throw new ToolkitError(
     'USAGE',
     'Cannot choose batch files by ids together with content or countries: give either',
   )
-}
-
-const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
-  ...LOAD_OPTIONS,
-  from: is.required(is.object, 'batchFiles(service)'),
-  ...each(is.flag, 'again', 'skipBadFiles'),
-  concurrency: is.count,
-  onBytes: is.callback,
 }
 
 /**
@@ -76,27 +56,21 @@ const OPTIONS: OptionTypes<PullBatchFilesOptions> = {
  * const { records, held } = await pullBatchFiles({ from, lake: './lake' })
  * console.log(records, held.length) // 5 0
  */
-export const pullBatchFiles = async (
-  options: PullBatchFilesOptions,
-): Promise<BatchFilesReport & TargetsSummary> => {
-  checkOptions('pullBatchFiles', OPTIONS, options)
-  const { service } = options.from
-  return withTargets(options, async () => {
-    const selection = batchSelection(options.from)
-    const { loaded, report } = await measured(settingsOf(options), (run) =>
+export const pullBatchFiles: (options: PullBatchFilesOptions) => Promise<BatchFilesReport & TargetsSummary> =
+  lakeJob('pullBatchFiles', PULL_BATCH_FILES, async ({ from, ...options }) => {
+    const { service } = from
+    const selection = batchSelection(from)
+    const { loaded, report } = await measured(options, (run) =>
       pullBatches(service.url, selection, run.again ?? false, { ...run, service }),
     )
     const { summary, held, unnameable } = loaded
     return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
   })
-}
 
-export interface BatchPullOptions extends RunOptions {
+export interface BatchPullOptions extends RunOptions, Pick<PullBatchFilesOptions, 'onBytes'> {
   readonly service: Service
   /** Files downloaded side by side. */
   readonly concurrency: number
-  /** Called with the bytes received of all files together. */
-  readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
 export interface BatchPull {

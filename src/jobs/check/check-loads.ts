@@ -1,36 +1,14 @@
 /** The expectations about a lake: of its loads, against the manifest, and the number of its companies. */
 
-import { each, is, type OptionTypes } from '../../core/check-options.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import type { Facts } from '../../lake/views/fact-columns.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import type { Expectations } from '../../options/interfaces.ts'
 import { formatBeside, formatCount, formatPercent, formatSpan } from '../../support/format.ts'
 import { readRows } from '../common/read-rows.ts'
-
-/** The expectations; one that is absent is not checked. */
-export interface Expectations {
-  /** Age of the newest load, in milliseconds. */
-  readonly maxAgeMs?: number | undefined
-  /** By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share. */
-  readonly maxFall?: number | undefined
-  /** Lines of the newest load that were quarantined, as a share. */
-  readonly maxQuarantined?: number | undefined
-  /** Records that the newest pull of each search could not find. */
-  readonly maxGap?: number | undefined
-  /** Whether names that the contract does not know fail where no earlier load had them. */
-  readonly noNewDrift?: boolean | undefined
-  /** Companies that are current, at least. */
-  readonly minCompanies?: number | undefined
-}
-
-export const EXPECTATION_OPTIONS: OptionTypes<Expectations> = {
-  noNewDrift: is.flag,
-  ...each(is.amount, 'maxAgeMs', 'maxFall', 'maxQuarantined', 'maxGap'),
-  minCompanies: is.count,
-}
 
 /** One expectation or rule. */
 export interface CheckResult {

@@ -3,40 +3,17 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { CHECK_LAKE } from '../../options/check.ts'
+import type { Read } from '../../options/entry.ts'
+import type { LakeCheckOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
 import type { QueryRow } from '../common/read-rows.ts'
 import { openQuery } from '../query/query.ts'
-import {
-  type CheckResult,
-  checkCompanies,
-  checkLoads,
-  EXPECTATION_OPTIONS,
-  type Expectations,
-  loadFactsOf,
-} from './check-loads.ts'
-
-/** Options of `check`. */
-export interface LakeCheckOptions extends Expectations {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Whether the rules on the data are checked, too. @default true */
-  readonly data?: boolean | undefined
-  /**
-   * Rules of one's own by name: each a SELECT, every row of which is a finding; rows whose column `severity` is `note` fail
-   * nothing. One with the name of ours takes its place. @default none
-   */
-  readonly rules?: Readonly<Record<string, string>> | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  /** @default the clock */
-  readonly now?: (() => Date) | undefined
-}
+import { type CheckResult, checkCompanies, checkLoads, loadFactsOf } from './check-loads.ts'
 
 /** The result of `check`. */
 export interface CheckReport {
@@ -91,7 +68,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
 /** Rules of the caller come last; one that has the name of ours takes its place. */
 const checkData = async (
   lake: LakeQuery,
-  { data = true, rules = {} }: LakeCheckOptions,
+  { data, rules = {} }: Read<LakeCheckOptions, typeof CHECK_LAKE>,
 ): Promise<readonly Found[]> => {
   const found: Found[] = []
   for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
@@ -106,16 +83,6 @@ const checkData = async (
   return found
 }
 
-const OPTIONS: OptionTypes<LakeCheckOptions> = {
-  ...EXPECTATION_OPTIONS,
-  lake: is.lake,
-  data: is.flag,
-  memoryBytes: is.amount,
-  threads: is.count,
-  now: is.callback,
-  rules: is.object,
-}
-
 /**
  * Checks the newest snapshot of a lake: the expectations that are given, the rules on the data, and rules of one's own.
  *
@@ -128,28 +95,31 @@ const OPTIONS: OptionTypes<LakeCheckOptions> = {
  * const { failed, checks } = await check({ lake: './lake', minCompanies: 3, maxAgeMs: 24 * 3600 * 1000 })
  * console.log(failed, checks[0]?.name, checks[0]?.status) // 0 age_seconds passed
  */
-export const check = async (options: LakeCheckOptions): Promise<CheckReport> => {
-  checkOptions('check', OPTIONS, options)
-  const { lake } = options
-  const { memoryBytes, threads, now = () => new Date() } = options
-  const root = await readRoot(lake)
-  const facts = await loadFactsOf(lake, root)
-  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
-  try {
-    const loads = checkLoads(facts, options, now())
-    const counted = await checkCompanies(opened, options)
-    const found = await checkData(opened, options)
-    const checks = [...loads, ...counted, ...found.map((one) => one.check)]
-    return {
-      snapshot: root.snapshot,
-      failed: checks.filter(({ status }) => status === 'failed').length,
-      checks,
-      findings: found.flatMap(({ findings }) => findings),
+export const check: (options: LakeCheckOptions) => Promise<CheckReport> = job(
+  'check',
+  CHECK_LAKE,
+  async (options) => {
+    const { lake } = options
+    const { memoryBytes, threads, now = () => new Date() } = options
+    const root = await readRoot(lake)
+    const facts = await loadFactsOf(lake, root)
+    const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
+    try {
+      const loads = checkLoads(facts, options, now())
+      const counted = await checkCompanies(opened, options)
+      const found = await checkData(opened, options)
+      const checks = [...loads, ...counted, ...found.map((one) => one.check)]
+      return {
+        snapshot: root.snapshot,
+        failed: checks.filter(({ status }) => status === 'failed').length,
+        checks,
+        findings: found.flatMap(({ findings }) => findings),
+      }
+    } finally {
+      opened.close()
     }
-  } finally {
-    opened.close()
-  }
-}
+  },
+)
 
 /** @param folder of `.sql` files @returns their statements by name @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 */
 export const readRules = async (folder: string): Promise<Readonly<Record<string, string>>> => {

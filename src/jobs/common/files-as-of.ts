@@ -8,17 +8,6 @@ import { instantUntil } from '../../support/instants.ts'
 const NOW = 'now'
 const BY_NAME = 'name'
 
-const EXPECTED = `"${NOW}", "${BY_NAME}" (the date in each file's name), or a date or date-time until now, such as 2026-01-31 or 2026-01-31T12:00:00Z`
-
-/** A text of a person as a plan keeps it. @throws {ToolkitError} USAGE */
-export const asOfGiven = (given: string | Date | undefined): string | undefined => {
-  if (given === undefined || given === NOW || given === BY_NAME) return given
-  const text = typeof given === 'string' ? given : given.toISOString()
-  const instant = /^\d{4}-/.test(text) ? instantUntil(text, Date.now()) : undefined
-  if (instant !== undefined) return instant
-  throw new ToolkitError('USAGE', `Cannot take files as of "${text}": expected ${EXPECTED}`)
-}
-
 const DATE = /(?<!\d)((?:19|20)\d\d)(?:[-_.]?(\d\d)[-_.]?(\d\d)|[-_.](\d{1,2})[-_.](\d{1,2}))(?!\d)/
 
 /** The day in a file's name; that of today counts until now. @throws {ToolkitError} USAGE */

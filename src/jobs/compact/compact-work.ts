@@ -4,28 +4,19 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { compactMemory } from '../../core/memory-shares.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { defaultLocalBytes } from '../../lake/files/fetch-tables.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
-import type { RewritingOptions } from '../../run/rewriting-session.ts'
+import type { COMPACT } from '../../options/compact.ts'
+import type { Read } from '../../options/entry.ts'
+import type { CompactOptions } from '../../options/interfaces.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import type { FetchOptions, KnownFiles } from '../../storage/storage.ts'
-import { DEFAULT_TARGET_BYTES, type SortMemory } from './plan-compaction.ts'
+import type { SortMemory } from './plan-compaction.ts'
 
-export interface CompactionOptions extends RewritingOptions {
-  readonly lake: string
-  /** Size of a file, in bytes. @default 256 MiB */
-  readonly targetBytes?: number | undefined
-  /**
-   * The most that files of a lake in a bucket take on this machine's disk, in bytes.
-   * @default FIRMLAKE_CACHE_BYTES, else 20 GB
-   */
-  readonly localBytes?: number | undefined
-  readonly onEvent?: ((event: CompactEvent) => void) | undefined
-  /** Changes nothing and reports what would be done. @default false */
-  readonly dryRun?: boolean | undefined
-}
+/** The options of a compaction, read. */
+export type Compaction = Read<CompactOptions, typeof COMPACT>
 
 /** A table before and after. */
 export interface CompactedTable {
@@ -103,13 +94,12 @@ const pieceBytesOf = (localBytes: number, targetBytes: number): number => {
 
 /** @throws {ToolkitError} `USAGE` when the local disk or the memory that may be used is too small */
 export const workOf = (
-  options: CompactionOptions,
+  options: Compaction,
   session: Session,
   snapshot: Snapshot,
   places: Pick<Work, 'run' | 'spill' | 'copies'>,
 ): Work => {
-  const { lake, targetBytes = DEFAULT_TARGET_BYTES, localBytes = defaultLocalBytes(lake), signal } = options
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = DEFAULT_THREADS } = options
+  const { lake, targetBytes, memoryBytes, threads, localBytes = defaultLocalBytes(lake), signal } = options
   const report = options.onEvent ?? (() => undefined)
   const inputs = [...snapshot.partitions.flatMap(({ files }) => files), ...snapshot.files]
   return {

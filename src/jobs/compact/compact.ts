@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { commitCompaction } from '../../commit/commit-compaction.ts'
 import { discardLoaded } from '../../commit/files-of-run.ts'
 import { listVersions } from '../../commit/record-versions.ts'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { compactMemory } from '../../core/memory-shares.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { inStage } from '../../core/stages.ts'
@@ -22,7 +22,8 @@ import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import type { RunLease } from '../../manifest/runs/run-lease.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
 import { ensureRecord, findCommit, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import { compactMemory, DEFAULT_MEMORY_BYTES, DEFAULT_THREADS } from '../../run/memory-shares.ts'
+import { COMPACT } from '../../options/compact.ts'
+import type { CompactOptions } from '../../options/interfaces.ts'
 import { failedRewrite, withRewritingSession } from '../../run/rewriting-session.ts'
 import type { CompactJob } from '../../run/run-plan.ts'
 import { watchedSink } from '../../run/run-tools.ts'
@@ -32,12 +33,11 @@ import { makeFolder } from '../../support/durable-files.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { TOOL } from '../../support/own-package.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { COMMON_OPTIONS, type CommonOptions, withTargets } from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
 import { compactListings, compactTable } from './compact-table.ts'
 import {
-  type CompactEvent,
   type CompactedTable,
-  type CompactionOptions,
+  type Compaction,
   type CompactSummary,
   sizesOf,
   type Work,
@@ -45,30 +45,8 @@ import {
 } from './compact-work.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import { findSuperseded } from './find-superseded.ts'
-import {
-  type CompactContent,
-  type CompactPlan,
-  compactedEntry,
-  DEFAULT_TARGET_BYTES,
-  planCompaction,
-} from './plan-compaction.ts'
+import { type CompactContent, type CompactPlan, compactedEntry, planCompaction } from './plan-compaction.ts'
 import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
-
-/** Options of `compact`. */
-export interface CompactOptions extends CommonOptions<CompactSummary> {
-  /** Size of a file, in bytes. @default 256 MiB */
-  readonly targetBytes?: number | undefined
-  /** Changes nothing, targets neither, and reports what would be done. @default false */
-  readonly dryRun?: boolean | undefined
-  readonly onEvent?: ((event: CompactEvent) => void) | undefined
-}
-
-const OPTIONS: OptionTypes<CompactOptions> = {
-  ...COMMON_OPTIONS,
-  dryRun: is.flag,
-  targetBytes: is.amount,
-  onEvent: is.callback,
-}
 
 /**
  * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
@@ -86,18 +64,12 @@ const OPTIONS: OptionTypes<CompactOptions> = {
  * const { kind, snapshot } = await compact({ lake: './lake' })
  * console.log(kind, snapshot) // compacted 2
  */
-export const compact = async (options: CompactOptions): Promise<CompactSummary & TargetsSummary> => {
-  checkOptions('compact', OPTIONS, options)
-  const { publish, catalog, sinks, sinkTake, hashKey, adopt, overwrite, onCommitted, onTarget, ...asked } =
-    options
-  // Without what sinks are to receive they would receive everything.
-  const targets = asked.dryRun ? {} : { publish, catalog, sinks, sinkTake, hashKey, adopt, overwrite }
-  const { lake, memoryBytes, localBytes, threads, signal } = asked
-  return withTargets(
-    { lake, memoryBytes, localBytes, threads, signal, onCommitted, onTarget, ...targets },
-    () => orInterrupted('The compaction', signal, () => compactLake(asked)),
-  )
-}
+export const compact: (options: CompactOptions) => Promise<CompactSummary & TargetsSummary> = lakeJob(
+  'compact',
+  COMPACT,
+  (options) => compactLake(options),
+  'The compaction',
+)
 
 const compactContent = async (
   work: Work,
@@ -125,7 +97,7 @@ const compactDictionary = async (work: Work, sink: SinkRun): Promise<readonly Fi
 }
 
 const work = async (
-  options: CompactionOptions,
+  options: Compaction,
   lease: RunLease,
   snapshot: Snapshot,
   plan: CompactPlan,
@@ -187,15 +159,12 @@ const tablesBeforeAndAfter = (
 }
 
 /**
- * Compacts a lake. Loads may commit while it works: what they load stays beside its files. A compaction that was
- * interrupted is not resumed: the next one removes what it left and starts over.
- *
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `COMPACT_IMPOSSIBLE`, `COMMIT_CONFLICT`
- *   when another compaction was first, `DISK_FULL`, `WRITE_FAILED`, `USAGE`; the lake is as it was then
+ * Loads may commit while it works: what they load stays beside its files. A compaction that was interrupted is not resumed:
+ * the next one removes what it left and starts over.
  */
-export const compactLake = async (options: CompactionOptions): Promise<CompactSummary> => {
-  const { lake, targetBytes = DEFAULT_TARGET_BYTES, memoryBytes = DEFAULT_MEMORY_BYTES, dryRun } = options
-  compactMemory(memoryBytes, options.threads ?? DEFAULT_THREADS)
+const compactLake = async (options: Compaction): Promise<CompactSummary> => {
+  const { lake, targetBytes, memoryBytes, threads, dryRun } = options
+  compactMemory(memoryBytes, threads)
   // A folder that is no lake must not become one.
   await newestSnapshot(lake)
   if (!dryRun) await clearDeadCompactions(lake, new Date())

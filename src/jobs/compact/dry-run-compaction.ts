@@ -10,7 +10,7 @@ import { withRewritingSession } from '../../run/rewriting-session.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import {
   type CompactedTable,
-  type CompactionOptions,
+  type Compaction,
   type CompactSummary,
   sizesOf,
   type Work,
@@ -42,7 +42,7 @@ const plannedTable = async (
 
 /** The result that a compaction would have. Reads the ids of all versions, writes nothing. */
 export const dryRunCompaction = async (
-  options: CompactionOptions,
+  options: Compaction,
   snapshot: Snapshot,
   { contents }: CompactPlan,
 ): Promise<CompactSummary> => {

@@ -9,9 +9,6 @@ import { observedIn } from '../../manifest/form/part-summary.ts'
 import { latestInstant } from '../../manifest/form/sources.ts'
 import { sha256Of } from '../../support/hash.ts'
 
-/** Size of a file by default, in bytes. */
-export const DEFAULT_TARGET_BYTES = 256 * 1024 ** 2
-
 /** How far a file may be from the target, as a share of it. */
 const SIZE_TOLERANCE = 0.1
 

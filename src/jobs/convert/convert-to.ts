@@ -1,14 +1,11 @@
 /** `convertTo`: files and records straight into files or a database, in one call, without keeping a lake. */
 
 import { join } from 'node:path'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import {
-  EXPORT_OPTIONS,
-  type ExportOptions,
-  type ExportSummary,
-  exportTables,
-} from '../../targets/export/export-tables.ts'
+import { CONVERT_TO } from '../../options/convert.ts'
+import type { ConvertToOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { type ExportSummary, exportTables } from '../../targets/export/export-tables.ts'
 import {
   checkExport,
   exportsOf,
@@ -21,24 +18,7 @@ import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { chooseSink, readAddress } from '../../targets/open-sink.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { query } from '../query/query.ts'
-import { CONVERT_OPTIONS, type ConvertOptions, convert, sourcesOfInputs } from './convert.ts'
-
-type LoadPart = Pick<
-  ConvertOptions,
-  | ('from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined')
-  | ('maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent')
-  | ('take' | 'hashKey' | 'keeps')
->
-type ExportPart = Pick<
-  ExportOptions,
-  'tables' | 'names' | 'overwrite' | 'adopt' | 'neutralise' | 'delimiter' | 'bom' | 'onProgress'
->
-
-/** Options of `convertTo`. */
-export interface ConvertToOptions extends LoadPart, ExportPart {
-  /** An address as `export --to` takes it: `parquet:out`, `companies.csv`, `firms.duckdb`, `postgres://…`. */
-  readonly to: string
-}
+import { convert, sourcesOfInputs } from './convert.ts'
 
 /** The report of the load, and the tables that were written. */
 export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noViews'> {
@@ -46,18 +26,6 @@ export interface ConvertedTo extends Omit<RunReport, 'run' | 'snapshot' | 'noVie
   readonly warnings: ExportSummary['warnings']
   /** Quarantined lines by their code. */
   readonly quarantinedBy: Readonly<Record<string, number>>
-}
-
-const { from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps, ...LOAD } = CONVERT_OPTIONS
-const { maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey } = LOAD
-const { tables, names, overwrite, adopt, neutralise, delimiter, bom, onProgress } = EXPORT_OPTIONS
-const { memoryBytes, threads, signal } = EXPORT_OPTIONS
-const OPTIONS: OptionTypes<ConvertToOptions> = {
-  to: is.required(is.text, 'an address such as parquet:out'),
-  ...{ from, content, skipBadFiles, maxLineBytes, maxRatio, maxDepth, keeps },
-  ...{ maxQuarantined, maxUnknownPerRecord, maxUnknownNames, onEvent, take, hashKey },
-  ...{ tables, names, overwrite, adopt, neutralise, delimiter, bom, onProgress },
-  ...{ memoryBytes, threads, signal },
 }
 
 /**
@@ -72,55 +40,62 @@ const OPTIONS: OptionTypes<ConvertToOptions> = {
  * const { records, tables } = await convertTo({ from: ['batches/'], to: 'companies.csv', tables: ['companies'] })
  * console.log(records, tables[0]?.rows) // 5 3
  */
-export const convertTo = async (options: ConvertToOptions): Promise<ConvertedTo> => {
-  checkOptions('convertTo', OPTIONS, options)
-  const {
-    to,
-    tables,
-    names,
-    overwrite,
-    adopt = false,
-    neutralise,
-    delimiter,
-    bom,
-    onProgress,
-    ...load
-  } = options
-  const address = readAddress(to)
-  const what = { tables, names, overwrite, neutralise, delimiter, bom }
-  refuseCsvOptions(address, what)
-  const exports = exportsOf(withTableOfFile(address, what))
-  await checkExport(address, exports, what)
-  // Tables of an earlier call in a folder of the inputs are none.
-  const from = await sourcesOfInputs([load.from].flat(), load.content, await filesOfTarget(address, exports))
-  const { signal, memoryBytes, threads } = load
-  const workshop = await openWorkshop(exportWorkFolder(address))
-  try {
-    if (address.kind === 'database')
-      await (await chooseSink(address)).deliveredRuns({
-        ...{ staging: join(workshop.folder, 'staging'), signal },
-        claim: { lake: null, adopt, marks: false },
-      })
-    const lake = join(workshop.folder, 'lake')
-    const loaded = await convert({ ...load, from, lake }).catch(sayWhereToLook)
-    const { run: _run, snapshot, noViews: _noViews, delivered: _delivered, ...report } = loaded
-    if (snapshot === null) return { ...report, tables: [], warnings: [], quarantinedBy: {} }
-    const quarantinedBy = report.quarantined > 0 ? await countByCode(lake, memoryBytes) : {}
-    const written = await exportTables({
-      ...what,
-      adopt,
-      to: address,
-      lake,
-      memoryBytes,
-      threads,
-      signal,
+export const convertTo: (options: ConvertToOptions) => Promise<ConvertedTo> = job(
+  'convertTo',
+  CONVERT_TO,
+  async (options) => {
+    const {
+      to,
+      tables,
+      names,
+      overwrite,
+      adopt = false,
+      neutralise,
+      delimiter,
+      bom,
       onProgress,
-    })
-    return { ...report, tables: written.tables, warnings: written.warnings, quarantinedBy }
-  } finally {
-    await workshop.remove()
-  }
-}
+      ...load
+    } = options
+    const address = readAddress(to)
+    const what = { tables, names, overwrite, neutralise, delimiter, bom }
+    refuseCsvOptions(address, what)
+    const exports = exportsOf(withTableOfFile(address, what))
+    await checkExport(address, exports, what)
+    // Tables of an earlier call in a folder of the inputs are none.
+    const from = await sourcesOfInputs(
+      [load.from].flat(),
+      load.content,
+      await filesOfTarget(address, exports),
+    )
+    const { signal, memoryBytes, threads } = load
+    const workshop = await openWorkshop(exportWorkFolder(address))
+    try {
+      if (address.kind === 'database')
+        await (await chooseSink(address)).deliveredRuns({
+          ...{ staging: join(workshop.folder, 'staging'), signal },
+          claim: { lake: null, adopt, marks: false },
+        })
+      const lake = join(workshop.folder, 'lake')
+      const loaded = await convert({ ...load, from, lake }).catch(sayWhereToLook)
+      const { run: _run, snapshot, noViews: _noViews, delivered: _delivered, ...report } = loaded
+      if (snapshot === null) return { ...report, tables: [], warnings: [], quarantinedBy: {} }
+      const quarantinedBy = report.quarantined > 0 ? await countByCode(lake, memoryBytes) : {}
+      const written = await exportTables({
+        ...what,
+        adopt,
+        to: address,
+        lake,
+        memoryBytes,
+        threads,
+        signal,
+        onProgress,
+      })
+      return { ...report, tables: written.tables, warnings: written.warnings, quarantinedBy }
+    } finally {
+      await workshop.remove()
+    }
+  },
+)
 
 /** The quarantine that the message of a run names is gone with its lake. */
 const sayWhereToLook = (error: unknown): never => {

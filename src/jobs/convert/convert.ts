@@ -1,10 +1,10 @@
 /** `convert`: files and records of a program into a lake, in one call. */
 
 import type { Content } from '../../contract/objects.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
-import type { KeepsRecord } from '../../load/record-filter.ts'
+import { CONVERT } from '../../options/convert.ts'
+import type { ConvertOptions } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
@@ -14,46 +14,11 @@ import { toBeLoaded } from '../../run/same-work.ts'
 import { withRun } from '../../run/with-run.ts'
 import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { asOfGiven, sourceAsOf } from '../common/files-as-of.ts'
+import { sourceAsOf } from '../common/files-as-of.ts'
 import type { Input } from '../common/inputs.ts'
-import {
-  LOAD_OPTIONS,
-  type LoadOptions,
-  limitsGiven,
-  measured,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { limitsGiven, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-
-/** Options of `convert`. */
-export interface ConvertOptions extends LoadOptions<RunReport> {
-  /** Files, folders, patterns, `-` for standard input; `files`, `fromRecords`, or a source of one's own. */
-  readonly from: Input | readonly Input[]
-  /** The content of all of them. @default detected for each */
-  readonly content?: Content | undefined
-  /**
-   * As of when all of them are: an instant, `'now'`, or `'name'`, the date in each file's name. Of one company the latest data is
-   * current. @default the latest stamp in each of them
-   */
-  readonly asOf?: string | Date | undefined
-  /** Loads sources that the lake holds already once more. @default false */
-  readonly again?: boolean | undefined
-  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
-  readonly skipBadFiles?: boolean | undefined
-  /** Longest line, in bytes. @default 16 MiB */
-  readonly maxLineBytes?: number | undefined
-  /** Most decoded bytes for one compressed byte. @default 250 */
-  readonly maxRatio?: number | undefined
-  /** Deepest nesting of a record. @default 256 */
-  readonly maxDepth?: number | undefined
-  /**
-   * Leaves out the records for which it is false: called with each good record as the service gives it. It has to answer the
-   * same each time. Only the same program resumes such a run, and loads into such a lake.
-   * @default all are loaded
-   */
-  readonly keeps?: KeepsRecord | undefined
-}
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
 
@@ -80,19 +45,6 @@ export const sourcesOfInputs = async (
   return content === undefined ? all : all.map((source) => ({ ...source, content }))
 }
 
-export const CONVERT_OPTIONS: OptionTypes<ConvertOptions> = {
-  ...LOAD_OPTIONS,
-  from: is.required(
-    is.either(is.text, is.object, is.listOf(is.either(is.text, is.object), 'paths and sources')),
-    'paths and sources',
-  ),
-  content: is.oneOf('companies', 'relations'),
-  asOf: is.either(is.text, is.object),
-  ...each(is.flag, 'again', 'skipBadFiles'),
-  ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
-  keeps: is.callback,
-}
-
 /**
  * Loads companies and relations into a lake, all in one commit: every line is checked, bad ones go to the quarantine with
  * their reason, and what the lake already holds is skipped. Then published tables and sinks are updated.
@@ -115,15 +67,16 @@ export const CONVERT_OPTIONS: OptionTypes<ConvertOptions> = {
  * })
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
-export const convert = async (options: ConvertOptions): Promise<RunReport & TargetsSummary> => {
-  checkOptions('convert', CONVERT_OPTIONS, options)
-  const inputs = [options.from].flat()
-  const asOf = asOfGiven(options.asOf)
-  return withTargets(options, async () => {
+export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSummary> = lakeJob(
+  'convert',
+  CONVERT,
+  async (options) => {
+    const { asOf } = options
+    const inputs = [options.from].flat()
     if (inputs.length === 0)
       throw new ToolkitError('USAGE', 'Cannot convert: there is no source, expected at least one in "from"')
     const paths = options.keeps === undefined ? pathsOf(inputs) : undefined
-    const { loaded, report } = await measured(settingsOf(options), async (run) => {
+    const { loaded, report } = await measured(options, async (run) => {
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
       return paths === undefined
@@ -131,8 +84,8 @@ export const convert = async (options: ConvertOptions): Promise<RunReport & Targ
         : convertFiles({ inputs: paths, cwd: process.cwd(), content, asOf, ...planned }, run)
     })
     return report(loaded)
-  })
-}
+  },
+)
 
 /** The files of a job, as they stand now. @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
 export const localFilesOf = async ({ inputs, cwd, content, asOf }: ConvertJob): Promise<OpenedJob> => {

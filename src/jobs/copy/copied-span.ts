@@ -9,17 +9,10 @@ import {
   readKnownRoot,
   readRoot,
 } from '../../manifest/snapshots/snapshots.ts'
+import type { CopyOptions } from '../../options/interfaces.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 
-export interface SpanRequest {
-  /** The lake that is copied. */
-  readonly lake: string
-  readonly to: string
-  /** The newest snapshot of the copy. @default the newest of the lake */
-  readonly snapshot?: number | undefined
-  /** How many snapshots up to that one the copy has at least. @default 1 */
-  readonly snapshots?: number | 'all' | undefined
-}
+type SpanRequest = Pick<CopyOptions, 'lake' | 'to' | 'snapshot' | 'snapshots'>
 
 interface Span {
   /** Numbers that the copy shall have, ascending; the last one is its newest. */

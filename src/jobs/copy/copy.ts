@@ -1,9 +1,7 @@
 /** `copy`: a lake copied to another place, in one call. */
 
 import { randomBytes } from 'node:crypto'
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted, ToolkitError } from '../../core/errors.ts'
-import { BUCKET_FORM } from '../../core/lake-address.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import {
   inLake,
   oldestPath,
@@ -24,51 +22,14 @@ import { copyLakeId, ensureLakeId } from '../../manifest/snapshots/lake-id.ts'
 import { unseenEntries } from '../../manifest/snapshots/listed-entries.ts'
 import { oldestText, recordText } from '../../manifest/snapshots/snapshot-text.ts'
 import { listManifest, readKnownRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
+import type { CopyOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { COPY } from '../../options/read-jobs.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { checkPlaces, firstOfRow, readSpan, type SpanRequest } from './copied-span.ts'
-import { bringFiles, bringParts, type CopyProgress, readListed, type Way } from './copy-files.ts'
-
-const OPTIONS: OptionTypes<CopyOptions> = {
-  lake: is.lake,
-  to: is.required(is.text, `a folder or ${BUCKET_FORM}`),
-  snapshots: is.either(is.count, is.oneOf('all')),
-  sameLake: is.flag,
-  snapshot: is.count,
-  onProgress: is.callback,
-  signal: is.signal,
-}
-
-/**
- * Copies snapshots of a lake between folders and buckets: each file's hash is compared on the way, and the copy shows a
- * snapshot only when all of it is there. Given again it copies what is new; one that was killed resumes. What is made from a
- * lake (serving indexes, batch files, published tables) is not copied: make it from the copy.
- *
- * @returns what the copy has now, and what was copied; `kind: 'nothing'` where it had all
- * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `TARGET_REFUSED` where
- *   the place holds another lake or a newer copy, `COMMIT_CONFLICT`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`,
- *   `STORAGE_FAILED`, `INTERRUPTED`
- * @example
- * import { convert, copy } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { newest, snapshots } = await copy({ lake: './lake', to: './backup' })
- * console.log(newest, snapshots.length) // 1 1
- */
-export const copy = async (options: CopyOptions): Promise<CopySummary> => {
-  checkOptions('copy', OPTIONS, options)
-  return orInterrupted('The copy', options.signal, () => copyLake(options))
-}
-
-/** Options of `copy`. */
-export interface CopyOptions extends SpanRequest {
-  /** Gives the copy the id of the lake, so that targets take rows of either. @default false: it gets one of its own */
-  readonly sameLake?: boolean | undefined
-  readonly onProgress?: ((progress: CopyProgress) => void) | undefined
-  /** Stops it; what is copied stays for the next one. */
-  readonly signal?: AbortSignal | undefined
-}
+import { checkPlaces, firstOfRow, readSpan } from './copied-span.ts'
+import { bringFiles, bringParts, readListed, type Way } from './copy-files.ts'
 
 /** The snapshots of a copy now, and the files that were copied for it. */
 export interface CopySummary {
@@ -220,3 +181,21 @@ export const copyLake = async (options: CopyOptions): Promise<CopySummary> => {
     }
   }
 }
+
+/**
+ * Copies snapshots of a lake between folders and buckets: each file's hash is compared on the way, and the copy shows a
+ * snapshot only when all of it is there. Given again it copies what is new; one that was killed resumes. What is made from a
+ * lake (serving indexes, batch files, published tables) is not copied: make it from the copy.
+ *
+ * @returns what the copy has now, and what was copied; `kind: 'nothing'` where it had all
+ * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `TARGET_REFUSED` where
+ *   the place holds another lake or a newer copy, `COMMIT_CONFLICT`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`,
+ *   `STORAGE_FAILED`, `INTERRUPTED`
+ * @example
+ * import { convert, copy } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { newest, snapshots } = await copy({ lake: './lake', to: './backup' })
+ * console.log(newest, snapshots.length) // 1 1
+ */
+export const copy: (options: CopyOptions) => Promise<CopySummary> = job('copy', COPY, copyLake, 'The copy')

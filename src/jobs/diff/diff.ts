@@ -1,33 +1,16 @@
 /** `diff`: what changed between two snapshots of a lake, in one call; `openDiff` where its rows are too many to hold. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import type { Snapshot } from '../../core/partition.ts'
-import type { SnapshotsToCompare } from '../../lake/diff/compare-snapshots.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { listSnapshots, readRoot, readSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
+import type { Read } from '../../options/entry.ts'
+import type { DiffOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { DIFF } from '../../options/read-jobs.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
-
-/** Options of `diff` and `openDiff`. */
-export interface DiffOptions extends Pick<SnapshotsToCompare, 'signal' | 'onProgress' | 'onFetch' | 'check'> {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Number of the older snapshot. @default the one before the last one up to `to` that changed data */
-  readonly from?: number | undefined
-  /** Number of the newer snapshot. @default the newest */
-  readonly to?: number | undefined
-  /**
-   * Instead of `from`: the newest snapshot that was there so long ago (`90m`, `24h`, `7d`) or at a time (`2026-11-21`, UTC);
-   * `last-change` is the default of `from`.
-   */
-  readonly since?: string | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-}
 
 /** The changes: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
@@ -35,14 +18,16 @@ export interface DiffReport extends DiffSummary {
   readonly rows: readonly QueryRow[]
 }
 
-const OPTIONS: OptionTypes<DiffOptions> = {
-  lake: is.lake,
-  check: is.oneOf('first-read', 'every-read', 'never'),
-  since: is.text,
-  memoryBytes: is.amount,
-  ...each(is.count, 'from', 'to', 'threads'),
-  ...each(is.callback, 'onProgress', 'onFetch'),
-  signal: is.signal,
+type Asked = Read<DiffOptions, typeof DIFF>
+
+const opened = async (options: Asked): Promise<LakeDiff> => {
+  const { lake } = options
+  const [from, to] = await chooseSnapshots(lake, options, new Date())
+  const { memoryBytes, threads, signal, onProgress, onFetch, check } = options
+  return openComparison({
+    ...{ lake, from, to, threads, signal, onProgress, onFetch, check },
+    memoryBytes: queryMemory(memoryBytes),
+  })
 }
 
 /**
@@ -64,15 +49,15 @@ const OPTIONS: OptionTypes<DiffOptions> = {
  *   changes.close()
  * }
  */
-export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
-  checkOptions('openDiff', OPTIONS, options)
-  const { lake } = options
-  const [from, to] = await chooseSnapshots(lake, options, new Date())
-  const { memoryBytes, threads, signal, onProgress, onFetch, check } = options
-  return openComparison({
-    ...{ lake, from, to, threads, signal, onProgress, onFetch, check },
-    memoryBytes: queryMemory(memoryBytes),
-  })
+export const openDiff: (options: DiffOptions) => Promise<LakeDiff> = job('openDiff', DIFF, opened)
+
+const compared = async (options: Asked): Promise<DiffReport> => {
+  const changes = await opened(options)
+  try {
+    return { ...changes.summary, rows: await readRows(await changes.rows('all')) }
+  } finally {
+    changes.close()
+  }
 }
 
 /**
@@ -91,23 +76,12 @@ export const openDiff = async (options: DiffOptions): Promise<LakeDiff> => {
  * const { companies, rows } = await diff({ lake: './lake', from: 1, to: 2 })
  * console.log(companies.new, rows[0]?.kind, rows[0]?.change, rows[0]?.internal_id) // 1 company new 7
  */
-export const diff = async (options: DiffOptions): Promise<DiffReport> => {
-  checkOptions('diff', OPTIONS, options)
-  return orInterrupted('The comparison', options.signal, async () => {
-    const compared = await openDiff(options)
-    try {
-      return { ...compared.summary, rows: await readRows(await compared.rows('all')) }
-    } finally {
-      compared.close()
-    }
-  })
-}
-
-interface ChosenSnapshots {
-  readonly from?: number | undefined
-  readonly to?: number | undefined
-  readonly since?: string | undefined
-}
+export const diff: (options: DiffOptions) => Promise<DiffReport> = job(
+  'diff',
+  DIFF,
+  compared,
+  'The comparison',
+)
 
 const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const SPAN = /^(\d{1,6})([mhd])$/
@@ -157,7 +131,7 @@ const lastChange = async (lake: string, newer: SnapshotRoot): Promise<SnapshotRo
  */
 export const chooseSnapshots = async (
   lake: string,
-  { from, to, since = 'last-change' }: ChosenSnapshots,
+  { from, to, since = 'last-change' }: Pick<DiffOptions, 'from' | 'to' | 'since'>,
   now: Date,
 ): Promise<readonly [Snapshot, Snapshot]> => {
   const newer = await readRoot(lake, to)

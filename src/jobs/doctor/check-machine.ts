@@ -7,6 +7,7 @@ import { chmod, link, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { FIXED_NODE } from '../../core/brotli.ts'
+import { defaultMemory } from '../../core/memory-shares.ts'
 import {
   installedVersion,
   installLine,
@@ -17,7 +18,6 @@ import {
 } from '../../core/optional-parts.ts'
 import { Engine, type Session } from '../../lake/duckdb/engine.ts'
 import { loadHttpfs } from '../../lake/duckdb/httpfs.ts'
-import { defaultMemory } from '../../run/memory-shares.ts'
 import { formatBytes, formatCounted } from '../../support/format.ts'
 import type { MachineLimits } from '../../support/machine-limits.ts'
 import { ENGINES, isInRange, VERSION } from '../../support/own-package.ts'

@@ -1,14 +1,17 @@
 /** `doctor`: what this machine has, what is missing for what, and how a lake stands; the network is asked when told to. */
 
 import { tmpdir } from 'node:os'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { bucketScheme } from '../../core/lake-address.ts'
-import { OPTIONAL_PART_NAMES, OPTIONAL_PARTS, type OptionalPartName } from '../../core/optional-parts.ts'
+import { OPTIONAL_PART_NAMES, OPTIONAL_PARTS } from '../../core/optional-parts.ts'
 import { FORMAT } from '../../manifest/form/root-form.ts'
 import { listLeftovers } from '../../manifest/gc/lake-files.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { DOCTOR } from '../../options/doctor.ts'
+import type { Read } from '../../options/entry.ts'
+import type { DoctorOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
 import { openCatalog } from '../../publish/iceberg/catalog-client.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { machineLimits } from '../../support/machine-limits.ts'
@@ -25,7 +28,7 @@ import {
   machineWithin,
   readDisk,
 } from './check-machine.ts'
-import { type AskedService, askService, checkCredentials, type ServiceUse } from './check-service.ts'
+import { type AskedService, askService, checkCredentials } from './check-service.ts'
 import { askServer, checkBucket, type Needs, needsOf } from './check-targets.ts'
 import { type MachineFinding, withinTime } from './finding.ts'
 
@@ -40,38 +43,7 @@ export interface Diagnosis {
   readonly disks: readonly Disk[]
 }
 
-/** Options of `doctor`. */
-export interface DoctorOptions {
-  /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
-  readonly lake?: string | undefined
-  /** Whether it may be one that the first load makes. @default false */
-  readonly mayBeNew?: boolean | undefined
-  /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
-  readonly sinks?: readonly string[] | undefined
-  /** Address of the service. @default FIRMLAKE_URL */
-  readonly url?: string | undefined
-  /** File that holds the token. @default FIRMLAKE_TOKEN_FILE */
-  readonly tokenFile?: string | undefined
-  /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
-  readonly tokenVariable?: string | undefined
-  /** Takes the dates of the service as they are. @default false: one that differs by a day from this machine's is an error */
-  readonly trustClock?: boolean | undefined
-  /** The parts of the service that are used. @default ['companies'] */
-  readonly uses?: readonly ServiceUse[] | undefined
-  /** Optional parts that must be there, besides those that the lake and the sinks take. @default none */
-  readonly needs?: readonly OptionalPartName[] | undefined
-  /**
-   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
-   * each bucket one small object of an own name is written and removed. @default false
-   */
-  readonly online?: boolean | undefined
-  /** Longest wait for each answer, in milliseconds. @default 15_000 */
-  readonly limitMs?: number | undefined
-  /** @default those of this process */
-  readonly env?: NodeJS.ProcessEnv | undefined
-}
-
-const LIMIT_MS = 15_000
+type Options = Read<DoctorOptions, typeof DOCTOR>
 
 /** Their values are never shown. */
 const VARIABLES = [
@@ -82,7 +54,7 @@ const VARIABLES = [
 ]
 
 const serviceOf = (
-  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'], trustClock }: DoctorOptions,
+  { url, tokenFile, tokenVariable = 'FIRMLAKE_TOKEN', uses = ['companies'], trustClock }: Options,
   env: NodeJS.ProcessEnv,
 ): AskedService | undefined => {
   const address = url ?? (env.FIRMLAKE_URL || undefined)
@@ -127,29 +99,30 @@ const askAll = async (
   return (await Promise.all(asked)).flat()
 }
 
-const OPTIONS: OptionTypes<DoctorOptions> = {
-  ...each(is.text, 'lake', 'url', 'tokenFile', 'tokenVariable'),
-  ...each(is.flag, 'online', 'mayBeNew', 'trustClock'),
-  limitMs: is.amount,
-  env: is.object,
-  ...each(is.texts, 'sinks', 'uses', 'needs'),
+/** Nothing to say where there is none. */
+const someOf = (about: string, says: string, count: number, mend: string): readonly MachineFinding[] =>
+  count === 0 ? [] : [{ about, state: 'absent', says: `${says}: ${count}`, mend }]
+
+const checkLake = async (lake: string, mayBeNew = false): Promise<readonly MachineFinding[]> => {
+  try {
+    const newest = await newestRoot(lake)
+    const runs = await listRuns(lake, { now: new Date() })
+    const leftovers = await listLeftovers(lake, { now: new Date() })
+    return [
+      { about: 'lake', state: 'well', says: `snapshot ${newest?.snapshot ?? 0} in format ${FORMAT}` },
+      ...someOf('runs', 'unfinished runs', runs.length, `firmlake resume --lake ${lake}`),
+      ...someOf('leftovers', 'leftovers', leftovers.length, `firmlake gc --lake ${lake}`),
+    ]
+  } catch (error) {
+    if (!(error instanceof ToolkitError)) throw error
+    if (mayBeNew && error.code === 'LAKE_NOT_FOUND')
+      return [{ about: 'lake', state: 'absent', says: `"${lake}": none yet, the first load makes it` }]
+    return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
+  }
 }
 
-/**
- * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
- * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
- * work and for temporary files it tries what a lake needs by files that are gone at the end.
- *
- * @returns what was found; `well` where the core and what is configured have all they need, and the lake can be read
- * @example
- * import { doctor } from 'firmlake'
- *
- * const { well } = await doctor()
- * console.log(well) // true
- */
-export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> => {
-  checkOptions('doctor', OPTIONS, options)
-  const { lake, env = process.env, online = false, limitMs = LIMIT_MS } = options
+const diagnosed = async (options: Options): Promise<Diagnosis> => {
+  const { lake, env = process.env, online = false, limitMs } = options
   const service = serviceOf(options, env)
   const needs = await needsOf(lake, options.sinks ?? env.FIRMLAKE_SINKS?.match(/\S+/g) ?? [])
   const machine = machineWithin(machineLimits())
@@ -182,24 +155,18 @@ export const doctor = async (options: DoctorOptions = {}): Promise<Diagnosis> =>
   }
 }
 
-/** Nothing to say where there is none. */
-const someOf = (about: string, says: string, count: number, mend: string): readonly MachineFinding[] =>
-  count === 0 ? [] : [{ about, state: 'absent', says: `${says}: ${count}`, mend }]
+const checked: (options: DoctorOptions) => Promise<Diagnosis> = job('doctor', DOCTOR, diagnosed)
 
-const checkLake = async (lake: string, mayBeNew = false): Promise<readonly MachineFinding[]> => {
-  try {
-    const newest = await newestRoot(lake)
-    const runs = await listRuns(lake, { now: new Date() })
-    const leftovers = await listLeftovers(lake, { now: new Date() })
-    return [
-      { about: 'lake', state: 'well', says: `snapshot ${newest?.snapshot ?? 0} in format ${FORMAT}` },
-      ...someOf('runs', 'unfinished runs', runs.length, `firmlake resume --lake ${lake}`),
-      ...someOf('leftovers', 'leftovers', leftovers.length, `firmlake gc --lake ${lake}`),
-    ]
-  } catch (error) {
-    if (!(error instanceof ToolkitError)) throw error
-    if (mayBeNew && error.code === 'LAKE_NOT_FOUND')
-      return [{ about: 'lake', state: 'absent', says: `"${lake}": none yet, the first load makes it` }]
-    return [{ about: 'lake', state: 'missing', says: `${error.code}: ${error.message}` }]
-  }
-}
+/**
+ * Says what this machine has and what is missing for what, with the line that mends it. Asks no network without `online`, but for
+ * the bucket of a lake that is named; of secrets it knows whether a variable is set. In the folders of the lake, of the sinks, of
+ * work and for temporary files it tries what a lake needs by files that are gone at the end.
+ *
+ * @returns what was found; `well` where the core and what is configured have all they need, and the lake can be read
+ * @example
+ * import { doctor } from 'firmlake'
+ *
+ * const { well } = await doctor()
+ * console.log(well) // true
+ */
+export const doctor = (options: DoctorOptions = {}): Promise<Diagnosis> => checked(options)

@@ -6,7 +6,12 @@
 import { rm } from 'node:fs/promises'
 import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { TABLE_FORMAT_NAMES, type TableFormatName } from '../../core/table-formats.ts'
+import {
+  PUBLISHED_ROWS,
+  type PublishedRows,
+  TABLE_FORMAT_NAMES,
+  type TableFormatName,
+} from '../../core/table-formats.ts'
 import {
   currentFolder,
   HASHES_FOLDER,
@@ -18,8 +23,7 @@ import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts
 import { removeLakeFiles, updateLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, readPlan } from '../../manifest/runs/runs.ts'
 import { ensureRecord, listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
-import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS, type PublishedRows } from '../../publish/publication.ts'
+import type { PublishOptions } from '../../options/interfaces.ts'
 import { publishedStorage } from '../../publish/published-storage.ts'
 import { publishedTables } from '../../publish/table-files.ts'
 import { planOf } from '../../run/run-plan.ts'
@@ -27,13 +31,12 @@ import { withResumedRun } from '../../run/with-run.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { publish } from '../../targets/publish.ts'
-import type { PublishSessionOptions } from '../../targets/publish-session.ts'
 import { CATALOG_FORMATS, FORMATS, publishedFormats } from '../../targets/table-formats.ts'
 
-export interface FinishOptions extends PublishSessionOptions {
-  /** A catalog that shows the lake's Iceberg tables. @default none */
-  readonly catalog?: CatalogOptions | undefined
-}
+export type FinishOptions = Pick<
+  PublishOptions,
+  'lake' | 'memoryBytes' | 'localBytes' | 'threads' | 'signal' | 'now' | 'catalog'
+>
 
 /** A publication: a format, its rows, and where it is found. */
 interface Publication {

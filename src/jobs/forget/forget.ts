@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { commitForget } from '../../commit/commit-forget.ts'
 import { versionsWithout } from '../../commit/record-versions.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted, ToolkitError } from '../../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { inStage } from '../../core/stages.ts'
 import { BATCHES_FOLDER, inLake, RUNS_FOLDER, runPath, SERVE_FOLDER } from '../../lake/files/layout.ts'
@@ -18,7 +17,10 @@ import { listMade } from '../../manifest/gc/lake-files.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
 import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
+import type { Read } from '../../options/entry.ts'
+import { FORGET } from '../../options/forget.ts'
+import type { ForgetOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
 import { failedRewrite } from '../../run/rewriting-session.ts'
 import { watchedSink } from '../../run/run-tools.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
@@ -33,33 +35,6 @@ import type { ForgetWork } from './forget-work.ts'
 import { type Found, foundOf, lookThrough, planForget } from './plan-forget.ts'
 import { type Rewritten, rewriteLake } from './rewrite-lake.ts'
 
-/** Options of `forget`. */
-export interface ForgetOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** InternalIds of companies: their records go, and they as entities of others' relations. @default none */
-  readonly companies?: readonly (bigint | number)[] | undefined
-  /** InternalIds of persons, who go as entities of all relations. @default none */
-  readonly persons?: readonly (bigint | number)[] | undefined
-  /** OrgNo or NationalIdentificationNumber of companies and persons that the lake knows. @default none */
-  readonly nationalIds?: readonly string[] | undefined
-  /** Country of those that national ids mean, ISO 3166-1 alpha-2. @default any */
-  readonly country?: string | undefined
-  /** Whether a later load may bring the same ids back. @default false */
-  readonly allowLater?: boolean | undefined
-  /** Changes nothing and reports what would be done. @default false */
-  readonly dryRun?: boolean | undefined
-  /** A catalog that shows the lake's Iceberg tables. @default none */
-  readonly catalog?: CatalogOptions | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** The most that files of a lake in a bucket take on this machine's disk at once, in bytes. @default FIRMLAKE_CACHE_BYTES */
-  readonly localBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-}
-
 /** Each refusal has a mark in every snapshot. */
 const MOST_IDS = 10_000
 
@@ -71,50 +46,6 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
       ? 'without ids: expected companies, persons or national ids'
       : `${ids} ids: expected at most ${MOST_IDS} in one call`
   throw new ToolkitError('USAGE', `Cannot forget ${text}`)
-}
-
-const OPTIONS: OptionTypes<ForgetOptions> = {
-  lake: is.lake,
-  companies: is.ids,
-  persons: is.ids,
-  country: is.text,
-  ...each(is.flag, 'allowLater', 'dryRun'),
-  ...each(is.amount, 'memoryBytes', 'localBytes'),
-  threads: is.count,
-  signal: is.signal,
-  catalog: is.object,
-  nationalIds: is.texts,
-}
-
-/**
- * Erases companies and persons from a lake: from its tables with their history, the quarantine, publications, serving
- * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
- * any moment, the same call completes it.
- *
- * @returns what was found and removed, without personal data, what is left for a person to decide on, and what was not reached
- * @throws {ToolkitError} `USAGE`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `RUN_LIVE` while other runs are at work,
- *   `IDS_UNKNOWN`, `COMMIT_CONFLICT`, `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
- * @example
- * import { convert, forget } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { snapshot, later } = await forget({ lake: './lake', companies: [1] })
- * console.log(snapshot, later) // 2 refused
- */
-export const forget = async (options: ForgetOptions): Promise<ForgetSummary> => {
-  checkOptions('forget', OPTIONS, options)
-  checked(options)
-  const { companies = [], persons = [], nationalIds = [], allowLater = false, dryRun = false } = options
-  const { signal } = options
-  return orInterrupted('The forget', signal, () =>
-    forgetInLake({
-      ...options,
-      ids: { companies: new Set(companies.map(exactId)), persons: new Set(persons.map(exactId)) },
-      nationalIds,
-      later: allowLater ? 'allowed' : 'refused',
-      dryRun,
-    }),
-  )
 }
 
 /** Whether the lake is already as a forget leaves it. */
@@ -260,3 +191,35 @@ const refuseBusy = async (lake: string, own: string): Promise<void> => {
     { lake },
   )
 }
+
+/**
+ * Erases companies and persons from a lake: from its tables with their history, the quarantine, publications, serving
+ * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
+ * any moment, the same call completes it.
+ *
+ * @returns what was found and removed, without personal data, what is left for a person to decide on, and what was not reached
+ * @throws {ToolkitError} `USAGE`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `RUN_LIVE` while other runs are at work,
+ *   `IDS_UNKNOWN`, `COMMIT_CONFLICT`, `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
+ * @example
+ * import { convert, forget } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { snapshot, later } = await forget({ lake: './lake', companies: [1] })
+ * console.log(snapshot, later) // 2 refused
+ */
+export const forget: (options: ForgetOptions) => Promise<ForgetSummary> = job(
+  'forget',
+  FORGET,
+  async (options: Read<ForgetOptions, typeof FORGET>) => {
+    checked(options)
+    const { companies = [], persons = [], nationalIds = [], allowLater = false, dryRun = false } = options
+    return forgetInLake({
+      ...options,
+      ids: { companies: new Set(companies.map(exactId)), persons: new Set(persons.map(exactId)) },
+      nationalIds,
+      later: allowLater ? 'allowed' : 'refused',
+      dryRun,
+    })
+  },
+  'The forget',
+)

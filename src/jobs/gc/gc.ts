@@ -1,41 +1,17 @@
 /** `gc`: deletes unreferenced files and dead runs, in one call. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { PUBLISHED_ROWS } from '../../core/table-formats.ts'
 import { type Garbage, removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { listManifest, newestNumber, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
-import type { CatalogOptions } from '../../publish/iceberg/catalog-client.ts'
-import { PUBLISHED_ROWS } from '../../publish/publication.ts'
+import { GC } from '../../options/gc.ts'
+import type { GcOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
 import { DAY_MS } from '../../support/quantities.ts'
-import { type PublishProgress, type PublishSummary, publish } from '../../targets/publish.ts'
+import { type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
-
-/** Options of `gc`. */
-export interface GcOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Newest snapshots to keep; older ones, and what only they list, are removed. @default all */
-  readonly keep?: number | undefined
-  /**
-   * Days back from now as of which the lake can still be read: older snapshots, and what only they list, are removed. With
-   * `keep` at least so many are kept. @default all
-   */
-  readonly keepDays?: number | undefined
-  /** Says how old files and runs are. @default the clock */
-  readonly now?: (() => Date) | undefined
-  /** Changes nothing and reports what would be removed. @default false */
-  readonly dryRun?: boolean | undefined
-  /** A catalog that shows the lake's Iceberg tables; without it they may lose their files. @default none */
-  readonly catalog?: CatalogOptions | undefined
-  /** Stops it before anything is removed. */
-  readonly signal?: AbortSignal | undefined
-  /** Progress of updating published tables, before anything is removed. */
-  readonly onPublish?: ((progress: PublishProgress) => void) | undefined
-  /** Called when removing starts; it is not interrupted any more. */
-  readonly onRemove?: (() => void) | undefined
-}
 
 /**
  * Updates what is published to the newest snapshot: a table that still shows files of an old one must let go of them
@@ -70,16 +46,6 @@ const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GcOption
   return { keep: Math.max(keep ?? 1, within, 1), first }
 }
 
-const OPTIONS: OptionTypes<GcOptions> = {
-  lake: is.lake,
-  dryRun: is.flag,
-  keepDays: is.amount,
-  keep: is.count,
-  ...each(is.callback, 'now', 'onPublish', 'onRemove'),
-  signal: is.signal,
-  catalog: is.object,
-}
-
 /**
  * Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never touches a run at work
  * or a file of a kept snapshot. With `keep` or `keepDays` published tables are updated first.
@@ -94,8 +60,7 @@ const OPTIONS: OptionTypes<GcOptions> = {
  * const { runs, snapshots } = await gc({ lake: './lake', keep: 10 })
  * console.log(runs.length, snapshots.length) // 0 0
  */
-export const gc = async (options: GcOptions): Promise<Garbage> => {
-  checkOptions('gc', OPTIONS, options)
+export const gc: (options: GcOptions) => Promise<Garbage> = job('gc', GC, async (options) => {
   const { lake, catalog, dryRun = false, now = () => new Date(), signal, onRemove } = options
   // Leftovers of a killed forget belong to snapshots that are gone for ever.
   if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
@@ -114,4 +79,4 @@ export const gc = async (options: GcOptions): Promise<Garbage> => {
     files: [...garbage.files, ...tables.files],
     freedBytes: garbage.freedBytes + tables.freedBytes,
   }
-}
+})

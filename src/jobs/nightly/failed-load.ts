@@ -3,13 +3,14 @@
  * it names, by its bad lines.
  */
 
-import { type QuarantineLimit, withinLimit } from '../../commit/quarantine-limit.ts'
+import { withinLimit } from '../../commit/quarantine-limit.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { sourcesOf } from '../../manifest/form/sources.ts'
 import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
 import { readFinishedWork } from '../../manifest/runs/journal.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import type { RunScope } from '../../run/with-run.ts'
 import type { LoadPart } from './open-loads.ts'

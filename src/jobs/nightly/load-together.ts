@@ -98,7 +98,7 @@ const inOneRun = async (
   blame: Blame,
 ): Promise<readonly PartOutcome[] | Failed> => {
   const prepared = [first, ...others]
-  const { lake, mode, limit } = options
+  const { lake, mode, maxQuarantined: limit } = options
   const jobs = [first.job, ...others.map(({ job }) => job)] as const
   const plan: RunPlan = { jobs, again: false, limits: defaultLimits(options) }
   // A lake that is new gets its first snapshot, whatever came: what follows a night finds a lake.

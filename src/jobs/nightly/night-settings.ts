@@ -3,27 +3,20 @@
  * section.
  */
 
-import { DEFAULT_MAX_QUARANTINED, parseMaxGone, parseQuarantineLimit } from '../../commit/quarantine-limit.ts'
 import type { FileSettings } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import type { Expectations, NightlyOptions } from '../../options/interfaces.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
+import { CONCURRENCY } from '../../options/service.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
-import { createService, type Service, type ServiceOptions } from '../../source/service/service.ts'
+import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
-import {
-  checkTargets,
-  readFormats,
-  type TargetEvent,
-  type TargetOptions,
-  updateTargets,
-} from '../../targets/update-targets.ts'
-import type { Expectations } from '../check/check-loads.ts'
-import { asOfGiven } from '../common/files-as-of.ts'
-import { DEFAULT_CONCURRENCY } from '../common/load-job.ts'
+import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
@@ -33,7 +26,7 @@ import type { LoadPart } from './open-loads.ts'
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type NightWarning = ServiceOptions['onWarning']
+type NightWarning = NightlyOptions['onWarning']
 
 const PULL = { cap: LIMITS.cursorCap, pageSize: LIMITS.pageSize.most }
 
@@ -85,8 +78,7 @@ const loadsOfFile = ({ pull = [], sync = [], batch_files = [], files = [] }: Fil
     const selection = { kind: 'all', ...(content && { content }), ...(countries && { countries }) } as const
     return { name, needed, job: { kind: 'batchFiles', url, selection } }
   }),
-  ...files.map(({ name, from, content, as_of, needed = false }): LoadPart => {
-    const asOf = asOfGiven(as_of)
+  ...files.map(({ name, from, content, as_of: asOf, needed = false }): LoadPart => {
     const job = { kind: 'convert', inputs: from, cwd: process.cwd(), content, asOf } as const
     return { name, needed, job }
   }),
@@ -134,16 +126,16 @@ const loadsOf = async (env: Environment, settings: FileSettings, onWarning: Nigh
 export const nightOf = async (
   env: Environment,
   settings: FileSettings,
-  {
-    adopt,
-    overwrite,
-    onWarning,
-  }: Partial<Pick<TargetOptions, 'adopt' | 'overwrite'>> & { readonly onWarning?: NightWarning } = {},
+  { adopt, overwrite, onWarning }: Partial<Pick<NightlyOptions, 'adopt' | 'overwrite' | 'onWarning'>> = {},
 ) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
   const { service, loads } = await loadsOf(env, settings, onWarning)
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
-  const { max_quarantined = DEFAULT_MAX_QUARANTINED, max_gone, skip_bad_files } = settings.load ?? {}
+  const {
+    max_quarantined: maxQuarantined = MAX_QUARANTINED.default.value,
+    max_gone,
+    skip_bad_files,
+  } = settings.load ?? {}
   const { max_unknown_per_record, max_unknown_names } = settings.load ?? {}
   const { hash_key_env, hash_key_file } = settings.take ?? {}
   const hashKey = await hashKeyOf({
@@ -168,12 +160,12 @@ export const nightOf = async (
     ...{ lake, loads, service, targets },
     machine: { memoryBytes, threads, localBytes },
     load: {
-      limit: parseQuarantineLimit(String(max_quarantined)),
-      maxGone: max_gone === undefined ? undefined : parseMaxGone(String(max_gone)),
+      maxQuarantined,
+      maxGone: max_gone,
       skipBadFiles: skip_bad_files,
       maxUnknownPerRecord: max_unknown_per_record,
       maxUnknownNames: max_unknown_names,
-      concurrency: settings.service?.concurrency ?? DEFAULT_CONCURRENCY,
+      concurrency: settings.service?.concurrency ?? CONCURRENCY.default.value,
       take: projectionOfSection(settings.take),
       hashKey,
     },

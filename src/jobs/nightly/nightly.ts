@@ -1,17 +1,19 @@
 /** `nightly`: the nightly steps of `firmlake.toml` or of the environment, in one call. */
 
 import type { FileSettings } from '../../config/definition.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { EXIT, exitCodeOf } from '../../core/exit-codes.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { NightlyOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { NIGHTLY } from '../../options/nightly.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
 import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
 import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
-import { type Environment, type Night, nightOf, stepsOf } from './night-settings.ts'
+import { type Night, nightOf, stepsOf } from './night-settings.ts'
 
 /** The updates of the targets, as the summary shows them. */
 const updated = (event: TargetEvent): object => {
@@ -112,34 +114,6 @@ const finishAll = async (
   }
 }
 
-/** Options of `nightly`. */
-export interface NightlyOptions extends ProgramWork {
-  /** Variables by name, such as `process.env`: they take precedence over `settings` (docs/nightly.md). */
-  readonly env: Environment
-  /**
-   * The settings of firmlake.toml, read; with a FIRMLAKE_LAKE that is not its lake without targets, checks and report.
-   * @default none: companies and relations are pulled
-   */
-  readonly settings?: FileSettings | undefined
-  /** Hands sinks of another lake over to this one. @default false: they are refused */
-  readonly adopt?: boolean | undefined
-  /** Loads targets anew that show what the lake has lost, such as after a backup took its place. @default false: they are refused */
-  readonly overwrite?: boolean | undefined
-  /** Receives each part that begins, and each that has ended; all loads begin together. @default nobody */
-  readonly onPart?: ((event: NightEvent) => void) | undefined
-  /** Called with what is odd about answers of the service, as that of `createService`. @default nobody */
-  readonly onWarning?: ((text: string) => void) | undefined
-}
-
-const OPTIONS: OptionTypes<NightlyOptions> = {
-  env: is.required(is.object, 'variables by name, such as process.env'),
-  signal: is.required(is.signal),
-  report: is.required(is.callback),
-  ...each(is.flag, 'adopt', 'overwrite'),
-  ...each(is.callback, 'onPart', 'onWarning'),
-  settings: is.object,
-}
-
 /**
  * Does what a night is to do: all loads in one commit (one snapshot a night, and none where nothing came), then published
  * tables and sinks, compaction, deletion by age, checks and the report, as far as there are settings for them. A part that fails
@@ -162,19 +136,22 @@ const OPTIONS: OptionTypes<NightlyOptions> = {
  * const { retries } = await nightly({ env, signal: AbortSignal.timeout(3_600_000), report: () => {} })
  * console.log(retries) // 0
  */
-export const nightly = async (options: NightlyOptions): Promise<ServiceCounters> => {
-  checkOptions('nightly', OPTIONS, options)
-  const { env, adopt, overwrite, onPart = () => undefined, onWarning, ...program } = options
-  const parts = new Parts(onPart)
-  program.report({ pulls: [], parts: parts.list })
-  const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
-  const night = await nightOf(env, settings, { adopt, overwrite, onWarning })
-  try {
-    await loadAll(night, parts, program)
-    await finishAll(settings, night, parts, program)
-    if (parts.error !== undefined) throw parts.error
-    return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
-  } finally {
-    await night.service?.close()
-  }
-}
+export const nightly: (options: NightlyOptions) => Promise<ServiceCounters> = job(
+  'nightly',
+  NIGHTLY,
+  async (options) => {
+    const { env, adopt, overwrite, onPart = () => undefined, onWarning, ...program } = options
+    const parts = new Parts(onPart)
+    program.report({ pulls: [], parts: parts.list })
+    const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
+    const night = await nightOf(env, settings, { adopt, overwrite, onWarning })
+    try {
+      await loadAll(night, parts, program)
+      await finishAll(settings, night, parts, program)
+      if (parts.error !== undefined) throw parts.error
+      return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+    } finally {
+      await night.service?.close()
+    }
+  },
+)

@@ -1,11 +1,10 @@
 /** `pull`: what a search finds at the service into a lake, in one call. */
 
-import { LIMITS } from '../../contract/limits.ts'
-import type { Content } from '../../contract/objects.ts'
-import type { SearchInput } from '../../contract/requests.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
+import type { Read } from '../../options/entry.ts'
+import type { PullOptions } from '../../options/interfaces.ts'
+import { PULL } from '../../options/search.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
@@ -13,14 +12,8 @@ import type { PullJob, RunPlan, SyncJob } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import {
-  allDelivered,
-  measured,
-  SERVICE_OPTIONS,
-  type ServiceJobOptions,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from './ask-listed.ts'
 import { missingFrom } from './missing-records.ts'
@@ -30,50 +23,16 @@ import {
   checkPullCurrency,
   checkSettings,
   otherCurrency,
-  type PullEvent,
   type PullPlan,
   type PullSettings,
   rememberParameters,
 } from './pull-settings.ts'
 import { exactSearch } from './search.ts'
 
-/** Options of `pull`. */
-export interface PullOptions extends ServiceJobOptions<PullReport> {
-  readonly content: Content
-  /** Search parameters of the interface with their values, such as `{ CountryCode: ['SE'] }`; an id beyond 2^53 is a bigint or a text. */
-  readonly search: SearchInput
-  /** Currency of the figures, of companies only. @default USD */
-  readonly currency?: string | undefined
-  /** First day (UTC, `2026-01-31`), or `last`: where the lake's last pull of the same search stood. @default everything */
-  readonly since?: string | undefined
-  /** Last day (UTC). @default none */
-  readonly until?: string | undefined
-  /** Date parameter to cut windows by, and that the days mean. @default the one that covers most */
-  readonly by?: string | undefined
-  /** Whether companies that no window covers are found along other parameters. @default true */
-  readonly closeGap?: boolean | undefined
-  /** Most records of a window. @default 100,000, what one cursor chain delivers */
-  readonly cap?: number | undefined
-  /** Records of a page. @default 500 */
-  readonly pageSize?: number | undefined
-  /** Progress of the windows. */
-  readonly onPull?: ((event: PullEvent) => void) | undefined
-}
-
 /** The report of a pull. */
 export interface PullReport extends RunReport {
   /** The search, its announced and received records; its windows; the requests it took. */
   readonly pull: Omit<PullSummary, 'summary'>
-}
-
-const OPTIONS: OptionTypes<PullOptions> = {
-  ...SERVICE_OPTIONS,
-  content: is.required(is.oneOf('companies', 'relations')),
-  search: is.required(is.object, 'an object of search parameters'),
-  ...each(is.text, 'currency', 'since', 'until', 'by'),
-  closeGap: is.flag,
-  ...each(is.count, 'cap', 'pageSize'),
-  onPull: is.callback,
 }
 
 /**
@@ -100,41 +59,43 @@ const OPTIONS: OptionTypes<PullOptions> = {
  * })
  * console.log(snapshot, records, pulled.entry.announced) // 1 2 2
  */
-export const pull = async (options: PullOptions): Promise<PullReport & TargetsSummary> => {
-  checkOptions('pull', OPTIONS, options)
-  const done = withTargets(options, async () => {
-    const { loaded, report } = await measured(settingsOf(options), (run) =>
+export const pull: (options: PullOptions) => Promise<PullReport & TargetsSummary> = lakeJob(
+  'pull',
+  PULL,
+  async (options) => {
+    const { loaded, report } = await measured(options, (run) =>
       pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),
     )
     const { summary, ...pulled } = loaded
     return { ...report(summary), pull: pulled }
-  })
-  return done.then((one) => allDelivered(one, [one]))
-}
+  },
+)
+
+type Asked = Read<PullOptions, typeof PULL>
 
 /** The part of a pull's options that its run is known by; a default is left out where a run that was started without it is resumed. */
 export const askedByPull = ({
-  cap = LIMITS.cursorCap,
-  pageSize = LIMITS.pageSize.most,
+  content,
+  since,
+  until,
+  cap,
+  pageSize,
   ...options
-}: Pick<PullOptions, 'content' | 'since' | 'until' | 'cap' | 'pageSize' | keyof Searched>): PullSettings => {
-  const { content, since, until } = options
-  return { content, since, until, cap, pageSize, ...searched(options) }
-}
+}: Pick<Asked, 'content' | 'since' | 'until' | 'cap' | 'pageSize' | keyof Searched>): PullSettings => ({
+  ...{ content, since, until, cap, pageSize },
+  ...searched(options),
+})
 
-type Searched = Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'>
+type Searched = Pick<Asked, 'search' | 'currency' | 'by' | 'closeGap'>
 
 /** The part that a pull and a sync share. */
 export const searched = ({ search, currency, by, closeGap }: Searched) => ({
   ...{ search: exactSearch(search), currency, by },
-  ...(closeGap === false && { closeGap }),
+  ...(!closeGap && { closeGap }),
 })
 
-export interface PullRunOptions extends RunOptions {
+export interface PullRunOptions extends RunOptions, Pick<Asked, 'concurrency' | 'onPull'> {
   readonly service: Service
-  /** Windows pulled side by side. */
-  readonly concurrency: number
-  readonly onPull?: ((event: PullEvent) => void) | undefined
 }
 
 export interface PullSummary {
@@ -199,7 +160,7 @@ export const pulledBy = (
 
 /** The currency that a search was pulled in before, where it is another. @throws {ToolkitError} CURRENCY_CHANGED */
 export const currencyBefore = async (
-  settings: PullSettings,
+  settings: Pick<PullSettings, 'content' | 'search' | 'currency'>,
   { lake, changeCurrency }: Pick<RunOptions, 'lake' | 'changeCurrency'>,
 ): Promise<{ readonly currencyBefore?: string }> => {
   const snapshot = await pullsIfAny(lake)

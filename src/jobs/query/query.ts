@@ -1,55 +1,16 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted } from '../../core/errors.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
-import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
+import { type LakeQuery, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
-import { type InPlaceOptions, type QueryRow, readRows } from '../common/read-rows.ts'
-
-/** Options of `openQuery`. */
-export interface OpenQueryOptions
-  extends Pick<LakeQueryOptions, 'check' | 'aroundFetch' | 'outFolder'>,
-    InPlaceOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** @default the newest */
-  readonly snapshot?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  /** A folder whose files statements may read, too: Parquet, CSV, JSON. @default none but those of the lake */
-  readonly files?: string | undefined
-}
-
-/** Options of `query`. */
-export interface QueryOptions extends OpenQueryOptions {
-  /** One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
-  readonly sql: string
-  /** Stops the statement. */
-  readonly signal?: AbortSignal | undefined
-}
-
-const OPEN_OPTIONS: OptionTypes<OpenQueryOptions> = {
-  lake: is.lake,
-  check: is.oneOf('first-read', 'every-read', 'never'),
-  ...each(is.text, 'outFolder', 'files'),
-  checked: is.flag,
-  memoryBytes: is.amount,
-  ...each(is.count, 'snapshot', 'threads'),
-  aroundFetch: is.callback,
-}
-
-const OPTIONS: OptionTypes<QueryOptions> = {
-  ...OPEN_OPTIONS,
-  sql: is.required(is.text, 'one SELECT'),
-  signal: is.signal,
-}
+import type { OpenQueryOptions, QueryOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { OPEN_QUERY, QUERY } from '../../options/query.ts'
+import { type QueryRow, readRows } from '../common/read-rows.ts'
 
 /**
  * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `report()` says what was read of a
@@ -69,19 +30,22 @@ const OPTIONS: OptionTypes<QueryOptions> = {
  *   questions.close()
  * }
  */
-export const openQuery = async (options: OpenQueryOptions): Promise<LakeQuery> => {
-  checkOptions('openQuery', OPEN_OPTIONS, options)
-  const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
-  const root = await readRoot(lake, snapshot)
-  return openLakeQuery({
-    ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
-    snapshot: (table) => readTableListed(lake, root, table),
-    facts: readFactsOf(lake, root),
-    computed: await computedOfLake(root),
-    inPlace: check !== 'every-read' && options.checked !== true,
-    memoryBytes: queryMemory(memoryBytes),
-  })
-}
+export const openQuery: (options: OpenQueryOptions) => Promise<LakeQuery> = job(
+  'openQuery',
+  OPEN_QUERY,
+  async (options) => {
+    const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
+    const root = await readRoot(lake, snapshot)
+    return openLakeQuery({
+      ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
+      snapshot: (table) => readTableListed(lake, root, table),
+      facts: readFactsOf(lake, root),
+      computed: await computedOfLake(root),
+      inPlace: check !== 'every-read' && options.checked !== true,
+      memoryBytes: queryMemory(memoryBytes),
+    })
+  },
+)
 
 /**
  * Asks a lake one question in SQL, read-only: views such as `companies` and `financials` show the current version of each
@@ -98,15 +62,19 @@ export const openQuery = async (options: OpenQueryOptions): Promise<LakeQuery> =
  * const rows = await query({ lake: './lake', sql: 'SELECT country_code, count(*) AS companies FROM companies GROUP BY 1 ORDER BY 1' })
  * for (const { country_code, companies } of rows) console.log(country_code, companies) // NO 1, SE 2
  */
-export const query = async (options: QueryOptions): Promise<readonly QueryRow[]> => {
-  checkOptions('query', OPTIONS, options)
-  const { sql, signal, ...opening } = options
-  const opened = await openQuery(opening)
-  const ended = interruptOn(opened, signal)
-  try {
-    return await orInterrupted('The query', signal, async () => readRows(await opened.run(sql)))
-  } finally {
-    ended()
-    opened.close()
-  }
-}
+export const query: <Row extends object = QueryRow>(options: QueryOptions) => Promise<readonly Row[]> = job(
+  'query',
+  QUERY,
+  // The rows are of the type that the caller says.
+  async ({ sql, signal, ...opening }: QueryOptions): Promise<readonly never[]> => {
+    const opened = await openQuery(opening)
+    const ended = interruptOn(opened, signal)
+    try {
+      return (await readRows(await opened.run(sql))) as readonly never[]
+    } finally {
+      ended()
+      opened.close()
+    }
+  },
+  'The query',
+)

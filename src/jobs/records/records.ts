@@ -1,49 +1,15 @@
 /** `records`: the current records of a lake as they came, in one call. */
 
-import type { Content } from '../../contract/objects.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { queryMemory } from '../../core/memory-shares.ts'
 import { withAllCompanies } from '../../lake/views/current-versions.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { type RestoreRequest, restoreLines, textsOf } from '../../restore/restore.ts'
-import { queryMemory } from '../../run/memory-shares.ts'
+import { readCall } from '../../options/entry.ts'
+import type { RecordsOptions } from '../../options/interfaces.ts'
+import { RECORDS } from '../../options/read-jobs.ts'
+import { restoreLines, textsOf } from '../../restore/restore.ts'
 import { exactId } from '../../support/exact-numbers.ts'
-import type { InPlaceOptions } from '../common/read-rows.ts'
-
-/** Options of `records`. */
-export interface RecordsOptions extends InPlaceOptions {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** @default both, companies first */
-  readonly content?: Content | undefined
-  /** Only the records of these InternalIds. @default all */
-  readonly ids?: readonly (bigint | number)[] | undefined
-  /** Also companies that the service does not list any more. @default false */
-  readonly all?: boolean | undefined
-  /** @default the newest */
-  readonly snapshot?: number | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  /** @default 2 */
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  /** How far the fetch of a lake's files from a bucket is. */
-  readonly onFetch?: RestoreRequest['onFetch']
-  /** Called with the cost of reading the lake, when all records were read. */
-  readonly onRead?: RestoreRequest['onRead']
-}
-
-const OPTIONS: OptionTypes<RecordsOptions> = {
-  lake: is.lake,
-  content: is.oneOf('companies', 'relations'),
-  ids: is.ids,
-  ...each(is.flag, 'all', 'checked'),
-  memoryBytes: is.amount,
-  ...each(is.count, 'snapshot', 'threads'),
-  ...each(is.callback, 'onFetch', 'onRead'),
-  signal: is.signal,
-}
 
 /**
  * Restores the current version of every record, one JSON text each, equal as data to what came in; what the contract says
@@ -58,8 +24,8 @@ const OPTIONS: OptionTypes<RecordsOptions> = {
  *   console.log(JSON.parse(text).BasicDetails.CompanyName) // Company 1
  */
 export async function* records(options: RecordsOptions): AsyncGenerator<string> {
-  checkOptions('records', OPTIONS, options)
-  for await (const lines of recordLines(options)) yield* textsOf(lines)
+  const asked = readCall('records', RECORDS, options) as unknown as RecordsOptions
+  for await (const lines of recordLines(asked)) yield* textsOf(lines)
 }
 
 /** The same as JSON Lines: whole lines with their ends, many at once. The bytes stand until the next ones are asked for. */

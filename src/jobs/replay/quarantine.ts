@@ -1,12 +1,12 @@
 /** Quarantined lines: listed, and loaded again after a fix. */
 
 import type { Content } from '../../contract/objects.ts'
+import { DECODE_LIMITS } from '../../core/decode-limits.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Block, LinePlace, OverlongLine } from '../../core/lines.ts'
 import type { FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { isReplay } from '../../core/source-kinds.ts'
-import { DECODE_LIMITS } from '../../decode/decode-limits.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { fetchFiles } from '../../lake/files/fetch-tables.ts'

@@ -1,32 +1,18 @@
 /** `replay`: the lines of a lake's quarantine loaded again, in one call. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { sourcesOf } from '../../manifest/form/sources.ts'
+import type { ReplayOptions } from '../../options/interfaces.ts'
+import { REPLAY } from '../../options/resume.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import {
-  LOAD_OPTIONS,
-  type LoadOptions,
-  limitsGiven,
-  measured,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { limitsGiven, measured } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
 import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
-
-/** Options of `replay`. */
-export interface ReplayOptions
-  extends Omit<LoadOptions<ReplayReport>, 'maxQuarantined' | 'mode'>,
-    Pick<ConvertOptions, 'maxLineBytes' | 'maxDepth'> {
-  /** Only lines of sources with these names; `*` stands for any text. @default all */
-  readonly sources?: readonly string[] | undefined
-}
 
 /** The report of a replay. */
 export type ReplayReport = Omit<RunReport, 'run'> & {
@@ -40,18 +26,14 @@ const fits = (name: string, pattern: string): boolean => {
   return new RegExp(`^${parts.join('.*')}$`, 's').test(name)
 }
 
-const filesOf = async ({ lake, sources }: ReplayOptions): Promise<readonly QuarantineFile[]> =>
+const filesOf = async ({
+  lake,
+  sources,
+}: Pick<ReplayOptions, 'lake' | 'sources'>): Promise<readonly QuarantineFile[]> =>
   (await quarantineFiles({ lake })).filter(
     ({ partition }) =>
       sources?.some((pattern) => sourcesOf(partition).some(({ name }) => fits(name, pattern))) ?? true,
   )
-
-const { maxQuarantined: _limit, mode: _mode, ...REPLAY_OPTIONS } = LOAD_OPTIONS
-const OPTIONS: OptionTypes<ReplayOptions> = {
-  ...REPLAY_OPTIONS,
-  ...each(is.amount, 'maxLineBytes', 'maxDepth'),
-  sources: is.texts,
-}
 
 /**
  * Loads the lines of the quarantine again, after a newer version or with other limits, all in one commit. What is still bad
@@ -68,16 +50,17 @@ const OPTIONS: OptionTypes<ReplayOptions> = {
  * const { snapshot, records } = await replay({ lake: './lake', sources: ['crm*'] }) // still bad
  * console.log(snapshot === null, records) // true 0
  */
-export const replay = async (options: ReplayOptions): Promise<ReplayReport & TargetsSummary> => {
-  checkOptions('replay', OPTIONS, options)
-  return withTargets<ReplayReport>(options, async () => {
+export const replay: (options: ReplayOptions) => Promise<ReplayReport & TargetsSummary> = lakeJob(
+  'replay',
+  REPLAY,
+  async (options) => {
     const files = await filesOf(options)
-    const { loaded, report } = await measured(settingsOf(options), async (run) =>
+    const { loaded, report } = await measured(options, async (run) =>
       files.length === 0 ? undefined : replayFiles(files, limitsGiven(run), run),
     )
     return { ...report(loaded ?? NOTHING_LOADED), run: loaded?.run ?? null }
-  })
-}
+  },
+)
 
 /** The quarantine files that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
 export const openReplay = async (
@@ -98,7 +81,7 @@ export const openReplay = async (
 export const replayFiles = async (
   files: readonly QuarantineFile[],
   limits: RunLimits,
-  options: Omit<RunOptions, 'limit'>,
+  options: Omit<RunOptions, 'maxQuarantined'>,
 ): Promise<LoadSummary> => {
   const plan: RunPlan = {
     jobs: [{ kind: 'replay', files: files.map(({ sha256 }) => sha256) }],
@@ -107,6 +90,6 @@ export const replayFiles = async (
   }
   const sources = quarantineSources(files, plan.limits.blockBytes)
   return withRun({ lake: options.lake, plan, taking: options }, (run) =>
-    loadIntoLake(run, [{ sources }], { ...options, limit: { kind: 'share', share: 1 } }),
+    loadIntoLake(run, [{ sources }], { ...options, maxQuarantined: { kind: 'share', share: 1 } }),
   )
 }

@@ -3,13 +3,16 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, posix, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted, ToolkitError, writeError } from '../../core/errors.ts'
 import { folderOf, isBucket } from '../../core/lake-address.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import type { Read } from '../../options/entry.ts'
+import type { ReportOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { REPORT } from '../../options/report.ts'
 import { RESTATEMENTS_ID } from '../../report/pages/changes.ts'
 import { namedCompanies } from '../../report/pages/companies.ts'
 import { FINDINGS_ID } from '../../report/pages/quality.ts'
@@ -24,38 +27,9 @@ import { outputAccess, withMode } from '../../support/file-modes.ts'
 import { removeLeftovers } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { DAY_MS } from '../../support/quantities.ts'
-import {
-  checkCompanies,
-  checkLoads,
-  EXPECTATION_OPTIONS,
-  type Expectations,
-  loadFactsOf,
-} from '../check/check-loads.ts'
+import { checkCompanies, checkLoads, loadFactsOf } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
-import { openQuery, type QueryOptions } from '../query/query.ts'
-import { LANGUAGE, WEB_ADDRESS } from './report-look.ts'
-
-/** Options of `report`. */
-export interface ReportOptions
-  extends Expectations,
-    Pick<QueryOptions, 'lake' | 'snapshot' | 'memoryBytes' | 'threads' | 'signal' | 'check' | 'aroundFetch'> {
-  /** The file, or `s3://bucket/prefix/report.html`, which ends in `.html`; one that is there is replaced. */
-  readonly to: string
-  /** Line items with a heat map of their own. @default NetSales, EBITDA */
-  readonly lineItems?: readonly string[] | undefined
-  /** The heading of the page. @default Company data */
-  readonly title?: string | undefined
-  /** The name beside the mark, at the top. @default firmlake */
-  readonly logoText?: string | undefined
-  /** Language of the numbers, as of BCP 47, such as `sv` or `de-CH`. @default en */
-  readonly language?: string | undefined
-  /** Address of an explorer: names of companies link to their pages there. @default none; they link to a table of the report */
-  readonly explorer?: string | undefined
-  /** The part that begins now. */
-  readonly onProgress?: ((progress: ReportProgress) => void) | undefined
-  /** @default the clock */
-  readonly now?: (() => Date) | undefined
-}
+import { openQuery } from '../query/query.ts'
 
 /** How far a report is; its parts take different times. */
 export interface ReportProgress {
@@ -137,20 +111,7 @@ const openRuns = async (lake: string, now: Date): Promise<readonly OpenRun[]> =>
       reason: failure ? `${failure.code}: ${failure.message}` : '',
     }))
 
-const OPTIONS: OptionTypes<ReportOptions> = {
-  ...EXPECTATION_OPTIONS,
-  lake: is.lake,
-  to: is.required(is.text, 'a file that ends in .html'),
-  check: is.oneOf('first-read', 'every-read', 'never'),
-  memoryBytes: is.amount,
-  ...each(is.count, 'snapshot', 'threads'),
-  ...each(is.callback, 'now', 'aroundFetch', 'onProgress'),
-  signal: is.signal,
-  lineItems: is.texts,
-  ...each(is.text, 'title', 'logoText'),
-  language: LANGUAGE,
-  explorer: WEB_ADDRESS,
-}
+type Asked = Read<ReportOptions, typeof REPORT>
 
 /** When a run began, by its id, as a day: `2026-11-22`. */
 const dayOf = (run: string): string => run.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$1-$2-$3')
@@ -159,24 +120,9 @@ const dayOf = (run: string): string => run.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$
 const placeless = (address: string | undefined): string | undefined =>
   address === undefined ? undefined : new URL(address).href.replace(/#.*$/, '')
 
-/**
- * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
- * with its statement and its numbers; first what failed. The file loads nothing and holds no script.
- *
- * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
- *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
- *   `INTERRUPTED`; an earlier report stays then
- * @example
- * import { convert, report } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { snapshot, pages } = await report({ lake: './lake', to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
- * console.log(snapshot, pages) // 1 7
- */
-export const report = async (options: ReportOptions): Promise<WrittenReport> => {
-  checkOptions('report', OPTIONS, options)
+const written = async (options: Asked): Promise<WrittenReport> => {
   const { lake, to, lineItems = DEFAULT_ITEMS, memoryBytes, threads, check, aroundFetch, signal } = options
-  const { title = 'Company data', logoText = 'firmlake', language = 'en' } = options
+  const { title, logoText, language } = options
   const explorer = placeless(options.explorer)
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
@@ -240,6 +186,22 @@ export const report = async (options: ReportOptions): Promise<WrittenReport> => 
     opened.close()
   }
 }
+
+/**
+ * Writes one static HTML file about a snapshot: loads, coverage, drift, quarantine, restatements and quality as charts, each
+ * with its statement and its numbers; first what failed. The file loads nothing and holds no script.
+ *
+ * @throws {ToolkitError} `TARGET_REFUSED` where the file does not end in `.html`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`,
+ *   `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`, `QUERY_FAILED`, `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`,
+ *   `INTERRUPTED`; an earlier report stays then
+ * @example
+ * import { convert, report } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { snapshot, pages } = await report({ lake: './lake', to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
+ * console.log(snapshot, pages) // 1 7
+ */
+export const report: (options: ReportOptions) => Promise<WrittenReport> = job('report', REPORT, written)
 
 /** A place for one page. */
 interface ReportTarget {

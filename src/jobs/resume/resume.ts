@@ -1,9 +1,13 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { checkOptions, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
+import type { Read } from '../../options/entry.ts'
+import type { ResumeOptions } from '../../options/interfaces.ts'
+import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
+import { RESUME } from '../../options/resume.ts'
+import { readLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
@@ -16,39 +20,14 @@ import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
-import {
-  allDelivered,
-  LOAD_OPTIONS,
-  type LoadOptions,
-  type MaxGoneOption,
-  measured,
-  SERVICE_OPTIONS,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { allDelivered, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { openConvert } from '../convert/convert.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
 import { openPullJob } from '../pull/pull.ts'
 import { openReplay } from '../replay/replay.ts'
 import { openSyncJob } from '../sync/sync.ts'
-
-/** Options of `resume`. */
-export interface ResumeOptions
-  extends Omit<LoadOptions<ResumeReport>, 'mode' | 'maxUnknownPerRecord' | 'maxUnknownNames'>,
-    MaxGoneOption {
-  /** Id of the run. @default all that were interrupted, except those that would fail again */
-  readonly run?: string | undefined
-  /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops a run */
-  readonly skipBadFiles?: boolean | undefined
-  /**
-   * Opens the service of a run that pulls from one, by the address in the run's plan; it is closed when the run ends.
-   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
-   */
-  readonly service?: ((url: string) => Service | Promise<Service>) | undefined
-  /** Windows pulled, or files downloaded, side by side. @default 4 */
-  readonly concurrency?: number | undefined
-}
 
 /** The outcome of an interrupted run. */
 export type ResumedRun =
@@ -63,28 +42,31 @@ export interface ResumeReport {
   readonly runs: readonly ResumedRun[]
 }
 
+type Asked = Read<ResumeOptions, typeof RESUME>
+
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
-export const resumeOne = async (run: string, options: ResumeOptions): Promise<ResumedRun> => {
-  const settings = settingsOf(options)
-  const { service = (url: string) => openWithEnvironment(url, settings.concurrency) } = options
-  const { loaded, report } = await measured({ ...settings, service }, (watched) => takeOver(run, watched))
+export const resumeOne = async (run: string, options: Asked): Promise<ResumedRun> => {
+  const { concurrency, service = (url: string) => openWithEnvironment(url, concurrency) } = options
+  const maxQuarantined = readLimit(options.maxQuarantined) ?? MAX_QUARANTINED.default.value
+  const { loaded, report } = await measured({ ...options, maxQuarantined, service }, (watched) =>
+    takeOver(run, watched),
+  )
   return loaded.kind === 'loaded' ? { kind: 'loaded', report: report(loaded.summary) } : loaded
 }
 
-const {
-  mode: _mode,
-  maxUnknownPerRecord: _perRecord,
-  maxUnknownNames: _names,
-  ...RESUME_OPTIONS
-} = LOAD_OPTIONS
-const OPTIONS: OptionTypes<ResumeOptions> = {
-  ...RESUME_OPTIONS,
-  maxGone: SERVICE_OPTIONS.maxGone,
-  run: is.text,
-  skipBadFiles: is.flag,
-  concurrency: is.count,
-  service: is.callback,
-}
+const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RESUME, async (options) => {
+  const { lake, run, signal } = options
+  if (run !== undefined) return { runs: [await resumeOne(run, options)] }
+  const runs: ResumedRun[] = []
+  for (const id of (await sortUnfinished(lake, options)).resumable) {
+    const one = resumeOne(id, options).catch((error: unknown): ResumedRun => {
+      if (signal?.aborted) throw error
+      return { kind: 'failed', run: id, error }
+    })
+    runs.push(await one)
+  }
+  return { runs }
+})
 
 /**
  * Resumes one run whose process is gone, or all of them, each at its last finished partition; without `run` those that would
@@ -103,21 +85,9 @@ const OPTIONS: OptionTypes<ResumeOptions> = {
  * console.log(runs.every(({ kind }) => kind !== 'failed')) // true
  */
 export const resume = async (options: ResumeOptions): Promise<ResumeReport & TargetsSummary> => {
-  checkOptions('resume', OPTIONS, options)
-  const done = withTargets<ResumeReport>(options, async () => {
-    const { lake, run, signal } = options
-    if (run !== undefined) return { runs: [await resumeOne(run, options)] }
-    const runs: ResumedRun[] = []
-    for (const id of (await sortUnfinished(lake, options)).resumable) {
-      const resumed = resumeOne(id, options).catch((error: unknown): ResumedRun => {
-        if (signal?.aborted) throw error
-        return { kind: 'failed', run: id, error }
-      })
-      runs.push(await resumed)
-    }
-    return { runs }
-  })
-  return done.then((one) => allDelivered(one, one.runs.flatMap(reportIn)))
+  const done = await resumed(options)
+  allDelivered(done.runs.flatMap(reportIn))
+  return done
 }
 
 const reportIn = (run: ResumedRun): readonly RunReport[] => (run.kind === 'loaded' ? [run.report] : [])

@@ -3,20 +3,29 @@
  * from the lake, so that whoever attaches to a run late reports the same.
  */
 
-import type { QuarantineLimit } from '../../commit/quarantine-limit.ts'
 import { absoluteAddress } from '../../core/lake-address.ts'
+import { CONVERT } from '../../options/convert.ts'
+import type { Read } from '../../options/entry.ts'
+import type {
+  ConvertOptions,
+  PullBatchFilesOptions,
+  PullOptions,
+  SyncOptions,
+} from '../../options/interfaces.ts'
+import { PULL, PULL_BATCH_FILES, SYNC } from '../../options/search.ts'
+import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../run/memory-shares.ts'
+import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
-import type { BatchFilesReport, PullBatchFilesOptions } from '../batch-files/pull-batch-files.ts'
-import { allDelivered, type LoadOptions, measured, settingsOf, withTargets } from '../common/load-job.ts'
+import type { BatchFilesReport } from '../batch-files/pull-batch-files.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { measured } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
-import type { PullOptions, PullReport, PullSummary } from '../pull/pull.ts'
-import type { SyncOptions, SyncReport } from '../sync/sync.ts'
+import type { PullReport, PullSummary } from '../pull/pull.ts'
+import type { SyncReport } from '../sync/sync.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { EngineOutcome, RunEngine } from './run-engine.ts'
-import { type PlanRunOptions, planLoad, type RunLoad } from './run-steps.ts'
+import { planLoad } from './run-steps.ts'
 
 /** How a job is handed to an engine. */
 export interface OnEngine {
@@ -72,21 +81,20 @@ const watchUnits = async (
 }
 
 /** @param begin is given the run as soon as it is planned: what is needed of its folder has to be read by then */
-const handOver = async <Done>(
-  options: LoadOptions<Done> & RunLoad & Pick<PlanRunOptions, 'again' | 'skipBadFiles'>,
+const handOver = async (
+  options: Parameters<typeof planLoad>[0] & Pick<RunOptions, 'maxQuarantined'>,
   { engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine,
   begin: (run: string) => Promise<void> = async () => undefined,
 ): Promise<Handed> => {
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
+  const { memoryBytes, signal, changeCurrency = false } = options
   const lake = absoluteAddress(options.lake)
-  const own = { lake, memoryBytes, changeCurrency, unitBytes, maxRequestsPerSecond }
-  const planned = await planLoad({ ...options, ...own })
+  const planned = await planLoad({ ...options, lake, changeCurrency, unitBytes, maxRequestsPerSecond })
   const { run, phases, skipped } = planned
   if (run === null) return { planned, summary: { ...NOTHING_LOADED, skipped }, outcome: undefined }
   await begin(run)
   const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
   const { unitsAtOnce, maxWaitMs } = engine
-  const limits = { maxQuarantined: limitText(settingsOf(options).limit), changeCurrency, maxWaitMs }
+  const limits = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
@@ -100,17 +108,14 @@ const handOver = async <Done>(
   return { planned, summary, outcome }
 }
 
+type Files = Omit<ConvertOptions, 'from'> & { readonly from: readonly string[] }
+
 /** `convert` of files, on an engine. @throws {ToolkitError} as `convert`, and as the engine */
-export const convertOnEngine = (
-  options: Omit<ConvertOptions, 'from'> & { readonly from: readonly string[] },
-  on: OnEngine,
-) =>
-  withTargets<RunReport>(options, async () => {
-    const { loaded, report } = await measured(settingsOf(options), () =>
-      handOver({ ...options, load: 'convert' }, on),
-    )
+export const convertOnEngine = (options: Files, on: OnEngine) =>
+  lakeJob<Files, typeof CONVERT, RunReport>('convert', CONVERT, async (asked) => {
+    const { loaded, report } = await measured(asked, (run) => handOver({ ...run, load: 'convert' }, on))
     return report(loaded.summary)
-  })
+  })(options)
 
 const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
   requests: a.requests + b.requests,
@@ -121,25 +126,28 @@ const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
 
 type Planned = Pick<PullSummary, 'plan' | 'currencyBefore'>
 
+type AskedPull = { readonly load: 'pull' } & Read<PullOptions, typeof PULL>
+type AskedSync = { readonly load: 'sync' } & Read<SyncOptions, typeof SYNC>
+
 /** Shared by a pull and a sync: their plan is read before the commit removes it, their entry after it. */
-const pullOn = async <Done>(
-  options: LoadOptions<Done> & Extract<RunLoad, { load: 'pull' | 'sync' }>,
+const pullOn = async (
+  options: AskedPull | AskedSync,
   on: OnEngine,
-  read: (run: string) => Promise<void>,
+  read: (run: string) => Promise<void> = async () => undefined,
 ) => {
-  const { askedByPull, currencyBefore } = await import('../pull/pull.ts')
+  const { currencyBefore, searched } = await import('../pull/pull.ts')
   const { readWindows } = await import('../pull/plan-pull.ts')
   const { notResumable } = await import('../../run/opened-job.ts')
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const { lake, from } = options
   const content = options.load === 'pull' ? options.content : 'companies'
-  const before = await currencyBefore(askedByPull({ ...options, content }), options)
+  const before = await currencyBefore({ content, ...searched(options) }, options)
   let plan: Planned['plan'] | undefined
-  const { loaded, report } = await measured(settingsOf(options), () =>
-    handOver(options, on, async (run) => {
-      plan = await readWindows({ lake, run })
-      if (plan === undefined) throw notResumable(run, 'it has no windows')
-      await read(run)
+  const { loaded, report } = await measured(options, (run) =>
+    handOver(run, on, async (id) => {
+      plan = await readWindows({ lake, run: id })
+      if (plan === undefined) throw notResumable(id, 'it has no windows')
+      await read(id)
     }),
   )
   const { summary, outcome } = loaded
@@ -147,35 +155,28 @@ const pullOn = async <Done>(
   const [entry] = found.pulls
   if (plan === undefined || entry === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
   const counters = outcome ? sum(from.counters(), outcome.requests) : from.counters()
-  return { report: report(summary), found, entry, pulled: { plan, counters, ...before }, content }
+  return { report: report(summary), found, entry, pulled: { plan, counters, ...before } }
 }
 
 /** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
-export const pullOnEngine = (options: PullOptions, on: OnEngine) => {
-  const { content } = options
-  const finished = withTargets<PullReport>(options, async () => {
-    const done = await pullOn({ ...options, load: 'pull' }, on, async () => undefined)
+export const pullOnEngine = (options: PullOptions, on: OnEngine) =>
+  lakeJob<PullOptions, typeof PULL, PullReport>('pull', PULL, async (asked) => {
+    const { report, found, entry, pulled } = await pullOn({ ...asked, load: 'pull' }, on)
     const { pulledWindows } = await import('../pull/open-windows.ts')
-    const { found, entry, pulled } = done
     const { missingFrom } = await import('../pull/missing-records.ts')
-    const missing = missingFrom(entry, options, pulled.plan)
-    return {
-      ...done.report,
-      ...(missing && { missing: [missing] }),
-      pull: { ...pulled, entry, windows: pulledWindows(found.partitions, content, pulled.plan) },
-    }
-  })
-  return finished.then((one) => allDelivered(one, [one]))
-}
+    const missing = missingFrom(entry, asked, pulled.plan)
+    const windows = pulledWindows(found.partitions, asked.content, pulled.plan)
+    return { ...report, ...(missing && { missing: [missing] }), pull: { ...pulled, entry, windows } }
+  })(options)
 
 /** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
-export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
-  const { lake } = options
-  const done = withTargets<SyncReport>(options, async () => {
+export const syncOnEngine = (options: SyncOptions, on: OnEngine) =>
+  lakeJob<SyncOptions, typeof SYNC, SyncReport>('sync', SYNC, async (asked) => {
+    const { lake } = asked
     const { readFindings } = await import('../sync/find-changes.ts')
     const { notResumable } = await import('../../run/opened-job.ts')
     let findings: SyncReport['sync']['findings'] | undefined
-    const { report, found, entry, pulled } = await pullOn({ ...options, load: 'sync' }, on, async (run) => {
+    const { report, found, entry, pulled } = await pullOn({ ...asked, load: 'sync' }, on, async (run) => {
       findings = await readFindings({ lake, run })
     })
     if (findings === undefined) throw notResumable(report.run, 'it has no findings')
@@ -185,28 +186,27 @@ export const syncOnEngine = (options: SyncOptions, on: OnEngine) => {
     const { missingFrom } = await import('../pull/missing-records.ts')
     const missing =
       notDelivered(findings.new.length + findings.changed.length, fetched) ??
-      missingFrom(entry, options, pulled.plan)
+      missingFrom(entry, asked, pulled.plan)
     return {
       ...report,
       ...(missing && { missing: [missing] }),
       sync: { ...pulled, entry, findings, fetched },
     }
-  })
-  return done.then((one) => allDelivered(one, [one]))
-}
+  })(options)
 
 /** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */
-export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) => {
-  const { from, again = false } = options
-  return withTargets<BatchFilesReport>(options, async () => {
-    const { batchSelection, chooseListed } = await import('../batch-files/pull-batch-files.ts')
-    const { held, unnameable } = await chooseListed(from.service, batchSelection(from), again, options)
-    const { loaded, report } = await measured(settingsOf(options), () =>
-      handOver({ ...options, load: 'batches' }, on),
-    )
-    const { planned, summary } = loaded
-    // The files that the lake holds are named apart.
-    const skipped = summary.skipped.slice(planned.skipped.length)
-    return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
-  })
-}
+export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) =>
+  lakeJob<PullBatchFilesOptions, typeof PULL_BATCH_FILES, BatchFilesReport>(
+    'pullBatchFiles',
+    PULL_BATCH_FILES,
+    async (asked) => {
+      const { from, again = false } = asked
+      const { batchSelection, chooseListed } = await import('../batch-files/pull-batch-files.ts')
+      const { held, unnameable } = await chooseListed(from.service, batchSelection(from), again, asked)
+      const { loaded, report } = await measured(asked, (run) => handOver({ ...run, load: 'batches' }, on))
+      const { planned, summary } = loaded
+      // The files that the lake holds are named apart.
+      const skipped = summary.skipped.slice(planned.skipped.length)
+      return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
+    },
+  )(options)

@@ -45,7 +45,7 @@ import { cutFiles, DEFAULT_UNIT_BYTES, type SkippedSource } from './units-of-fil
 /** The jobs that a run of many machines may load. */
 export type SharedJob = ConvertJob | PullJob | SyncJob | BatchFilesJob
 
-export interface PlanOptions extends Omit<RunOptions, 'limit'> {
+export interface PlanOptions extends Omit<RunOptions, 'maxQuarantined'> {
   readonly job: SharedJob
   readonly limits?: RunLimits | undefined
   /** Loads sources that the lake holds already once more. @default false */

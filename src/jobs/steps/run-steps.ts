@@ -5,31 +5,27 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import type { RunEvent } from '../../run/work/progress.ts'
+import type { Read } from '../../options/entry.ts'
+import type {
+  CommitRunOptions,
+  ConvertOptions,
+  PullOptions,
+  RunPlanOptions,
+  RunStep,
+  SyncOptions,
+  UnitWorkOptions,
+} from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { COMMIT_RUN, PLAN_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { asOfGiven } from '../common/files-as-of.ts'
 import type { BatchFiles } from '../common/inputs.ts'
-import {
-  allDelivered,
-  COMMON_OPTIONS,
-  type CommonOptions,
-  DEFAULT_CONCURRENCY,
-  LOAD_OPTIONS,
-  type LoadOptions,
-  limitsGiven,
-  measured,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { limitsGiven, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import type { ConvertOptions } from '../convert/convert.ts'
-import type { PullOptions } from '../pull/pull.ts'
-import type { SyncOptions } from '../sync/sync.ts'
 import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
 import type { SharedRunStatus } from './shared-run.ts'
-import type { UnitChoice, UnitOutcome, WorkSummary } from './work-shared-run.ts'
+import type { UnitChoice, WorkSummary } from './work-shared-run.ts'
 
 /** The load of a run that many machines share. */
 export type RunLoad =
@@ -47,31 +43,15 @@ export type RunLoad =
   | { readonly load: 'batches'; readonly from: BatchFiles }
 
 /** Options of `planRun`. */
-export type PlanRunOptions = RunLoad &
-  Pick<
-    LoadOptions<never>,
-    | ('lake' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency' | 'mode' | 'signal')
-    | ('take' | 'hashKey' | 'changeTaken')
-  > & {
-    /** Peak memory of a worker, in bytes: the size of blocks follows from it. @default 1 GiB, less in a small container */
-    readonly memoryBytes?: number | undefined
-    /** Partitions that a worker loads side by side. @default as many as cores, and as there is memory for */
-    readonly threads?: number | undefined
-    /** Loads sources that the lake holds already once more. @default false */
-    readonly again?: boolean | undefined
-    /** Leaves damaged and unreadable files out and loads the others. @default false */
-    readonly skipBadFiles?: boolean | undefined
-    /** Stored bytes of the files of a unit. @default 64 MiB */
-    readonly unitBytes?: number | undefined
-    /** Requests a second of all workers together; each takes its share. @default learnt by each for itself */
-    readonly maxRequestsPerSecond?: number | undefined
-  }
+export type PlanRunOptions = RunLoad & RunPlanOptions
 
-const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
+type AskedPlan = Read<RunLoad & Omit<RunPlanOptions, 'unitBytes'>, typeof PLAN_RUN> &
+  Pick<RunPlanOptions, 'unitBytes'>
+
+const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
   switch (options.load) {
     case 'convert': {
-      const { from, content } = options
-      const asOf = asOfGiven(options.asOf)
+      const { from, content, asOf } = options
       const more = { ...(content && { content }), ...(asOf !== undefined && { asOf }) }
       return { kind: 'convert', inputs: [from].flat(), cwd: process.cwd(), ...more }
     }
@@ -91,65 +71,9 @@ const jobOf = async (options: PlanRunOptions): Promise<SharedJob> => {
   }
 }
 
-const planningService = (options: PlanRunOptions): Service | undefined => {
+const planningService = (options: AskedPlan): Service | undefined => {
   if (options.load === 'convert') return undefined
   return options.load === 'batches' ? options.from.service : options.from
-}
-
-const STEP_OPTIONS: OptionTypes<RunStep> = {
-  lake: is.lake,
-  run: is.required(is.text, 'the id of a run'),
-}
-
-const FILE_OPTIONS = {
-  asOf: is.either(is.text, is.object),
-  content: is.oneOf('companies', 'relations'),
-  ...each(is.amount, 'maxLineBytes', 'maxRatio', 'maxDepth'),
-}
-const SEARCH_OPTIONS = {
-  ...each(is.text, 'currency', 'since', 'until', 'by'),
-  closeGap: is.flag,
-  ...each(is.count, 'cap', 'pageSize'),
-  search: is.object,
-}
-
-const PLAN_OPTIONS: OptionTypes<PlanRunOptions> = {
-  ...FILE_OPTIONS,
-  ...SEARCH_OPTIONS,
-  load: is.required(is.oneOf('convert', 'pull', 'sync', 'batches')),
-  from: is.required(is.either(is.text, is.texts, is.object), 'paths, a service or batch files'),
-  lake: is.lake,
-  hashKey: is.either(is.text, is.object),
-  ...each(is.flag, 'changeCurrency', 'changeTaken', 'again', 'skipBadFiles'),
-  ...each(
-    is.amount,
-    'memoryBytes',
-    'maxUnknownPerRecord',
-    'maxUnknownNames',
-    'unitBytes',
-    'maxRequestsPerSecond',
-  ),
-  ...each(is.count, 'threads', 'mode'),
-  signal: is.signal,
-  take: is.object,
-}
-
-const WORK_OPTIONS: OptionTypes<WorkRunOptions> = {
-  ...STEP_OPTIONS,
-  units: is.listOf(is.count, 'numbers of units'),
-  memoryBytes: is.amount,
-  ...each(is.count, 'threads', 'workers', 'concurrency'),
-  ...each(is.callback, 'service', 'onEvent', 'onUnit'),
-  signal: is.signal,
-  shard: is.object,
-}
-
-const COMMIT_OPTIONS: OptionTypes<CommitRunOptions> = {
-  ...COMMON_OPTIONS,
-  ...STEP_OPTIONS,
-  maxQuarantined: LOAD_OPTIONS.maxQuarantined,
-  changeCurrency: is.flag,
-  onEvent: is.callback,
 }
 
 /**
@@ -166,48 +90,19 @@ const COMMIT_OPTIONS: OptionTypes<CommitRunOptions> = {
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
  */
-export const planRun = async (options: PlanRunOptions): Promise<PlannedRun> => {
-  checkOptions('planRun', PLAN_OPTIONS, options)
-  return planLoad(options)
-}
+export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job('planRun', PLAN_RUN, (options) =>
+  planLoad(options),
+)
 
 /** The same of options that other ones of a job may stand beside. */
-export const planLoad = async (options: PlanRunOptions): Promise<PlannedRun> => {
+export const planLoad = async (options: AskedPlan): Promise<PlannedRun> => {
   const limits = options.load === 'convert' ? limitsGiven(options) : {}
   const { planSharedRun } = await import('./plan-shared-run.ts')
   return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
 }
 
-/** A step of a run, and where the run is. */
-export interface RunStep {
-  /** A folder that all machines reach, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /** Id of the run, as `planRun` gave it. */
-  readonly run: string
-}
-
 /** Options of `workRun`. */
-export type WorkRunOptions = RunStep &
-  UnitChoice & {
-    /** Peak memory in all, in bytes: as much as the run was planned with. @default 1 GiB, less in a small container */
-    readonly memoryBytes?: number | undefined
-    /** Partitions loaded side by side, each on one thread. @default 2 */
-    readonly threads?: number | undefined
-    /**
-     * Opens the service of a run that pulls from one, by the address in the run's plan and with this worker's share of the
-     * requests a second; it is closed when the work ends. @default with the token of FIRMLAKE_TOKEN, for an address of the
-     * origin of FIRMLAKE_URL
-     */
-    readonly service?: ((url: string, share: number | undefined) => Service | Promise<Service>) | undefined
-    /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
-    readonly workers?: number | undefined
-    /** Windows pulled, or files downloaded, side by side. @default 4 */
-    readonly concurrency?: number | undefined
-    readonly signal?: AbortSignal | undefined
-    readonly onEvent?: ((event: RunEvent) => void) | undefined
-    /** Called with what became of each unit. */
-    readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
-  }
+export type WorkRunOptions = UnitWorkOptions & UnitChoice
 
 const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
   const { createService } = await import('../../source/service/service.ts')
@@ -232,22 +127,15 @@ const serviceOfEnvironment = async (url: string, share: number | undefined): Pro
  * const { units } = await workRun({ lake: './lake', run: run ?? '', shard: { index: 0, of: 1 } })
  * console.log(units[0]?.kind, units[0]?.records) // done 5
  */
-export const workRun = async (options: WorkRunOptions): Promise<WorkSummary> => {
-  checkOptions('workRun', WORK_OPTIONS, options)
-  const { concurrency = DEFAULT_CONCURRENCY, service = serviceOfEnvironment, ...more } = options
-  const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
-  const { workSharedRun } = await import('./work-shared-run.ts')
-  return workSharedRun({
-    ...more,
-    ...{ choice, concurrency, service: async (url, share) => service(url, share) },
-  })
-}
-
-/** Options of `commitRun`. */
-export interface CommitRunOptions
-  extends RunStep,
-    Omit<CommonOptions<CommitRunReport>, 'lake'>,
-    Pick<LoadOptions<never>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'> {}
+export const workRun: (options: WorkRunOptions) => Promise<WorkSummary> = job(
+  'workRun',
+  WORK_RUN,
+  async ({ service = serviceOfEnvironment, ...options }) => {
+    const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
+    const { workSharedRun } = await import('./work-shared-run.ts')
+    return workSharedRun({ ...options, choice, service: async (url, share) => service(url, share) })
+  },
+)
 
 /** The report of a commit of a run. */
 export type CommitRunReport =
@@ -271,18 +159,16 @@ export type CommitRunReport =
  * const committed = await commitRun({ lake, run: run ?? '' })
  * console.log(committed.kind, committed.snapshot) // committed 1
  */
-export const commitRun = async (options: CommitRunOptions): Promise<CommitRunReport & TargetsSummary> => {
-  checkOptions('commitRun', COMMIT_OPTIONS, options)
-  const done = withTargets<CommitRunReport>(options, async () => {
+export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport & TargetsSummary> = lakeJob(
+  'commitRun',
+  COMMIT_RUN,
+  async (options): Promise<CommitRunReport> => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(settingsOf(options), (watched) =>
-      commitSharedRun({ ...watched, run }),
-    )
+    const { loaded, report } = await measured(options, (watched) => commitSharedRun({ ...watched, run }))
     return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
-  })
-  return done.then((one) => allDelivered(one, one.kind === 'committed' ? [one] : []))
-}
+  },
+)
 
 /**
  * How far a run is: its units and those that are done, by phase, and what these have loaded.
@@ -295,12 +181,11 @@ export const commitRun = async (options: CommitRunOptions): Promise<CommitRunRep
  * const { units, done } = await runStatus({ lake: './lake', run: run ?? '' })
  * console.log(done, units) // 0 1
  */
-export const runStatus = async (options: RunStep): Promise<SharedRunStatus> => {
-  checkOptions('runStatus', STEP_OPTIONS, options)
-  const { lake, run } = options
-  const { sharedRunStatus } = await import('./shared-run.ts')
-  return sharedRunStatus(lake, run)
-}
+export const runStatus: (options: RunStep) => Promise<SharedRunStatus> = job(
+  'runStatus',
+  RUN_STEP,
+  async ({ lake, run }) => (await import('./shared-run.ts')).sharedRunStatus(lake, run),
+)
 
 /**
  * Ends a run without a commit: its workers find it gone. Stopped halfway, the same call resumes. What they have loaded goes
@@ -315,9 +200,8 @@ export const runStatus = async (options: RunStep): Promise<SharedRunStatus> => {
  * const snapshot = await cancelRun({ lake: './lake', run: run ?? '' })
  * console.log(snapshot === null) // true
  */
-export const cancelRun = async (options: RunStep): Promise<number | null> => {
-  checkOptions('cancelRun', STEP_OPTIONS, options)
-  const { lake, run } = options
-  const { cancelSharedRun } = await import('./shared-run.ts')
-  return cancelSharedRun(lake, run)
-}
+export const cancelRun: (options: RunStep) => Promise<number | null> = job(
+  'cancelRun',
+  RUN_STEP,
+  async ({ lake, run }) => (await import('./shared-run.ts')).cancelSharedRun(lake, run),
+)

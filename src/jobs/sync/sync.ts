@@ -1,59 +1,31 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
 import type { WholeListing } from '../../commit/find-gone.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
+import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../core/memory-shares.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import type { SyncOptions } from '../../options/interfaces.ts'
+import { SYNC } from '../../options/search.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../run/memory-shares.ts'
 import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import {
-  allDelivered,
-  measured,
-  SERVICE_OPTIONS,
-  type ServiceJobOptions,
-  settingsOf,
-  withTargets,
-} from '../common/load-job.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { listingOf } from '../pull/ask-listed.ts'
 import { missingFrom } from '../pull/missing-records.ts'
 import { receivedOf } from '../pull/open-windows.ts'
 import { windowsOfRun } from '../pull/plan-pull.ts'
-import { type PullOptions, type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
-import type { PullEvent, PullPlan, PullSettings } from '../pull/pull-settings.ts'
-import {
-  findChanges,
-  openSync,
-  type SyncEvent,
-  type SyncFindings,
-  syncEntry,
-  syncSettings,
-} from './find-changes.ts'
-
-/** Options of `sync`. */
-export interface SyncOptions
-  extends ServiceJobOptions<SyncReport>,
-    Pick<PullOptions, 'search' | 'currency' | 'by' | 'closeGap'> {
-  /** Progress of the list and the windows. */
-  readonly onSync?: SyncRunOptions['onSync']
-}
+import { type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
+import type { PullPlan, PullSettings } from '../pull/pull-settings.ts'
+import { findChanges, openSync, type SyncFindings, syncEntry, syncSettings } from './find-changes.ts'
 
 /** The report of a sync. */
 export interface SyncReport extends RunReport {
   /** Which companies are new, changed, gone; how many were fetched; the requests it took. */
   readonly sync: Omit<SyncSummary, 'summary'>
-}
-
-const OPTIONS: OptionTypes<SyncOptions> = {
-  ...SERVICE_OPTIONS,
-  search: is.required(is.object, 'an object of search parameters'),
-  ...each(is.text, 'currency', 'by'),
-  closeGap: is.flag,
-  onSync: is.callback,
 }
 
 /**
@@ -73,21 +45,19 @@ const OPTIONS: OptionTypes<SyncOptions> = {
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
-export const sync = async (options: SyncOptions): Promise<SyncReport & TargetsSummary> => {
-  checkOptions('sync', OPTIONS, options)
-  const done = withTargets(options, async () => {
-    const { loaded, report } = await measured(settingsOf(options), (run) =>
+export const sync: (options: SyncOptions) => Promise<SyncReport & TargetsSummary> = lakeJob(
+  'sync',
+  SYNC,
+  async (options) => {
+    const { loaded, report } = await measured(options, (run) =>
       syncSearch(run.from.url, searched(run), { ...run, service: run.from }),
     )
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
-  })
-  return done.then((one) => allDelivered(one, [one]))
-}
+  },
+)
 
-export interface SyncRunOptions extends Omit<PullRunOptions, 'onPull'> {
-  readonly onSync?: ((event: SyncEvent | Extract<PullEvent, { kind: 'planned' }>) => void) | undefined
-}
+export type SyncRunOptions = Omit<PullRunOptions, 'onPull'> & Pick<SyncOptions, 'onSync'>
 
 export interface SyncSummary {
   readonly summary: LoadSummary

@@ -1,18 +1,14 @@
 /** `verify`: whether a lake is what its manifest says, in one call. */
 
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
-import { orInterrupted } from '../../core/errors.ts'
 import { Engine } from '../../lake/duckdb/engine.ts'
 import { pathSql, readParquet } from '../../lake/duckdb/sql.ts'
 import type { CountRows } from '../../manifest/verify/check-files.ts'
-import { type Verification, type VerifyRequest, verifyLake } from '../../manifest/verify/verify-lake.ts'
-import { type ComparedTarget, type CompareRequest, compareTargets } from '../../targets/compare-targets.ts'
-
-/** The options of `verify`. */
-export interface VerifyOptions extends Omit<VerifyRequest, 'countRows'> {
-  /** Sinks, or their addresses, and a catalog that are compared with the lake too, beside the tables published in it. @default none */
-  readonly targets?: Pick<CompareRequest, 'sinks' | 'catalog'> | undefined
-}
+import { type Verification, verifyLake } from '../../manifest/verify/verify-lake.ts'
+import type { Read } from '../../options/entry.ts'
+import type { VerifyOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
+import { VERIFY } from '../../options/read-jobs.ts'
+import { type ComparedTarget, compareTargets } from '../../targets/compare-targets.ts'
 
 /** The findings of a verification, of the lake and of its targets. */
 export interface VerifyResult extends Verification {
@@ -20,12 +16,19 @@ export interface VerifyResult extends Verification {
   readonly targets?: readonly ComparedTarget[]
 }
 
-const OPTIONS: OptionTypes<VerifyOptions> = {
-  lake: is.lake,
-  ...each(is.count, 'snapshot', 'concurrency'),
-  onProgress: is.callback,
-  signal: is.signal,
-  targets: is.object,
+type Asked = Read<VerifyOptions, typeof VERIFY>
+
+const verified = async (options: Asked): Promise<VerifyResult> => {
+  const { targets, ...request } = options
+  const counter = await openRowCounter()
+  try {
+    const found = await verifyLake({ ...request, countRows: counter.countRows })
+    if (targets === undefined) return found
+    const { lake, signal } = request
+    return { ...found, targets: await compareTargets({ ...targets, lake, signal }) }
+  } finally {
+    counter.close()
+  }
 }
 
 /**
@@ -42,21 +45,12 @@ const OPTIONS: OptionTypes<VerifyOptions> = {
  * const { snapshots, problems } = await verify({ lake: './lake' })
  * console.log(snapshots, problems.length) // 1 0
  */
-export const verify = async (options: VerifyOptions): Promise<VerifyResult> => {
-  checkOptions('verify', OPTIONS, options)
-  const { targets, ...request } = options
-  const counter = await openRowCounter()
-  try {
-    return await orInterrupted('The verification', options.signal, async () => {
-      const found = await verifyLake({ ...request, countRows: counter.countRows })
-      if (targets === undefined) return found
-      const { lake, signal } = request
-      return { ...found, targets: await compareTargets({ ...targets, lake, signal }) }
-    })
-  } finally {
-    counter.close()
-  }
-}
+export const verify: (options: VerifyOptions) => Promise<VerifyResult> = job(
+  'verify',
+  VERIFY,
+  verified,
+  'The verification',
+)
 
 export interface RowCounter {
   readonly countRows: CountRows

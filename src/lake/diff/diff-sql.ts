@@ -127,8 +127,11 @@ const DIFFERS: Readonly<Record<string, Readonly<Record<string, Differs>>>> = {
 const columnDiffers = (table: Table, name: string): string =>
   (DIFFERS[table.name]?.[name] ?? differsAsValue)(`o.${ident(name)}`, `n.${ident(name)}`)
 
+/** Columns that say what other figures of the record say of a row: it is the same where these differ. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['months', 'is_preferred'])
+
 const differ = (table: Table): string => {
-  const values = table.columns.filter(({ name }) => !table.key.includes(name))
+  const values = table.columns.filter(({ name }) => !table.key.includes(name) && !OF_OTHERS.has(name))
   return [
     `o.${ownerOf(table)} IS NULL`,
     `n.${ownerOf(table)} IS NULL`,

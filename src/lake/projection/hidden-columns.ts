@@ -61,7 +61,17 @@ export const PERSONAL_COLUMNS: readonly PersonalColumn[] = Object.entries(FIELD_
 
 /** Columns that identify the rows of a record and put them together. */
 const STRUCTURE: ReadonlySet<string> = new Set([
-  ...['entity_no', 'no', 'parent_no', 'direction', 'is_history', 'depth', 'kind', 'empty_lists'],
+  ...[
+    'entity_no',
+    'no',
+    'parent_no',
+    'direction',
+    'is_history',
+    'depth',
+    'kind',
+    'empty_lists',
+    'is_preferred',
+  ],
 ])
 
 const wrong = (what: string, why: string): ToolkitError =>

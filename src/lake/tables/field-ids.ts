@@ -36,10 +36,10 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
   financials: `
     load version internal_id country_code consolidation category line_item fiscal_year value
     currency reported
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of months is_preferred`,
   employees: `
     load version internal_id country_code consolidation fiscal_year employees
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of is_preferred`,
   relations: `
     load version internal_id name org_no country_code legal_form legal_form_name operational_status
     operational_status_name total_number_of_shares total_number_of_votes
@@ -68,7 +68,7 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
     snapshot run loaded_at as_of`,
   line_items: `
     load version line_item category unit scaled
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of kind`,
   listings: `
     load version internal_id service search seen gone_since
     snapshot run loaded_at as_of`,

@@ -39,7 +39,11 @@ const AS_REPORTED = column(
 const EMPTY_LISTS = column('empty_lists', 'VARCHAR[]', 'Lists that came empty: they have no rows to show it.')
 const ID = column('internal_id', 'BIGINT', 'Company identifier.')
 const COUNTRY = column('country_code', 'VARCHAR', 'ISO 3166-1 alpha-2 code.')
-const CONSOLIDATION = column('consolidation', 'VARCHAR', "'Consolidated' or 'Unconsolidated'.")
+const CONSOLIDATION = column(
+  'consolidation',
+  'VARCHAR',
+  "'Consolidated' (the group) or 'Unconsolidated' (the company alone). Many companies report both: do not add them.",
+)
 const YEAR = column('fiscal_year', 'SMALLINT', 'Fiscal year.')
 const ENTITY_KEY = [
   column('company_id', 'BIGINT', 'Company whose relations these are.'),
@@ -77,19 +81,30 @@ const TABLE_LIST = [
       column(
         'value',
         'DOUBLE',
-        'The figure, scale applied to amounts: the double nearest to the exact product.',
+        'The figure, scale applied to amounts: the double nearest to the exact product. Do not add several currencies or both consolidations: the macro figures_in has one figure a company.',
         'of the line item; amounts: whole currency',
       ),
       column(
         'currency',
         'VARCHAR',
-        'Currency of amounts and per-share figures; NULL for all others, and for line items that the contract does not know.',
+        'Currency of amounts and per-share figures, which differ from company to company and do not add up; NULL for all others, and for line items that the contract does not know.',
       ),
       column(
         'reported',
         'DOUBLE',
         'The figure as it came, only where value / scale is not exactly it.',
         'as reported',
+      ),
+      column(
+        'months',
+        'SMALLINT',
+        'Length of the fiscal year: as the statement says, else that of the other consolidation, else for the last year that of companies; NULL where none says it.',
+        'months',
+      ),
+      column(
+        'is_preferred',
+        'BOOLEAN',
+        'Whether it is of the preferred statement of the company and year: the consolidated one if that has a figure of an income statement or a balance sheet, else the unconsolidated one.',
       ),
     ],
   },
@@ -99,7 +114,18 @@ const TABLE_LIST = [
     content: 'companies',
     key: ['internal_id', 'consolidation', 'fiscal_year'],
     owner: 'internal_id',
-    columns: [ID, COUNTRY, CONSOLIDATION, YEAR, column('employees', 'DOUBLE', 'Headcount.', 'persons')],
+    columns: [
+      ID,
+      COUNTRY,
+      CONSOLIDATION,
+      YEAR,
+      column('employees', 'DOUBLE', 'Headcount.', 'persons'),
+      column(
+        'is_preferred',
+        'BOOLEAN',
+        'Whether it is the one headcount of the company and year: that of the preferred statement, where there is none the other one.',
+      ),
+    ],
   },
   {
     name: 'relations',
@@ -162,6 +188,11 @@ const TABLE_LIST = [
         "'amount', 'per share', 'ratio', 'count', 'month', 'months', 'class' or 'unknown'.",
       ),
       column('scaled', 'BOOLEAN', 'Whether the scale was applied.'),
+      column(
+        'kind',
+        'VARCHAR',
+        "'flow' over the months of a year, 'stock' at its end, 'ratio', 'count' or 'unknown'. Only flows grow with the length of a year.",
+      ),
     ],
   },
 ] as const satisfies readonly Table[]

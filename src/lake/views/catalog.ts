@@ -1,7 +1,7 @@
 /** Everything that a statement can read by name, with what is declared of it: tables, their views, the analysis layer. */
 
 import { type Definition, type DefinitionKind, definitionsFor } from '../../analysis/definitions.ts'
-import { callOf, documentationOf, SUBJECTS } from '../../analysis/documentation.ts'
+import { byName, callOf, documentationOf, SUBJECTS } from '../../analysis/documentation.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import type { Column } from '../tables/columns.ts'
 import { TABLES } from '../tables/tables.ts'
@@ -46,8 +46,9 @@ export const catalog = (computed?: readonly ComputedColumn[]): readonly CatalogE
   )
   const entries = definitionsFor().map(entryOf)
   const ofSubject = (subject: string): readonly CatalogEntry[] =>
-    entries.filter((one) => one.subject === subject).sort((a, b) => (a.name < b.name ? -1 : 1))
-  return [...tables, ...SUBJECTS.flatMap(([subject]) => ofSubject(subject))]
+    entries.filter((one) => one.subject === subject).sort((a, b) => byName(a.name, b.name))
+  const [[first], ...others] = SUBJECTS
+  return [...ofSubject(first), ...tables, ...others.flatMap(([subject]) => ofSubject(subject))]
 }
 
 /** How a name is read in a statement, where it stands there as something else. `undefined`: there is no such name. */

@@ -15,7 +15,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   relation_entities: 'direction',
   ownerships: 'direction kind share_class status_code',
   roles: 'direction category',
-  line_items: 'line_item category unit',
+  line_items: 'line_item category unit kind',
 }
 
 const isBounded = ({ name }: Table, column: CatalogColumn): boolean => {

@@ -45,8 +45,8 @@ export interface VerifyRequest {
   readonly snapshot?: number | undefined
   readonly countRows: CountRows
   /** Files read at once. @default 4 */
-  readonly concurrency?: number
-  readonly onProgress?: (progress: VerifyProgress) => void
+  readonly concurrency?: number | undefined
+  readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 

@@ -6,11 +6,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { PublishedRows } from '../../core/table-formats.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type {
   PublishContext,
-  PublishedRows,
   PublishFormat,
   ShownContext,
   SnapshotToPublish,

@@ -4,12 +4,12 @@
  * current snapshot's summary names the lake's snapshot that it shows.
  */
 
+import type { PublishedRows } from '../../core/table-formats.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type {
   OwnFiles,
   PublishContext,
-  PublishedRows,
   PublishFormat,
   SnapshotToPublish,
   TableChange,

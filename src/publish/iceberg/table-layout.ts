@@ -3,11 +3,10 @@
  * readers get them: absolute, below the address of the storage.
  */
 
-import { TABLE_FORMATS } from '../../core/table-formats.ts'
+import { type PublishedRows, TABLE_FORMATS } from '../../core/table-formats.ts'
 import { currentFolder } from '../../lake/files/layout.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { PublishedRows } from '../publication.ts'
 
 /** Folder of a table's metadata in the lake. @param root the table's own folder */
 export const metadataFolder = (root: string): string => `${root}/${TABLE_FORMATS.iceberg.logFolder}`

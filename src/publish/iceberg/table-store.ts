@@ -6,9 +6,9 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import type { PublishedRows } from '../../core/table-formats.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { PublishedRows } from '../publication.ts'
 import {
   absolutePath,
   currentLayout,

@@ -4,6 +4,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { AREAS, type Area } from '../../contract/authorization.ts'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
+import { SERVER_LIMITS } from '../../core/server-limits.ts'
 import { isLoopback } from '../../support/http-values.ts'
 import {
   anything,
@@ -20,7 +21,6 @@ import {
 import type { RandomBytes } from '../../support/run-ids.ts'
 import type { Areas, Caller } from './caller.ts'
 import { readStrictJson } from './read-strict-json.ts'
-import { SERVER_LIMITS } from './server-limits.ts'
 
 export interface TokensRequest {
   /** File of tokens; it takes precedence over `token`. */

@@ -4,10 +4,10 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
+import { SERVER_LIMITS } from '../../core/server-limits.ts'
 import type { RandomBytes } from '../../support/run-ids.ts'
 import { textOf } from './caller.ts'
 import { type TokenEntry, type TokenRegistry, tokenHash } from './choose-tokens.ts'
-import { SERVER_LIMITS } from './server-limits.ts'
 
 export interface Sessions {
   /** Begins a session for a token's entry. @returns the text that stands for it */

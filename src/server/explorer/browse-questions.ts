@@ -32,7 +32,9 @@ const POWERS = [11, 10, 9, 8, 7, 6] as const
 const SIZES = [...POWERS.map(String), 'below', 'other', 'none'] as const
 
 /** Columns that neither filter nor sort: read for the rows that are shown alone. */
-const DETAILS = ['org_no', 'city', 'fiscal_year', 'sales_by_year'] as const
+const DETAILS = [
+  ...['org_no', 'city', 'fiscal_year', 'sales_by_year', 'consolidation', 'months', 'growth_reason'],
+] as const
 
 /** The class of size of a row, by the SQL of its net sales, of their currency, and of that in which sizes are. */
 const sizeOf = (sales: string, currency: string, unit: string): string =>
@@ -151,7 +153,9 @@ const sizesSql = (filter: Filter, unit: string | null): string => {
     text.trim() === '' ? 'companies' : `(FROM companies WHERE ${textCondition(text, literal)})`
   const where = conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
   return `SELECT ${sizeOf('l.value', 'l.currency', unit === null ? 'NULL' : literal(unit))} AS size, count(*) AS companies
-FROM ${companies} AS c LEFT JOIN latest_figures AS l ON l.internal_id = c.internal_id AND l.line_item = 'NetSales'${where}
+FROM ${companies} AS c LEFT JOIN (
+  FROM figures WHERE line_item = 'NetSales' QUALIFY row_number() OVER (PARTITION BY internal_id ORDER BY fiscal_year DESC) = 1
+) AS l ON l.internal_id = c.internal_id${where}
 GROUP BY ALL ORDER BY companies DESC, size`
 }
 

@@ -23,14 +23,15 @@ const peers = question(
     run(`WITH listed AS (
   SELECT *, nullif(regexp_extract(trim(industry_code), '^[0-9]{2}'), '') AS division FROM ${COMPANY_LIST}
 ), sized AS (
-  SELECT l.internal_id, l.company_name, l.country_code, l.division, l.fiscal_year, l.growth, l.ebit_margin,
+  SELECT l.internal_id, l.company_name, l.country_code, l.division, l.fiscal_year, l.months, l.growth, l.growth_reason, l.ebit_margin,
     CASE WHEN l.currency = 'EUR' THEN l.net_sales ELSE l.net_sales * (t.units_per_usd / s.units_per_usd) END AS net_sales_eur
   FROM listed AS l
   LEFT JOIN rates_by_year AS s ON s.currency = l.currency AND s.fiscal_year = l.fiscal_year
   LEFT JOIN rates_by_year AS t ON t.currency = 'EUR' AND t.fiscal_year = l.fiscal_year
   WHERE l.net_sales > 0 AND l.division = (SELECT division FROM listed WHERE internal_id = ${id})
 ), compared AS (
-  SELECT *, net_sales_eur / max(net_sales_eur) FILTER (internal_id = ${id}) OVER () AS times_the_size,
+  SELECT *, net_sales_eur / max(net_sales_eur) FILTER (internal_id = ${id}) OVER ()
+      * coalesce(max(months) FILTER (internal_id = ${id}) OVER () / months, 1) AS times_the_size,
     country_code IS NOT DISTINCT FROM max(country_code) FILTER (internal_id = ${id}) OVER () AS same_country
   FROM sized WHERE net_sales_eur > 0
 ), ranked AS (
@@ -38,7 +39,7 @@ const peers = question(
     abs(ln(times_the_size)) + CASE WHEN same_country THEN 0 ELSE 1 END, internal_id) - 1 AS rank
   FROM compared WHERE times_the_size IS NOT NULL
 )
-SELECT rank, internal_id, company_name, country_code, division, fiscal_year, net_sales_eur, growth, ebit_margin
+SELECT rank, internal_id, company_name, country_code, division, fiscal_year, net_sales_eur, growth, growth_reason, ebit_margin, months
 FROM ranked WHERE rank <= ${MOST_PEERS} ORDER BY net_sales_eur DESC, rank`),
   { needsList: true },
 )

@@ -50,7 +50,7 @@ FROM companies WHERE internal_id = ${id}`),
  */
 const figures = question(COMPANY, (run, { id }) =>
   run(`WITH reported AS MATERIALIZED (
-  SELECT consolidation, category, line_item, fiscal_year, value, currency, version, is_current, snapshot, loaded_at
+  SELECT consolidation, category, line_item, fiscal_year, value, currency, months, is_preferred, version, is_current, snapshot, loaded_at
   FROM financials_history WHERE internal_id = ${id}
 ), versions AS (
   SELECT version, row_number() OVER in_order AS place, lag(version) OVER in_order AS before FROM companies_history WHERE internal_id = ${id}
@@ -65,7 +65,7 @@ const figures = question(COMPANY, (run, { id }) =>
   GROUP BY ALL
 ), shown AS (
   SELECT c.consolidation, c.category, c.line_item, coalesce(n.name, c.line_item) AS name, c.fiscal_year, c.value, c.currency,
-    i.unit, r.earlier, n.position
+    c.months, c.is_preferred, i.unit, r.earlier, n.position
   FROM reported AS c
   LEFT JOIN restated AS r ON r.consolidation = c.consolidation AND r.category = c.category
     AND r.line_item = c.line_item AND r.fiscal_year = c.fiscal_year
@@ -73,7 +73,7 @@ const figures = question(COMPANY, (run, { id }) =>
   LEFT JOIN line_item_names AS n ON n.category = c.category AND n.line_item = c.line_item
   WHERE c.is_current
   UNION ALL
-  SELECT consolidation, 'Employees', 'Employees', 'Employees', fiscal_year, employees, NULL, 'count', NULL, NULL
+  SELECT consolidation, 'Employees', 'Employees', 'Employees', fiscal_year, employees, NULL, NULL, is_preferred, 'count', NULL, NULL
   FROM employees WHERE internal_id = ${id}
 )
 SELECT * EXCLUDE (position) FROM shown

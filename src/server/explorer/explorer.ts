@@ -4,8 +4,6 @@
  */
 
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
-import { inLake, SERVE_FOLDER } from '../../lake/files/layout.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
@@ -55,10 +53,7 @@ export interface Explorer {
   close(): Promise<void>
 }
 
-export interface ExplorerSettings extends LakeTurnsSettings {
-  /** Attaches the serving index of a snapshot as the schema `copy`. @default there is none: companies cannot be browsed */
-  readonly attachIndex?: ((session: Session, snapshot: number) => Promise<void>) | undefined
-}
+export interface ExplorerSettings extends LakeTurnsSettings {}
 
 /** The state of an open snapshot: answers that are kept, and whose views stand. */
 interface Seen {
@@ -100,9 +95,7 @@ const parsed = (body: string): unknown => {
 
 /** Opens nothing before the first question. With 0 bytes of memory every question is refused. */
 export const newExplorer = (settings: ExplorerSettings): Explorer => {
-  const { lake, attachIndex } = settings
-  const opens = attachIndex === undefined ? [] : [inLake(lake, SERVE_FOLDER)]
-  const turns = newLakeTurns({ ...settings, opens })
+  const turns = newLakeTurns(settings)
   const seen = new WeakMap<OpenedSnapshot, Seen>()
 
   const seenOf = (opened: OpenedSnapshot): Seen => {
@@ -131,13 +124,12 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
 
   /** Works the list of all companies out, which each caller then sees a part of. */
   const makeList = async (opened: OpenedSnapshot, one: Seen): Promise<void> => {
-    const { attachIndex } = settings
-    const { lake, snapshot } = opened
-    if (one.hasList || attachIndex === undefined) return
+    const { lake } = opened
+    if (one.hasList) return
     await narrow(opened, one, 'everything')
-    await rowsOf(lake, `SELECT max(internal_id) FROM ${LIST_READS}`, [])
+    // A view that is explained is made readable, and not read.
+    for (const view of LIST_READS) await rowsOf(lake, `EXPLAIN FROM ${view}`, [])
     await lake.prepare([], async (session) => {
-      await attachIndex(session, snapshot)
       for (const sql of listStatements()) await session.run(sql)
     })
     one.hasList = true
@@ -168,8 +160,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
     ask: async (name, body, caller, signal) => {
       const found = QUESTIONS.get(name)
       if (found === undefined) return { kind: 'unknown' }
-      if (settings.memoryBytes === 0 || (found.needsList && settings.attachIndex === undefined))
-        return { kind: 'off' }
+      if (settings.memoryBytes === 0) return { kind: 'off' }
       try {
         const parameters = parsed(body)
         // Not by the caller's name: its rights may have changed since.

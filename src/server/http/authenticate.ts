@@ -2,7 +2,7 @@
 
 import { isIPv6 } from 'node:net'
 import type { FastifyInstance, FastifyReply, HTTPMethods } from 'fastify'
-import { SERVER_LIMITS } from '../access/server-limits.ts'
+import { SERVER_LIMITS } from '../../core/server-limits.ts'
 import { RateBuckets, sendThrottled } from './rate-limit.ts'
 import { sendEmpty, sendProblem } from './replies.ts'
 import type { ServerParts } from './server-parts.ts'

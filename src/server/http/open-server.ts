@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
-import { SERVER_LIMITS } from '../access/server-limits.ts'
+import { SERVER_LIMITS } from '../../core/server-limits.ts'
 import { openApiDocument } from '../openapi/openapi-document.ts'
 import { addAuthentication, watchMethods } from './authenticate.ts'
 import { addBatchRoute } from './batch-route.ts'

@@ -5,8 +5,10 @@
 
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { readCall } from '../../options/entry.ts'
+import type { ServiceOptions } from '../../options/interfaces.ts'
+import { SERVICE } from '../../options/service.ts'
 import { parseAddress } from './address.ts'
 import { parseWhole } from './bodies.ts'
 import { openConnection } from './connection.ts'
@@ -23,7 +25,7 @@ import type { PageRequest } from './page-request.ts'
 import { retryBudget } from './policy.ts'
 import { rateLimiter } from './rate-limiter.ts'
 import type { ServiceClock } from './service-clock.ts'
-import { SYSTEM_TIMING, type Timing } from './timing.ts'
+import { SYSTEM_TIMING } from './timing.ts'
 import { checkToken, textWithoutToken } from './token.ts'
 
 export type { Download, DownloadOptions } from './download.ts'
@@ -31,37 +33,6 @@ export type { Page, ReadBody } from './fetch-page.ts'
 export type { BatchListingOptions, ListedBatchFile, ListedParameter } from './listings.ts'
 export type { PageRequest } from './page-request.ts'
 export type { Timing } from './timing.ts'
-
-/** How a service is called. */
-export interface ServiceOptions {
-  /** Base address; the operations' paths are appended. */
-  readonly url: string
-  readonly token: string
-  /** The most requests a second over everything the service object does. @default learnt from the answers */
-  readonly maxRequestsPerSecond?: number | undefined
-  /** Longest time one request may wait for its retries, in milliseconds. @default 900_000 */
-  readonly maxWaitMs?: number | undefined
-  /** Requests that may be under way at once. @default 8 */
-  readonly concurrency?: number | undefined
-  /** Largest body that is held whole, decompressed, in bytes. @default 1 GiB (500 profiles are about 5 MB) */
-  readonly maxBodyBytes?: number | undefined
-  /** Largest listing of batch files or search parameters, decompressed, in bytes. @default 64 MiB (some 200,000 files) */
-  readonly maxListingBytes?: number | undefined
-  /** @default 10_000 */
-  readonly connectTimeoutMs?: number | undefined
-  /** Longest wait for the first byte of an answer, in milliseconds. @default 60_000 (a page of 500 takes seconds) */
-  readonly headersTimeoutMs?: number | undefined
-  /** Longest pause between two chunks of a body, in milliseconds. @default 60_000 */
-  readonly bodyTimeoutMs?: number | undefined
-  /** @default the system's */
-  readonly timing?: Timing | undefined
-  /** The clock of this machine, by which instants of the service are judged. @default the system's */
-  readonly now?: (() => Date) | undefined
-  /** Takes the instants of the service as they are, where the clock of this machine is wrong. @default false */
-  readonly trustClock?: boolean | undefined
-  /** Called with what is odd about answers that are dealt with all the same, each text once. @default nobody */
-  readonly onWarning?: ((text: string) => void) | undefined
-}
 
 export interface CallOptions {
   readonly signal?: AbortSignal
@@ -118,28 +89,6 @@ export interface Service {
   readonly close: () => Promise<void>
 }
 
-const MINUTE_MS = 60_000
-const SECOND_MS = 1000
-
-const OPTIONS: OptionTypes<ServiceOptions> = {
-  url: is.required(is.text, 'the base address of the service'),
-  token: is.required(is.text, 'a bearer token'),
-  ...each(
-    is.amount,
-    'maxRequestsPerSecond',
-    'maxWaitMs',
-    'maxBodyBytes',
-    'maxListingBytes',
-    'connectTimeoutMs',
-    'headersTimeoutMs',
-    'bodyTimeoutMs',
-  ),
-  concurrency: is.count,
-  timing: is.object,
-  ...each(is.callback, 'now', 'onWarning'),
-  trustClock: is.flag,
-}
-
 /** Different warnings that are handed on: a service may vary its header for ever. */
 const MOST_WARNINGS = 20
 
@@ -167,15 +116,14 @@ const eachOnce = (warn: ServiceOptions['onWarning'], token: string): ((text: str
  * console.log(from.counters().retries) // 0
  */
 export const createService = (options: ServiceOptions): Service => {
-  checkOptions('createService', OPTIONS, options)
-  const { maxRequestsPerSecond, timing = SYSTEM_TIMING } = options
+  const read = readCall('createService', SERVICE, options)
+  const { maxRequestsPerSecond, maxWaitMs, timing = SYSTEM_TIMING } = read
   if (maxRequestsPerSecond !== undefined && !(maxRequestsPerSecond > 0)) {
     throw new ToolkitError(
       'USAGE',
       `Cannot use maxRequestsPerSecond ${maxRequestsPerSecond}: expected a number above 0`,
     )
   }
-  const maxWaitMs = options.maxWaitMs ?? 15 * MINUTE_MS
   if (!(maxWaitMs >= 0))
     throw new ToolkitError('USAGE', `Cannot use maxWaitMs ${maxWaitMs}: expected milliseconds`)
   const address = parseAddress(options.url)
@@ -185,15 +133,7 @@ export const createService = (options: ServiceOptions): Service => {
   const clock = { now: options.now ?? (() => new Date()), trusted: options.trustClock ?? false }
   const warn = eachOnce(options.onWarning, token)
   const policy = { timing, limiter, budget: retryBudget(), maxWaitMs, counters, warn }
-  const connection = openConnection(address, policy, {
-    ...{ token, clock },
-    concurrency: options.concurrency ?? 8,
-    maxBodyBytes: options.maxBodyBytes ?? 2 ** 30,
-    maxListingBytes: options.maxListingBytes ?? 64 * 2 ** 20,
-    connectTimeoutMs: options.connectTimeoutMs ?? 10 * SECOND_MS,
-    headersTimeoutMs: options.headersTimeoutMs ?? 60 * SECOND_MS,
-    bodyTimeoutMs: options.bodyTimeoutMs ?? 60 * SECOND_MS,
-  })
+  const connection = openConnection(address, policy, { ...read, token, clock })
   return {
     url: options.url,
     origin: address.origin,

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { checkOptions, each, is, type OptionTypes } from '../../core/check-options.ts'
 import { orInterrupted } from '../../core/errors.ts'
+import { besideTarget, queryMemory } from '../../core/memory-shares.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import type { TableRows } from '../../core/sink.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
@@ -21,12 +21,14 @@ import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
-import { besideTarget, queryMemory } from '../../run/memory-shares.ts'
+import type { Read } from '../../options/entry.ts'
+import { EXPORT } from '../../options/export.ts'
+import type { ExportOptions } from '../../options/interfaces.ts'
+import { job } from '../../options/job.ts'
 import { exportName, shownText } from '../../sink/export-names.ts'
-import { CSV_DELIMITERS, type CsvDelimiter, type FileFormat } from '../../sink/file-format.ts'
+import type { FileFormat } from '../../sink/file-format.ts'
 import { DATABASES, FILE_FORMATS, needsOneThread, type StreamFormatName } from '../../sink/targets.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import type { FetchOptions } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { VERSION } from '../../support/own-package.ts'
 import { lostRuns } from '../lost-runs.ts'
@@ -42,7 +44,6 @@ import {
   type OutFile,
   onlyOne,
   refuseCsvOptions,
-  type WhatToExport,
   withTableOfFile,
 } from './plan-exports.ts'
 import { openWorkshop, type Workshop } from './write-rows.ts'
@@ -65,41 +66,6 @@ export interface ExportProgress {
   readonly loading?: boolean
 }
 
-/** Options of `exportTables`. */
-export interface ExportOptions extends WhatToExport {
-  /** A folder, or `s3://bucket/prefix`. */
-  readonly lake: string
-  /**
-   * An address (`x.csv`, `parquet:out`, `firms.duckdb`, `postgres://…`: docs/export.md), or a stream with the format
-   * of what goes there.
-   */
-  readonly to: string | ExportTarget
-  /** Also companies that the service does not list any more. @default false */
-  readonly all?: boolean | undefined
-  /** @default the newest */
-  readonly snapshot?: number | undefined
-  /** Writes to a database of another lake too. @default false: it is refused */
-  readonly adopt?: boolean | undefined
-  /**
-   * Replaces files that are there, loads a database again that shows the same rows already, and anew one that shows what the
-   * lake has lost. @default false: they are refused, or left as they are
-   */
-  readonly overwrite?: boolean | undefined
-  /** CSV safe for spreadsheets. @default true */
-  readonly neutralise?: boolean | undefined
-  /** CSV: between two cells. @default ',' */
-  readonly delimiter?: CsvDelimiter | undefined
-  /** CSV: begins with a byte order mark, by which Excel knows UTF-8. @default false */
-  readonly bom?: boolean | undefined
-  /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
-  readonly memoryBytes?: number | undefined
-  readonly threads?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  readonly onProgress?: ((progress: ExportProgress) => void) | undefined
-  /** How far the fetch of a lake's files from a bucket is; several times, as tables are asked for. */
-  readonly onFetch?: FetchOptions['onProgress']
-}
-
 export interface ExportedTable {
   readonly table: string
   readonly rows: number
@@ -118,9 +84,9 @@ export interface ExportSummary {
   readonly warnings: readonly string[]
 }
 
-interface Exporting extends ExportOptions {
-  /** DuckDB's memory, in bytes. */
-  readonly memoryBytes: number
+type Asked = Read<ExportOptions, typeof EXPORT>
+
+interface Exporting extends Asked {
   readonly query: LakeQuery
   readonly exports: readonly Export[]
   readonly compiled: CompiledProjection | undefined
@@ -340,36 +306,7 @@ const withQuery = async <T>(
   }
 }
 
-export const EXPORT_OPTIONS: OptionTypes<ExportOptions> = {
-  lake: is.lake,
-  to: is.required(is.either(is.text, is.object), 'an address such as parquet:out'),
-  hashKey: is.either(is.text, is.object),
-  sql: is.text,
-  ...each(is.flag, 'history', 'all', 'names', 'adopt', 'overwrite', 'neutralise', 'bom'),
-  delimiter: is.oneOf(...CSV_DELIMITERS),
-  memoryBytes: is.amount,
-  ...each(is.count, 'snapshot', 'threads'),
-  ...each(is.callback, 'onProgress', 'onFetch'),
-  signal: is.signal,
-  ...each(is.object, 'take', 'compute'),
-  tables: is.texts,
-}
-
-/**
- * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
- * until the end an older one stands. A database shows all of it or nothing.
- *
- * @throws {ToolkitError} `USAGE`, `PROJECTION_INVALID`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_AHEAD`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
- *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
- * @example
- * import { convert, exportTables } from 'firmlake'
- *
- * await convert({ from: ['batches/'], lake: './lake' })
- * const { tables } = await exportTables({ lake: './lake', to: 'companies.csv', tables: ['companies'] })
- * console.log(tables[0]?.rows) // 3
- */
-export const exportTables = async (options: ExportOptions): Promise<ExportSummary> => {
-  checkOptions('exportTables', EXPORT_OPTIONS, options)
+const exported = async (options: Asked): Promise<ExportSummary> => {
   const to = typeof options.to === 'string' ? readAddress(options.to) : options.to
   refuseCsvOptions(to, options)
   const asked = exportsOf(withTableOfFile(to, options))
@@ -418,3 +355,22 @@ export const exportTables = async (options: ExportOptions): Promise<ExportSummar
     await workshop.remove()
   }
 }
+
+/**
+ * Exports the current versions of a snapshot's tables, or the answer to a SELECT, once. A file is seen when it is whole;
+ * until the end an older one stands. A database shows all of it or nothing.
+ *
+ * @throws {ToolkitError} `USAGE`, `PROJECTION_INVALID`, `HASH_KEY_WRONG`, `TARGET_REFUSED`, `TARGET_AHEAD`, `TARGET_FAILED`, `QUERY_REFUSED`, `QUERY_FAILED`, `DISK_FULL`,
+ *   `WRITE_FAILED`, and what reading the lake throws; `INTERRUPTED` when it is stopped
+ * @example
+ * import { convert, exportTables } from 'firmlake'
+ *
+ * await convert({ from: ['batches/'], lake: './lake' })
+ * const { tables } = await exportTables({ lake: './lake', to: 'companies.csv', tables: ['companies'] })
+ * console.log(tables[0]?.rows) // 3
+ */
+export const exportTables: (options: ExportOptions) => Promise<ExportSummary> = job(
+  'exportTables',
+  EXPORT,
+  exported,
+)

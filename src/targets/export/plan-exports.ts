@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
-import type { Projection } from '../../lake/projection/projection.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
+import type { ExportOptions } from '../../options/interfaces.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
 import { DATABASES, FILE_FORMAT_NAMES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
 import { realFile, type TargetAddress } from '../open-sink.ts'
@@ -58,22 +58,11 @@ const selectWithNames = ({ name, columns }: Table, history: boolean): string => 
 /** An address, or a stream in a format. */
 type AnyTarget = TargetAddress | { readonly kind: 'stream'; readonly format: FileFormatName }
 
-export interface WhatToExport {
-  /** Tables to export. @default all; with `sql` its one name is that of the answer */
-  readonly tables?: readonly string[] | undefined
-  /** One SELECT over the views of the lake, in place of its tables. */
-  readonly sql?: string | undefined
-  /** All versions of each record in place of the current ones. @default false */
-  readonly history?: boolean | undefined
-  /** Names of companies and entities beside their ids; for files. @default false */
-  readonly names?: boolean | undefined
-  /** Rows and columns that are written; columns that are left out are not there. @default everything */
-  readonly take?: Projection | undefined
-  /** Key of hashed columns. @default FIRMLAKE_HASH_KEY, else the file FIRMLAKE_HASH_KEY_FILE */
-  readonly hashKey?: string | Uint8Array | undefined
-  /** Further columns by `table.column`: SQL over the columns of that table, also over those that are left out. @default none */
-  readonly compute?: Readonly<Record<string, string>> | undefined
-}
+/** The rows of an export, and how they are named. */
+export type WhatToExport = Pick<
+  ExportOptions,
+  'tables' | 'sql' | 'history' | 'names' | 'take' | 'hashKey' | 'compute'
+>
 
 /** Files and folders are named after it, and must not stand elsewhere. @throws {ToolkitError} `USAGE` */
 const answerName = (name = ANSWER): string => {
@@ -133,7 +122,7 @@ export const withTableOfFile = <What extends WhatToExport>(to: AnyTarget, what: 
 /** @throws {ToolkitError} `USAGE` for what only CSV has */
 export const refuseCsvOptions = (
   to: AnyTarget,
-  { bom, delimiter }: { readonly bom?: boolean | undefined; readonly delimiter?: string | undefined },
+  { bom, delimiter }: Pick<ExportOptions, 'bom' | 'delimiter'>,
 ): void => {
   if (!bom && delimiter === undefined) return
   if ('format' in to && (to.format === 'csv' || to.format === 'csv.gz')) return
@@ -235,10 +224,7 @@ export const filesOfTarget = async (
 export const checkExport = async (
   to: TargetAddress,
   exports: readonly Export[],
-  {
-    names = false,
-    overwrite = false,
-  }: { readonly names?: boolean | undefined; readonly overwrite?: boolean | undefined },
+  { names = false, overwrite = false }: Pick<ExportOptions, 'names' | 'overwrite'>,
 ): Promise<readonly OutFile[]> => {
   if (names && to.kind === 'database')
     throw new ToolkitError(

@@ -47,7 +47,13 @@ const pull = async (
   const { selection = ALL, ...rest } = options
   try {
     const limit = { kind: 'count', lines: 0 } as const
-    return await pullBatches(url, selection, false, { lake, limit, service, concurrency: 2, ...rest })
+    return await pullBatches(url, selection, false, {
+      lake,
+      maxQuarantined: limit,
+      service,
+      concurrency: 2,
+      ...rest,
+    })
   } finally {
     await service.close()
   }

@@ -1,12 +1,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
-import type {
-  CompactEvent,
-  CompactionOptions,
-  CompactSummary,
-} from '../../../src/jobs/compact/compact-work.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
+import type { CompactEvent, CompactSummary } from '../../../src/jobs/compact/compact-work.ts'
 import { checkColumns, checkDictionaries } from '../../../src/jobs/compact/read-group.ts'
 import { listQuarantine, waitingFiles } from '../../../src/jobs/replay/quarantine.ts'
 import { replayFiles } from '../../../src/jobs/replay/replay.ts'
@@ -16,6 +12,7 @@ import { dictionaryTable, TABLES } from '../../../src/lake/tables/tables.ts'
 import { readTable } from '../../../src/lake/views/current-versions.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
+import type { CompactOptions } from '../../../src/options/interfaces.ts'
 import { restoreRecords } from '../../../src/restore/restore.ts'
 import { seededRandom } from '../../manifest/damage.ts'
 import { summariseSnapshot } from '../../manifest/summarise-snapshot.ts'
@@ -34,7 +31,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const KIB = 1024
 const DELIVERY = join(import.meta.dirname, '../../../data/sample-second')
-const HALF = { limit: { kind: 'share', share: 0.5 } } as const
+const HALF = { maxQuarantined: { kind: 'share', share: 0.5 } } as const
 
 const bench = async (): Promise<Bench> => openBench(await temporaryFolder())
 
@@ -57,9 +54,9 @@ const loadedTwice = benchCopies(async (one) => {
 
 const compacted = async (
   { lake }: Bench,
-  options: Partial<CompactionOptions> = {},
+  options: Partial<CompactOptions> = {},
 ): Promise<CompactSummary & { kind: 'compacted' }> => {
-  const summary = await compactLake({ lake, ...options })
+  const summary = await compact({ lake, ...options })
   if (summary.kind !== 'compacted') throw new Error(`Nothing was compacted: ${summary.kind}`)
   return { ...summary, kind: 'compacted' }
 }
@@ -173,15 +170,15 @@ test('compact again merges the compaction with what came after, and keeps what w
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
-test('compact of a compactLake lake does nothing, also when a load brought bad lines only', async () => {
+test('compact of a compacted lake does nothing, also when a load brought bad lines only', async () => {
   const one = await bench()
-  expect(await compactLake({ lake: one.lake }).catch(({ code }) => code)).toBe('LAKE_NOT_FOUND')
+  expect(await compact({ lake: one.lake }).catch(({ code }) => code)).toBe('LAKE_NOT_FOUND')
   await one.write('a', companyLines(3))
   await one.run(['a'])
   await compacted(one)
   await one.write('bad', [JSON.stringify({ BasicDetails: { InternalId: 0.5 } })])
-  await one.run(['bad'], { limit: { kind: 'share', share: 1 }, content: 'companies' })
-  expect(await compactLake({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3 })
+  await one.run(['bad'], { maxQuarantined: { kind: 'share', share: 1 }, content: 'companies' })
+  expect(await compact({ lake: one.lake })).toEqual({ kind: 'nothing', snapshot: 3, delivered: [] })
   expect((await one.snapshot()).snapshot).toBe(3)
   expect(await runsLeft(one)).toEqual([])
 })
@@ -191,7 +188,7 @@ test('compact with another target size writes the files anew', async () => {
   await compacted(one, { targetBytes: 1024 * KIB })
   const { tables } = await compacted(one, { targetBytes: KIB })
   expect(tables.find(({ table }) => table === 'financials')?.after.files).toBeGreaterThan(1)
-  expect((await compactLake({ lake: one.lake, targetBytes: KIB })).kind).toBe('nothing')
+  expect((await compact({ lake: one.lake, targetBytes: KIB })).kind).toBe('nothing')
 })
 
 test('compact writes nine of ten files within a tenth of the target, in order of country and company', async () => {
@@ -328,7 +325,7 @@ test('compact refuses a local disk that is too small for two files', async () =>
   expect(await runsLeft(one)).toEqual([])
 })
 
-test('an old snapshot stays readable after compactLake until gc --keep 1', async () => {
+test('an old snapshot stays readable after compact until gc --keep 1', async () => {
   const one = await withBadLines()
   const old = await filesIn(join(one.lake, 'companies'))
   await compacted(one)
@@ -364,7 +361,7 @@ test('quarantined lines can be listed and replayed after compact, and wait no mo
   expect(await one.query('SELECT internal_id FROM companies ORDER BY 1')).toEqual([[1], [2]])
 })
 
-test('a load that commits while compactLake works keeps its partitions and supersedes', async () => {
+test('a load that commits while compact works keeps its partitions and supersedes', async () => {
   const one = await loadedTwice()
   await one.write('c', [companyLine(3, { Financials: {} }, 9), companyLine(99)])
   let loading: Promise<unknown> | undefined
@@ -383,10 +380,7 @@ test('a load that commits while compactLake works keeps its partitions and super
 
 test('of two compactions at once one ends with COMMIT_CONFLICT and leaves nothing behind', async () => {
   const one = await loadedTwice()
-  const outcomes = await Promise.allSettled([
-    compactLake({ lake: one.lake }),
-    compactLake({ lake: one.lake }),
-  ])
+  const outcomes = await Promise.allSettled([compact({ lake: one.lake }), compact({ lake: one.lake })])
   const failed = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
   expect(failed).toEqual(['COMMIT_CONFLICT'])
   expect((await one.snapshot()).snapshot).toBe(3)
@@ -419,7 +413,7 @@ test.each(['checking', 'finding', 'writing', 'committing'] as const)(
       if (phase === 'finding' && here === 'checking') setImmediate(() => controller.abort())
     }
     await expect(
-      compactLake({ lake: one.lake, targetBytes: KIB, signal: controller.signal, onEvent }),
+      compact({ lake: one.lake, targetBytes: KIB, signal: controller.signal, onEvent }),
     ).rejects.toThrow()
     expect(await filesIn(one.lake)).toEqual(before)
     expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
@@ -430,7 +424,7 @@ test('compact refuses a damaged file and leaves the lake as it was', async () =>
   const one = await loadedTwice()
   const [file] = (await one.snapshot()).partitions.flatMap(({ files }) => files)
   await writeFile(join(one.lake, file?.path ?? ''), 'not Parquet')
-  await expect(compactLake({ lake: one.lake })).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
+  await expect(compact({ lake: one.lake })).rejects.toMatchObject({ code: 'LAKE_DAMAGED' })
   expect(await runsLeft(one)).toEqual([])
   expect((await one.snapshot()).snapshot).toBe(2)
 })
@@ -503,7 +497,7 @@ test('compact refuses to leave out a column that a later release has loaded', as
 test('compact --dry-run tells what would be left and changes nothing', async () => {
   const one = await loadedTwice()
   const before = await filesIn(one.lake)
-  const summary = await compactLake({ lake: one.lake, dryRun: true })
+  const summary = await compact({ lake: one.lake, dryRun: true })
   expect(summary).toMatchObject({ kind: 'planned', snapshot: 2, partitions: 2 })
   expect(summary.kind === 'planned' && summary.tables).toMatchObject([
     { table: 'companies', before: { files: 2, rows: 70 }, after: { files: 1, rows: 50 } },
@@ -542,7 +536,7 @@ test('compact leaves the current views of random overlapping loads as they were'
       const relations = Array.from({ length: pick(8) }, () => relationsLine(1 + pick(20)))
       await one.write(`c${load}`, random() < 0.3 ? [...companies, '{"bad"'] : companies)
       if (relations.length > 0) await one.write(`r${load}`, relations)
-      const all = { limit: { kind: 'share', share: 1 } } as const
+      const all = { maxQuarantined: { kind: 'share', share: 1 } } as const
       await one.run(relations.length > 0 ? [`c${load}`, `r${load}`] : [`c${load}`], all)
       if (load < LOADS - 1 && random() < 0.5) continue
       const before = [await currentHashes(one), await recordsOf(one)]
@@ -550,7 +544,7 @@ test('compact leaves the current views of random overlapping loads as they were'
       const inPieces = random() < 0.5 && {
         localBytes: 2 * targetBytes + 512 * KIB + 9 * (2000 + pick(40_000)),
       }
-      const { kind } = await compactLake({ lake: one.lake, targetBytes, ...inPieces })
+      const { kind } = await compact({ lake: one.lake, targetBytes, ...inPieces })
       if (kind === 'compacted') compactions += 1
       const where = `FIRMLAKE_SEED=${SEED}, round ${round}, load ${load}`
       expect([await currentHashes(one), await recordsOf(one)], where).toEqual(before)
@@ -560,7 +554,7 @@ test('compact leaves the current views of random overlapping loads as they were'
   }
 })
 
-test('the tables that compactLake orders by country are those of companies', async () => {
+test('the tables that compact orders by country are those of companies', async () => {
   const { compactOrder } = await import('../../../src/lake/tables/sort-rows.ts')
   expect(Object.fromEntries(TABLES.map((table) => [table.name, compactOrder(table).slice(0, 3)]))).toEqual({
     companies: ['country_code', 'internal_id'],

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import { replay } from '../../../src/jobs/replay/replay.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
@@ -183,7 +183,7 @@ test('compact keeps of which instant each record is: what comes later goes by th
   const one = await bench()
   await load(one, 'a', [company(1, 10), company(2, 10)])
   await load(one, 'b', [company(2, 20), company(3, 20)])
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   await load(one, 'late', [company(1, 15), company(2, 15), company(3, 15)])
   const expected = [
     [1, 'of 15'],
@@ -191,7 +191,7 @@ test('compact keeps of which instant each record is: what comes later goes by th
     [3, 'of 20'],
   ]
   expect(await one.query(CURRENT)).toEqual(expected)
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect(await one.query(CURRENT)).toEqual(expected)
   await load(one, 'later', [company(1, 14), company(2, 14)])
   await load(one, 'last', [company(3, 21)])
@@ -228,7 +228,7 @@ test('a load says by source what was older than the data of the lake, and the ma
 
 test('asOf says as of when files are: an instant, now, or the date in their names', async () => {
   const one = await bench()
-  const convertAs = async (name: string, asOf: string | Date, ...lines: readonly string[]) => {
+  const convertAs = async (name: string, asOf: string, ...lines: readonly string[]) => {
     await one.write(name, lines)
     return convert({ from: `${one.folder}/${name}`, lake: one.lake, asOf })
   }
@@ -240,7 +240,7 @@ test('asOf says as of when files are: an instant, now, or the date in their name
     ['of 1', '2026-01-15 23:59:59.999+00', false],
     ['of 2', '2026-01-16 23:59:59.999+00', true],
   ])
-  await convertAs('instant', new Date('2026-01-17T12:00:00Z'), company(1, 3))
+  await convertAs('instant', '2026-01-17T12:00:00Z', company(1, 3))
   const { run } = await convertAs('now', 'now', company(1, 4))
   const [last] = await one.query(
     `SELECT company_name, as_of::VARCHAR FROM companies_history WHERE is_current`,
@@ -315,7 +315,7 @@ test('a replayed line is as of where it came from, also of small files that shar
       day === 1 || day === 9 ? deep(company(1, 1, { sales: day })) : company(day, day),
       company(100 + day, day),
     ])
-  await one.run(['in'], { limits: { maxDepth: 10 }, limit: { kind: 'count', lines: 2 } })
+  await one.run(['in'], { limits: { maxDepth: 10 }, maxQuarantined: { kind: 'count', lines: 2 } })
   await load(one, 'middle', [company(1, 5, { sales: 5 })])
   const { records } = await replay({ lake: one.lake })
   expect(records).toBe(2)

@@ -2,14 +2,15 @@ import { existsSync, rmSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { convertFiles } from '../../../src/jobs/convert/convert.ts'
-import { type CopyOptions, type CopySummary, copyLake } from '../../../src/jobs/copy/copy.ts'
+import { type CopySummary, copyLake } from '../../../src/jobs/copy/copy.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { query } from '../../../src/jobs/query/query.ts'
 import { addLakeRates } from '../../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { listManifest, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
+import type { CopyOptions } from '../../../src/options/interfaces.ts'
 import { type Batches, writeBatches } from '../../durability/batches.ts'
 import { hashLake, verify } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -22,7 +23,7 @@ afterAll(() => batches.remove())
 
 const load = async (lake: string, paths: readonly string[]): Promise<void> => {
   const plan = { inputs: paths, cwd: batches.folder, again: true, limits: {} }
-  await convertFiles(plan, { lake, limit: { kind: 'share', share: 0.5 } })
+  await convertFiles(plan, { lake, maxQuarantined: { kind: 'share', share: 0.5 } })
 }
 const places = async (): Promise<{ lake: string; to: string }> => {
   const folder = await temporaryFolder()
@@ -74,7 +75,7 @@ test('a copy has what its lake has, and given again it takes what is new: loads,
   expect(await hashLake(to)).toEqual(await hashLake(lake))
   expect(await readFile(join(to, '_rates/rates.csv'))).toEqual(await readFile(join(lake, '_rates/rates.csv')))
 
-  await compactLake({ lake, targetBytes: 16_384 })
+  await compact({ lake, targetBytes: 16_384 })
   await removeGarbage({ lake, now: new Date(), keep: 1 })
   expect(await copyLake({ lake, to })).toMatchObject({ oldest: 1, newest: 4, snapshots: [4] })
   await expectEqual(lake, to)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { chooseSnapshots, diff, sinceMs } from '../../../src/jobs/diff/diff.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -24,7 +24,7 @@ test('diff after the compaction of a first load shows that nothing changed', asy
   const bench = openBench(await temporaryFolder())
   await bench.write('1.jsonl', [companyLine(1)])
   await bench.run(['1.jsonl'])
-  await compactLake({ lake: bench.lake })
+  await compact({ lake: bench.lake })
   const { from, to, rows } = await diff({ lake: bench.lake })
   expect([from.snapshot, to.snapshot, rows]).toEqual([1, 2, []])
 })
@@ -37,7 +37,7 @@ test('diff compares by what changed last, after a compaction too, and by time', 
   }
   const before = await diff({ lake: bench.lake })
   expect([before.from.snapshot, before.to.snapshot, before.companies.new]).toEqual([1, 2, 1])
-  await compactLake({ lake: bench.lake })
+  await compact({ lake: bench.lake })
   const after = await diff({ lake: bench.lake })
   expect(after).toEqual({ ...before, to: { snapshot: 3, time: after.to.time } })
   expect(await diff({ lake: bench.lake, since: 'last-change' })).toEqual(after)

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { check } from '../../../src/jobs/check/check.ts'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { TABLES } from '../../../src/lake/tables/tables.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
@@ -148,10 +148,10 @@ test('forget leaves the lake as if it had never loaded them', async () => {
 
 test('forget in a compacted lake leaves it as if it had never loaded them', async () => {
   const bench = await planted()
-  await compactLake({ lake: bench.lake, targetBytes: 16_384 })
+  await compact({ lake: bench.lake, targetBytes: 16_384 })
   await forget({ lake: bench.lake, companies: [2], persons: [902] })
   expect([...(await marksBelow(bench.lake, gone))]).toEqual([])
-  await compactLake({ lake: bench.lake, targetBytes: 16_384 })
+  await compact({ lake: bench.lake, targetBytes: 16_384 })
   expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
   const [compacted, other] = [await tablesOf(bench), await tablesNeverLoaded()]
   for (const { name, content } of TABLES) {
@@ -179,7 +179,7 @@ test.each(['as loaded', 'compacted'])(
     // The second record of a company in one block, the names of which stand with the first.
     await load('a', companyLine(1, { Both: 1 }), companyLine(2, { Both: 1 }), companyLine(2, { Theirs: 1 }))
     await load('b', companyLine(3, { Others: 1 }))
-    if (state === 'compacted') await compactLake({ lake })
+    if (state === 'compacted') await compact({ lake })
     await forget({ lake, companies: [2] })
     expect(await namesOf(bench)).toEqual(state === 'compacted' ? [] : ['Others'])
     expect([...(await marksBelow(lake, ['Theirs']))]).toEqual([])

@@ -44,7 +44,7 @@ test('sync neither asks for what was forgotten nor loads it', async () => {
   const { findings } = await syncSearch(
     one.fake.url,
     { search: SWEDEN },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+    { lake: one.lake, service: one.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
   )
   expect(findings).toMatchObject({ new: [], changed: [1, 3], vanished: [] })
   expect(await one.query(NAMES)).toEqual([['Second 1'], ['Second 3']])

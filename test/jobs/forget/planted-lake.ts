@@ -90,7 +90,7 @@ export const badRelations = (id: number, person: number): string =>
 
 export const COMPANIES = 6
 /** Most lines of a file may be bad. */
-export const MANY_BAD = { limit: { kind: 'share', share: 0.9 } } as const
+export const MANY_BAD = { maxQuarantined: { kind: 'share', share: 0.9 } } as const
 
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1)
 

@@ -32,7 +32,7 @@ const loaded = (
   parts: readonly LoadPart[],
   signal?: AbortSignal,
 ): Promise<readonly PartOutcome[]> =>
-  loadTogether(parts, { lake, service, concurrency: 2, limit: { kind: 'count', lines: 0 }, signal })
+  loadTogether(parts, { lake, service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 }, signal })
 
 const together = (
   bench: PullBench,

@@ -62,7 +62,7 @@ test('pull and syncSearch bring along dates what has no status, and say what is 
     lake: one.lake,
     service: one.service,
     concurrency: 2,
-    limit: { kind: 'count', lines: 0 },
+    maxQuarantined: { kind: 'count', lines: 0 },
   } as const
   const synced = await syncSearch(one.fake.url, { search: { CountryCode: ['SE'] } }, call)
   expect(synced.findings).toMatchObject({ listed: 12_000 - left, new: [], changed: [], vanished: [] })

@@ -3,13 +3,14 @@ import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { gc } from '../../../src/jobs/gc/gc.ts'
 import type { PullSummary } from '../../../src/jobs/pull/pull.ts'
 import { records } from '../../../src/jobs/records/records.ts'
 import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
-import { type ExportOptions, exportTables } from '../../../src/targets/export/export-tables.ts'
+import type { ExportOptions } from '../../../src/options/interfaces.ts'
+import { exportTables } from '../../../src/targets/export/export-tables.ts'
 import { verify } from '../../run/batch-bench.ts'
 import { cursorAt, type FakeCompany, type FakeServiceOptions } from '../../service/fake-service.ts'
 import {
@@ -74,7 +75,7 @@ const sync = (one: PullBench, search = SWEDEN) =>
   syncSearch(
     one.fake.url,
     { search },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+    { lake: one.lake, service: one.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
   )
 
 test('a pull marks the companies that its search no longer has, and shows them in companies_all', async () => {
@@ -294,7 +295,7 @@ test('a compaction keeps who is gone, and forgets who came back', async () => {
   await pull(one)
   one.fake.hold(without(all, 50))
   await pull(one)
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   const { partitions, merged = [] } = await one.snapshot()
   expect(partitions.map(({ source, counts }) => [source.kind, counts.rows])).toEqual([
     ['compaction', expect.objectContaining({ companies: 100 })],
@@ -304,10 +305,10 @@ test('a compaction keeps who is gone, and forgets who came back', async () => {
   expect(await gone(one)).toEqual([50])
   expect(await count(one)).toBe(99)
   expect(await count(one, 'companies_all')).toBe(100)
-  expect((await compactLake({ lake: one.lake })).kind).toBe('nothing')
+  expect((await compact({ lake: one.lake })).kind).toBe('nothing')
   one.fake.hold(all)
   await sync(one)
-  await compactLake({ lake: one.lake })
+  await compact({ lake: one.lake })
   expect((await one.snapshot()).partitions.map(({ source }) => source.kind)).toEqual(['compaction'])
   expect(await count(one)).toBe(100)
   expect((await verify(one.lake)).problems).toEqual([])

@@ -15,7 +15,7 @@ const syncOf = (one: PullBench, search: Record<string, string[]>) =>
   syncSearch(
     one.fake.url,
     { search },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 } },
+    { lake: one.lake, service: one.service, concurrency: 2, maxQuarantined: { kind: 'count', lines: 0 } },
   )
 
 test.each([

@@ -178,7 +178,9 @@ test('resume brings a pull to its end by what stands in its plan', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  await expect(resumeRuns({ run, lake: one.lake, limit })).resolves.toMatchObject([{ kind: 'loaded' }])
+  await expect(resumeRuns({ run, lake: one.lake, maxQuarantined: limit })).resolves.toMatchObject([
+    { kind: 'loaded' },
+  ])
   expect(await idsOf(one)).toEqual(oneTo(100))
 })
 

@@ -1,7 +1,6 @@
 import { mkdir, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseQuarantineLimit, type QuarantineLimit } from '../../../src/commit/quarantine-limit.ts'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
 import {
   listQuarantine,
@@ -14,6 +13,7 @@ import { replayFiles } from '../../../src/jobs/replay/replay.ts'
 import { inLake, stagingPath } from '../../../src/lake/files/layout.ts'
 import { readJournal } from '../../../src/manifest/runs/journal.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
+import { type QuarantineLimit, readLimit } from '../../../src/options/value-types.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import { type Bench, companyLine, companyLines, openBench, textOf } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -21,7 +21,9 @@ import { resumeRuns } from '../resume/resume-runs.ts'
 
 const bench = async (): Promise<Bench> => openBench(await temporaryFolder())
 const bad = (count: number): string[] => Array.from({ length: count }, (_, at) => `{"bad": ${at}`)
-const atMost = (text: string): { limit: QuarantineLimit } => ({ limit: parseQuarantineLimit(text) })
+const atMost = (text: string): { maxQuarantined: QuarantineLimit } => ({
+  maxQuarantined: readLimit(text) ?? expect.fail(`${text} is no limit`),
+})
 
 const listed = async (files: readonly QuarantineFile[]): Promise<QuarantinedLine[]> => {
   const lines: QuarantinedLine[] = []

@@ -24,9 +24,12 @@ const windowsOf = async ({ jobs }: RunPlan, { service, signal }: Pick<JobOptions
   return new Map(texts)
 }
 
-const load = (plan: RunPlan, options: Omit<JobOptions, 'limit' | 'concurrency'>): Promise<LoadSummary> =>
+const load = (
+  plan: RunPlan,
+  options: Omit<JobOptions, 'maxQuarantined' | 'concurrency'>,
+): Promise<LoadSummary> =>
   withRun({ lake: options.lake, plan, files: () => windowsOf(plan, options) }, (run) =>
-    loadJobs(run, plan, { ...options, limit: { kind: 'count', lines: 0 }, concurrency: 2 }),
+    loadJobs(run, plan, { ...options, maxQuarantined: { kind: 'count', lines: 0 }, concurrency: 2 }),
   )
 const noService = (): Promise<Service> => Promise.reject(new Error('no service is asked for'))
 

@@ -134,7 +134,12 @@ test('resume goes on with an interrupted run', async () => {
   const [run = ''] = await listRunIds(one.lake)
   const events: RunEvent[] = []
   const limit = { kind: 'count', lines: 0 } as const
-  const resumed = await resumeRuns({ run, lake: one.lake, limit, onEvent: (event) => events.push(event) })
+  const resumed = await resumeRuns({
+    run,
+    lake: one.lake,
+    maxQuarantined: limit,
+    onEvent: (event) => events.push(event),
+  })
   expect(resumed).toMatchObject([{ kind: 'loaded' }])
   expect(events[0]).toMatchObject({ resumed: true, finished: done.length })
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[120]])
@@ -268,7 +273,7 @@ test('a source that cannot be read on fails the run and keeps what was finished'
     withRun({ lake, plan }, (run) =>
       loadIntoLake(run, [{ sources: [source(readable)] }], {
         lake,
-        limit: { kind: 'count', lines: 0 },
+        maxQuarantined: { kind: 'count', lines: 0 },
       }),
     )
   await expect(load(170_000)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })

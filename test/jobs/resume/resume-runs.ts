@@ -1,11 +1,12 @@
 /** `resume` as tests call it: with a limit that is read already, for what became of each run. */
 
-import type { QuarantineLimit } from '../../../src/commit/quarantine-limit.ts'
-import { type ResumedRun, type ResumeOptions, resume } from '../../../src/jobs/resume/resume.ts'
+import { type ResumedRun, resume } from '../../../src/jobs/resume/resume.ts'
+import type { ResumeOptions } from '../../../src/options/interfaces.ts'
+import type { QuarantineLimit } from '../../../src/options/value-types.ts'
 
 export const resumeRuns = async ({
-  limit,
+  maxQuarantined,
   ...options
-}: Omit<ResumeOptions, 'maxQuarantined'> & { readonly limit?: QuarantineLimit }): Promise<
+}: Omit<ResumeOptions, 'maxQuarantined'> & { readonly maxQuarantined?: QuarantineLimit }): Promise<
   readonly ResumedRun[]
-> => (await resume({ ...options, maxQuarantined: limit })).runs
+> => (await resume({ ...options, maxQuarantined })).runs

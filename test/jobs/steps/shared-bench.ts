@@ -44,5 +44,5 @@ export const stepsOf = (folder: string, lake: string): Steps => ({
       ...options,
     }),
   commit: (run, options) =>
-    commitSharedRun({ lake, run, threads: 1, limit: { kind: 'count', lines: 0 }, ...options }),
+    commitSharedRun({ lake, run, threads: 1, maxQuarantined: { kind: 'count', lines: 0 }, ...options }),
 })

@@ -253,8 +253,10 @@ test('too many bad lines of all units refuse the commit, and a higher limit lets
   )
   await one.work(one.id, [0, 1])
   const limit = { kind: 'count', lines: 1 } as const
-  await expect(one.commit(one.id, { limit })).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
-  await one.commit(one.id, { limit: { kind: 'count', lines: 2 } })
+  await expect(one.commit(one.id, { maxQuarantined: limit })).rejects.toMatchObject({
+    code: 'QUARANTINE_LIMIT',
+  })
+  await one.commit(one.id, { maxQuarantined: { kind: 'count', lines: 2 } })
   expect(await one.query('SELECT source, line FROM quarantine ORDER BY 1')).toEqual([
     ['a.jsonl', 1],
     ['b.jsonl', 2],

@@ -29,7 +29,13 @@ const syncOf = (
   syncSearch(
     one.fake.url,
     { search: SWEDEN, ...settings },
-    { lake: one.lake, service: one.service, concurrency: 2, limit: { kind: 'count', lines: 0 }, ...options },
+    {
+      lake: one.lake,
+      service: one.service,
+      concurrency: 2,
+      maxQuarantined: { kind: 'count', lines: 0 },
+      ...options,
+    },
   )
 
 const fullPages = (one: PullBench): number => one.fake.pages.filter(({ minified }) => !minified).length
@@ -227,7 +233,7 @@ test('resume brings a sync to its end', async () => {
     vi.unstubAllEnvs()
   })
   const limit = { kind: 'count', lines: 0 } as const
-  expect(await resumeRuns({ run, lake: one.lake, limit })).toMatchObject([{ kind: 'loaded' }])
+  expect(await resumeRuns({ run, lake: one.lake, maxQuarantined: limit })).toMatchObject([{ kind: 'loaded' }])
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[1500]])
 })
 

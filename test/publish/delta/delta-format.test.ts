@@ -148,6 +148,8 @@ test('publish computes the ends of ENUM columns from the rows', async () => {
       ...Object.fromEntries(Object.keys(ends).map((name) => [name, 0])),
       currency: 4,
       reported: 4,
+      months: 4,
+      is_preferred: 0,
     },
   })
 })
@@ -342,6 +344,7 @@ test('publish writes a new schema where its columns are more than those of the l
     'country_code',
     'consolidation',
     'fiscal_year',
+    'is_preferred',
     'load',
     'version',
     'snapshot',

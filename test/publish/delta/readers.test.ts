@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { compactLake } from '../../../src/jobs/compact/compact.ts'
+import { compact } from '../../../src/jobs/compact/compact.ts'
 import { Engine, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { ident } from '../../../src/lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../../src/lake/tables/tables.ts'
@@ -68,7 +68,7 @@ beforeAll(async () => {
 
   compacted = join(await newFolder('compacted'), 'lake')
   await cp(lake, compacted, { recursive: true })
-  await compactLake({ lake: compacted })
+  await compact({ lake: compacted })
   await publishDelta(compacted, { rows: ['all', 'current'] })
 
   checkpointed = await smallLake(await newFolder('small'), 12)

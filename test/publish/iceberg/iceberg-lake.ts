@@ -2,6 +2,7 @@
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { PublishOptions } from '../../../src/options/interfaces.ts'
 import {
   MANIFEST_LIST_SCHEMA,
   MANIFEST_SCHEMA,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/publish/iceberg/manifest-schemas.ts'
 import { decodeAvro } from '../../../src/publish/iceberg/manifests.ts'
 import type { IcebergSnapshot, TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
-import { type PublishOptions, type PublishSummary, publish } from '../../../src/targets/publish.ts'
+import { type PublishSummary, publish } from '../../../src/targets/publish.ts'
 
 const MEMORY_BYTES = 256 * 1024 ** 2
 

@@ -110,7 +110,7 @@ test('a batch file that is damaged each time is left out, and the others are loa
   const pull = async (): Promise<LoadSummary | undefined> => {
     const options = {
       lake,
-      limit: { kind: 'count', lines: 0 },
+      maxQuarantined: { kind: 'count', lines: 0 },
       service,
       concurrency: 2,
       skipBadFiles: true,

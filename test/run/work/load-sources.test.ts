@@ -78,7 +78,7 @@ const work = async (
 ): Promise<LoadSummary> =>
   withRun({ lake, plan }, (run) => {
     onRun(run.run)
-    return loadIntoLake(run, [{ sources }], { lake, limit: { kind: 'count', lines: 0 }, ...options })
+    return loadIntoLake(run, [{ sources }], { lake, maxQuarantined: { kind: 'count', lines: 0 }, ...options })
   })
 
 const failing = (name: string): Source => ({
@@ -298,7 +298,7 @@ test.each([
   ['relations', [...Array.from({ length: 80 }, () => NO_RECORD), ...GOOD_AND_BAD]],
 ])('the lake does not depend on how the bytes of a source come: %s', async (name, lines) => {
   const plan = { ...PLAN, limits: { ...PLAN.limits, blockBytes: 150_000 } }
-  const options = { limit: { kind: 'count', lines: 200 }, checkThreads: 0 } as const
+  const options = { maxQuarantined: { kind: 'count', lines: 200 }, checkThreads: 0 } as const
   const { content: _, ...source } = watched(name, lines).source
   const lakes = await Promise.all(
     [[333], [70_000, 180_000], [10_000_000]].map(async (sizes) => {
@@ -346,7 +346,7 @@ const pullOf = (run: string, asOf: string): PullEntry => ({
 test('a pull of which nothing came is recorded too, behind those before it', async () => {
   const lake = await temporaryFolder()
   for (const day of ['2025-01-01', '2025-01-02']) {
-    const options = { lake, limit: { kind: 'count', lines: 0 } } as const
+    const options = { lake, maxQuarantined: { kind: 'count', lines: 0 } } as const
     await withRun({ lake, plan: PLAN }, (run) =>
       loadIntoLake(run, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
     )

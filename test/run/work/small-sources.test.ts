@@ -5,7 +5,7 @@ import { replayFiles } from '../../../src/jobs/replay/replay.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, hashLake, openBench, sha256 } from '../batch-bench.ts'
 
-const ANY = { limit: { kind: 'share', share: 1 } } as const
+const ANY = { maxQuarantined: { kind: 'share', share: 1 } } as const
 const nameOf = (number: number): string => `in/small-${String(number).padStart(2, '0')}.jsonl`
 
 /** Files of one company each, of which every third has a bad line too, between blank ones. */
@@ -96,7 +96,7 @@ test('of equal small sources one is loaded', async () => {
 
 test('a run that was refused for its bad lines takes the shared partition as it was finished', async () => {
   const bench = await opened(10)
-  const none = { limit: { kind: 'count', lines: 0 } } as const
+  const none = { maxQuarantined: { kind: 'count', lines: 0 } } as const
   await expect(bench.run(['in'], none)).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
   const { events } = await bench.run(['in'], ANY)
   expect(events[0]).toMatchObject({ kind: 'started', resumed: true, finished: 1 })

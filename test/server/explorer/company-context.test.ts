@@ -12,15 +12,7 @@ import type { AskExplorer } from '../../../src/server/explorer/explorer.ts'
 import { sharedLake } from '../../support/lakes.ts'
 import { needs } from '../../support/needs.ts'
 import { openPython, openpyxlMissing } from '../../support/readers.ts'
-import {
-  ALPHA,
-  EVERYTHING,
-  loadExplorerLake,
-  openBrowsing,
-  openExplorer,
-  SECRETS,
-  swedish,
-} from './explorer-lake.ts'
+import { ALPHA, EVERYTHING, loadExplorerLake, openExplorer, SECRETS, swedish } from './explorer-lake.ts'
 
 /** The largest whole number of a JSON number is far below. */
 const LARGE = '9007199254740993'
@@ -35,7 +27,7 @@ beforeAll(async () => {
   ;[sample, awkward] = [join(folder, 'sample'), join(folder, 'awkward')]
   sample = await sharedLake('deliveries')
   await loadExplorerLake(awkward)
-  opened.push(await openBrowsing(sample), openExplorer(awkward))
+  opened.push(openExplorer(sample), openExplorer(awkward))
 })
 afterAll(async () => {
   for (const { close } of opened) await close()
@@ -65,10 +57,12 @@ WHERE line_item = 'NetSales' AND value > 0 AND position = 1 AND NOT is_group AND
     const found = await rowsIn(0, 'peers', { id })
     const expected = await query({
       lake: sample,
-      sql: `SELECT rank, internal_id, company_name, country_code, division, net_sales_eur FROM peers(${id}, 10)`,
+      sql: `SELECT rank, internal_id, company_name, country_code, division, net_sales_eur, months FROM peers(${id}, 10)`,
     })
     const others = found.filter(({ rank }) => rank !== 0).toSorted((a, b) => Number(a.rank) - Number(b.rank))
-    expect(others.map(({ fiscal_year: _, growth: __, ebit_margin: ___, ...row }) => row)).toEqual(expected)
+    expect(
+      others.map(({ fiscal_year: _, growth: __, growth_reason: ___, ebit_margin: ____, ...row }) => row),
+    ).toEqual(expected)
     expect(found.filter(({ rank }) => rank === 0).map((row) => row.internal_id)).toEqual([id])
   }
 })

@@ -3,12 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import {
-  createService,
-  type Service,
-  type ServiceOptions,
-  type Timing,
-} from '../../../src/source/service/service.ts'
+import type { ServiceOptions } from '../../../src/options/interfaces.ts'
+import { createService, type Service, type Timing } from '../../../src/source/service/service.ts'
 
 export interface Seen {
   readonly method: string

@@ -2,8 +2,8 @@
 
 import { BODY_MESSAGES, sentence } from '../../../contract/messages.ts'
 import type { RequestField } from '../../../contract/requests.ts'
+import { SERVER_LIMITS } from '../../../core/server-limits.ts'
 import { type ExactObject, isJsonObject } from '../../../support/exact-json.ts'
-import { SERVER_LIMITS } from '../../access/server-limits.ts'
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isInteger = (value: unknown): value is number => Number.isInteger(value)

@@ -29,6 +29,7 @@ import {
   isRemovedBase,
   refuseForgotten,
 } from './commit-attempts.ts'
+import { confirmedGone } from './confirmed-gone.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
 import { movedVersions } from './mistaken-instants.ts'
@@ -136,6 +137,7 @@ const writeNext = async (
   const listed = await versions({
     ...{ before: newest, partitions, files, writer },
     ...(again && { moved: await movedVersions(lake, newest, kept) }),
+    confirmed: await confirmedGone(lake, newest, partitions),
     onOlder: (version, records) => older.set(version, records),
   })
   const known = partitions.map((one) => ({ ...one, ...older.get(one.version) }))

@@ -13,6 +13,7 @@ import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { MAX_GONE } from '../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
+import { isWholeListing } from './confirmed-gone.ts'
 import {
   type FoundGone,
   findGone,
@@ -29,14 +30,7 @@ const idRows = (ids: readonly bigint[]): string =>
 
 /** When the last listing of the same search that lacked nothing was asked for. */
 const lastListed = (pulls: readonly PullEntry[], { search }: FoundGone['listing']): string | undefined =>
-  pulls.findLast(
-    (pull) =>
-      pull.content === LISTINGS.content &&
-      JSON.stringify(pull.search) === search &&
-      pull.from === undefined &&
-      pull.to === undefined &&
-      pull.received === pull.announced,
-  )?.asOf
+  pulls.findLast((pull) => isWholeListing(pull) && JSON.stringify(pull.search) === search)?.asOf
 
 const timeOf = (instant: string | undefined): string => (instant === undefined ? 'NULL' : literal(instant))
 

@@ -41,6 +41,8 @@ interface ListRequest extends Added {
   readonly writer: PartWriter
   /** Versions before that turn out to be as of another instant. @default none */
   readonly moved?: readonly MovedVersion[] | undefined
+  /** Marks of gone companies that a later listing confirmed, as `confirmedGone` gives them. @default none */
+  readonly confirmed?: string | undefined
   /** Called with the versions that came of which the lake had newer data. */
   readonly onOlder?: ((version: number, older: OlderRecords) => void) | undefined
 }
@@ -199,6 +201,14 @@ FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_na
       : `SELECT * REPLACE (${movedAsOf(moved)} AS as_of) FROM (${this.#lastOf(rows)})`
   }
 
+  /** Rows of a list of last versions, those of confirmed marks as of the listing that confirmed them. */
+  #withConfirmed(rows: string, confirmed: string | undefined): string {
+    return confirmed === undefined
+      ? rows
+      : `SELECT r.* REPLACE (greatest(r.as_of, c.as_of) AS as_of)
+FROM (${rows}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal_id = r.internal_id AND c.version = r.version`
+  }
+
   #movedOf({ moved = [] }: Pick<ListRequest, 'moved'>): readonly MovedVersion[] {
     return moved.filter(({ content }) => content === this.#table.content)
   }
@@ -310,7 +320,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
   /** @param before the lists of all tables */
   async extend(
     before: readonly VersionFile[],
-    added: Added & Pick<ListRequest, 'onOlder' | 'moved'>,
+    added: Added & Pick<ListRequest, 'onOlder' | 'moved' | 'confirmed'>,
   ): Promise<readonly VersionFile[]> {
     const { lake } = this.#context
     const [last, superseded] = (['last', 'superseded'] as const).map((kind) =>
@@ -332,7 +342,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
   async #extendBoth(
     { last, superseded, records, listings }: ToExtend,
     placeOf: PlaceOf,
-    added: Pick<ListRequest, 'onOlder' | 'moved' | 'partitions'>,
+    added: Pick<ListRequest, 'onOlder' | 'moved' | 'confirmed' | 'partitions'>,
   ): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
     const keysIn = (files: readonly KeyFile[], isListing = false): Promise<string> | string =>
@@ -349,7 +359,12 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       ...(listings.length > 0 ? [await keysIn(listings, true)] : []),
     ].join('\nUNION ALL ')
     const based = base.length > 0 ? await keysIn(base) : undefined
-    const known = based ?? (last.length > 0 ? this.#lastWith(this.#movedOf(added), last, placeOf) : undefined)
+    const confirmed = this.#table.content === LISTINGS.content ? added.confirmed : undefined
+    const held =
+      last.length > 0
+        ? this.#withConfirmed(this.#lastWith(this.#movedOf(added), last, placeOf), confirmed)
+        : undefined
+    const known = based ?? held
     const rows = rowsOf([...others, ...listings])
     const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
     if (count > 0) await this.#countOlder(added, known)
@@ -357,6 +372,10 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     // Where some are as of another instant than they said, the whole list is written anew.
     const isAnew = known !== undefined && this.#movedOf(added).length > 0
     if (isAnew) all.push(known)
+    else if (confirmed !== undefined && known !== undefined && rows > 0)
+      all.push(
+        `SELECT k.* FROM (${known}) AS k SEMI JOIN (${came}) AS o USING (${this.#keys}) WHERE k.is_listing`,
+      )
     const newest = {
       sql: all.join('\nUNION ALL '),
       rows: rowsOf([...records, ...listings, ...(isAnew ? last : [])]),

@@ -1,6 +1,8 @@
 /**
  * The same deliveries in many orders: what is current, what each company had been before and what a database shows depend on when
- * the service said them, never on when they were loaded. A case is an order, with compactions and deliveries in between.
+ * the service said them, never on when they were loaded. They come as files, records of a program, pulls in which companies are
+ * missing, and runs that two workers share; some loads are killed first. A case is an order, with compactions and deliveries in
+ * between.
  */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,15 +11,20 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
+import { pull } from '../../src/jobs/pull/pull.ts'
 import { query } from '../../src/jobs/query/query.ts'
+import { commitRun, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
+import { createService } from '../../src/source/service/service.ts'
 import { deliver } from '../../src/targets/deliver.ts'
+import { type FakeCompany, openFakeService } from '../service/fake-service.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
+import { Step, UsualTimes } from './disturbed-steps.ts'
 
 const WHOLE_CASES = 60
 const COMPANIES = 9
-const DELIVERIES = 7
+const DELIVERIES = 8
 /** Small files that come in one call, and share a partition. */
 const SMALL_FILES = 9
 const COMPACTED = 0.2
@@ -29,8 +36,10 @@ interface Said {
   readonly sales: ReadonlyMap<number, number>
 }
 
+const KINDS = ['file', 'file', 'file', 'killed', 'program', 'pull', 'pull', 'shared'] as const
+
 interface Delivery {
-  readonly kind: 'file' | 'program' | 'folder'
+  readonly kind: (typeof KINDS)[number] | 'folder'
   readonly said: readonly Said[]
 }
 
@@ -39,10 +48,10 @@ const instantOf = (day: number): string => new Date(Date.UTC(2025, 0, day)).toIS
 const recordOf = (id: number, { day, sales }: Said, isStamped: boolean): object => ({
   BasicDetails: { InternalId: id, CompanyName: `of ${day}`, CountryCode: 'SE' },
   MetaData: {
-    ...{ CurrentCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+    ...{ CurrentCurrencyCode: 'USD', FinancialFigureScale: 'None' },
     ...(isStamped && { OwnersUpdatedAt: instantOf(day) }),
   },
-  Financials: { ProfitAndLoss: { NetSales: { 2024: sales.get(id) } } },
+  Financials: { ProfitAndLoss: { NetSales: { 2023: sales.get(id) } } },
 })
 
 const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
@@ -51,23 +60,28 @@ const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
     .sort(([a], [b]) => a - b)
     .map(([, item]) => item)
 
+const IDS = Array.from({ length: COMPANIES }, (_, at) => at + 1)
+
+/** What the lake begins with: a listing says of known companies that they are gone. */
+const FIRST: Delivery = { kind: 'file', said: [{ day: 1, sales: new Map(IDS.map((id) => [id, 1])) }] }
+
 /** Deliveries of days that are all unlike, so that no order of loads decides. */
 const storyOf = (random: () => number): readonly Delivery[] => {
   const days = shuffled(
-    Array.from({ length: DELIVERIES + SMALL_FILES }, (_, at) => at + 1),
+    Array.from({ length: DELIVERIES + SMALL_FILES }, (_, at) => at + 2),
     random,
   )
   const said = (): Said => ({
     day: days.pop() ?? 0,
-    sales: new Map(
-      Array.from({ length: COMPANIES }, (_, id) => [id + 1, Math.floor(random() * 3)] as const).filter(
-        () => random() < 0.4,
-      ),
-    ),
+    sales: new Map(IDS.map((id) => [id, Math.floor(random() * 3)] as const).filter(() => random() < 0.4)),
   })
-  const kinds = Array.from({ length: DELIVERIES - 1 }, () => (random() < 0.7 ? 'file' : 'program'))
+  const kinds = Array.from(
+    { length: DELIVERIES - 1 },
+    () => KINDS[Math.floor(random() * KINDS.length)] ?? 'file',
+  )
   return [
-    ...kinds.map((kind): Delivery => ({ kind: kind === 'file' ? 'file' : 'program', said: [said()] })),
+    FIRST,
+    ...kinds.map((kind): Delivery => ({ kind, said: [said()] })),
     { kind: 'folder' as const, said: Array.from({ length: SMALL_FILES }, said) },
   ].filter((one) => one.said.some(({ sales }) => sales.size > 0))
 }
@@ -81,12 +95,21 @@ const versionsOf = (story: readonly Delivery[]): Versions =>
     .flatMap(({ day, sales }) => [...sales].map(([id, value]) => [id, day, value] as const))
     .sort(([a, x], [b, y]) => a - b || x - y)
 
+/** The last day on which a pull did not find a company; 0 where each has it. */
+const goneOn = (story: readonly Delivery[], id: number): number =>
+  Math.max(
+    0,
+    ...story
+      .filter(({ kind }) => kind === 'pull')
+      .flatMap(({ said }) => said.filter(({ sales }) => !sales.has(id)).map(({ day }) => day)),
+  )
+
 const expectedOf = (story: readonly Delivery[]) => {
   const versions = versionsOf(story)
   const pairs = versions.slice(1).map((one, at) => [versions[at] ?? one, one] as const)
   return {
     current: versions
-      .filter(([id], at) => versions[at + 1]?.[0] !== id)
+      .filter(([id, day], at) => versions[at + 1]?.[0] !== id && day > goneOn(story, id))
       .map(([id, day, sales]) => [id, `of ${day}`, sales]),
     history: versions.map(([id, day]) => [id, `of ${day}`]),
     restated: pairs.flatMap(([[a, , before], [b, , after]]) =>
@@ -120,7 +143,72 @@ const inDatabase = async (file: string): Promise<unknown[][]> => {
   }
 }
 
-const load = async (folder: string, lake: string, at: number, { kind, said }: Delivery): Promise<void> => {
+/** The service of a lake, with a clock that is set. */
+const openService = async () => {
+  let now = instantOf(1)
+  const fake = await openFakeService({ companies: [], now: () => now })
+  const { url, token, clock } = fake
+  const service = createService({
+    ...{ url, token },
+    now: clock,
+    maxRequestsPerSecond: 5000,
+    trustClock: true,
+  })
+  return {
+    service,
+    close: async (): Promise<void> => {
+      await service.close()
+      await fake.close()
+    },
+    says: (day: number, companies: readonly FakeCompany[]): void => {
+      now = instantOf(day)
+      fake.hold(companies)
+    },
+  }
+}
+
+const pullOf = async ({ lake, service }: Play, { day, sales }: Said): Promise<void> => {
+  const companies = [...sales].map(([id, value]) => ({
+    ...{ id, value, name: `of ${day}`, country: 'SE', lineItem: 'NetSales' },
+    dates: { ContentUpdatedAt: instantOf(day).slice(0, 10) },
+  }))
+  service.says(day, companies)
+  await pull({
+    from: service.service,
+    lake,
+    search: { CountryCode: ['SE'] },
+    content: 'companies',
+    maxGone: '100%',
+  })
+}
+
+/** As two machines load it. */
+const share = async (from: string, lake: string): Promise<void> => {
+  const { run } = await planRun({ load: 'convert', from, lake })
+  if (run === null) return
+  const work = (index: number) => workRun({ run, lake, shard: { index, of: 2 } })
+  await Promise.all([work(0), work(1)])
+  await commitRun({ run, lake })
+}
+
+/** Kills a load at some moment; the next one resumes it. */
+const kill = async (from: string, { lake, random, usual }: Play): Promise<void> => {
+  const step = new Step('convert', ['convert', from, '--lake', lake, '--json'], lake, {})
+  const began = performance.now()
+  await step.signalAfter('SIGKILL', random() * 1.2 * usual.of('convert'))
+  if ((await step.ended).end === 0) usual.learn('convert', performance.now() - began)
+}
+
+interface Play {
+  readonly folder: string
+  readonly lake: string
+  readonly random: () => number
+  readonly usual: UsualTimes
+  readonly service: Awaited<ReturnType<typeof openService>>
+}
+
+const load = async (one: Play, at: number, { kind, said }: Delivery): Promise<void> => {
+  const { folder, lake } = one
   const lines = (one: Said, isStamped: boolean) =>
     [...one.sales.keys()].map((id) => recordOf(id, one, isStamped))
   const [first] = said
@@ -132,6 +220,7 @@ const load = async (folder: string, lake: string, at: number, { kind, said }: De
     })
     return
   }
+  if (kind === 'pull' && first) return pullOf(one, first)
   const own = join(folder, String(at))
   await mkdir(own, { recursive: true })
   for (const [number, one] of said.entries())
@@ -142,26 +231,35 @@ const load = async (folder: string, lake: string, at: number, { kind, said }: De
           .map((line) => `${JSON.stringify(line)}\n`)
           .join(''),
       )
+  if (kind === 'shared') return share(own, lake)
+  if (kind === 'killed') await kill(own, one)
   await convert({ from: own, lake })
 }
 
 /** Plays one order. @returns what was wrong */
-const play = async (story: readonly Delivery[], random: () => number): Promise<readonly string[]> => {
+const play = async (
+  story: readonly Delivery[],
+  random: () => number,
+  usual: UsualTimes,
+): Promise<readonly string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-orders-'))
   const [lake, database] = [join(folder, 'lake'), join(folder, 'out.duckdb')]
   const wrong: string[] = []
   const { current, history, restated } = expectedOf(story)
-  const order = shuffled([...story.entries()], random)
+  const [begin, ...later] = [...story.entries()]
+  const order = [...(begin ? [begin] : []), ...shuffled(later, random)]
+  const service = await openService()
+  const one = { folder, lake, random, usual, service }
   let isCompacted = false
   const compare = (what: string, found: unknown, expected: unknown): void => {
     if (!isDeepStrictEqual(found, expected))
       wrong.push(
-        `${what}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}; order ${order.map(([at]) => at)}`,
+        `${what}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}; order ${order.map(([, { kind, said }]) => `${kind} of ${said.map(({ day }) => day)}`)}`,
       )
   }
   try {
     for (const [at, delivery] of order) {
-      await load(folder, lake, at, delivery)
+      await load(one, at, delivery)
       if (random() < COMPACTED) isCompacted = (await compact({ lake })).kind === 'compacted' || isCompacted
       if (random() < DELIVERED) await deliver({ lake, sinks: [database] })
     }
@@ -184,20 +282,23 @@ const play = async (story: readonly Delivery[], random: () => number): Promise<r
     )
     return wrong
   } finally {
+    await service.close()
     await rm(folder, { recursive: true })
   }
 }
 
 const runCases = async ({ cases, random, log }: CampaignOptions) => {
   const wrong: string[] = []
-  let versions = 0
+  const usual = new UsualTimes()
+  const figures: Record<string, number> = { versions: 0 }
   for (let at = 0; at < cases; at += 1) {
     const story = storyOf(random)
-    versions += versionsOf(story).length
-    wrong.push(...(await play(story, random)))
+    figures.versions = (figures.versions ?? 0) + versionsOf(story).length
+    for (const { kind } of story) figures[kind] = (figures[kind] ?? 0) + 1
+    wrong.push(...(await play(story, random, usual)))
     log(`${at + 1} of ${cases}: ${wrong.length} wrong`)
   }
-  return { cases, wrong, figures: { versions } }
+  return { cases, wrong, figures }
 }
 
 export const campaign: Campaign = {

@@ -20,6 +20,8 @@ export interface FakeCompany {
   readonly dates?: Readonly<Record<string, string>>
   /** A line item with a figure. */
   readonly lineItem?: string
+  /** That figure. @default its id */
+  readonly value?: number
 }
 
 export interface FakeRequest {
@@ -129,7 +131,7 @@ const recordOf = (company: FakeCompany, content: Content, minified: boolean): ob
         BasicDetails: { ...fields, LegalForm },
         MetaData: { CurrentCurrencyCode: 'USD', FinancialFigureScale: 'None', ...metaOf(company.dates) },
         ...(company.lineItem && {
-          Financials: { ProfitAndLoss: { [company.lineItem]: { 2023: company.id } } },
+          Financials: { ProfitAndLoss: { [company.lineItem]: { 2023: company.value ?? company.id } } },
         }),
       }
 }

@@ -30,7 +30,7 @@ test('origin names the service, the path, the lake or the process that lines cam
     kindOf({ kind }).origin({ name: 'in/a.br', window, batch }, 'companies'),
   )
   expect(origins.map(({ at }) => at)).toEqual([
-    ...['path', 'process', 'lake', 'service', 'service', 'lake', 'process'],
+    ...['path', 'process', 'lake', 'service', 'service', 'lake', 'lake', 'process'],
   ])
 })
 

@@ -115,3 +115,21 @@ test('a live answer that is older than the lake says by how much the clocks diff
   ])
   expect(await shown(one)).toEqual([[1, 'of a clock ahead']])
 })
+
+test('a company stays gone for a file that is older than the last listing without it', async () => {
+  const one = await bench([company(1, 'one'), company(2, 'two')])
+  await one.pull()
+  one.at('2026-06-16T06:00:00Z', company(1, 'one'))
+  await one.pull()
+  one.at('2026-06-18T06:00:00Z', company(1, 'one, later'))
+  expect((await one.pull()).gone).toBeUndefined()
+  expect((await one.file(2, 'between the listings', '2026-06-17T06:00:00Z')).older).toMatchObject([
+    { older: 1 },
+  ])
+  expect(await shown(one)).toEqual([[1, 'one, later']])
+  await one.file(2, 'behind them', '2026-06-18T07:00:00Z')
+  expect(await shown(one)).toEqual([
+    [1, 'one, later'],
+    [2, 'behind them'],
+  ])
+})

@@ -100,6 +100,34 @@ test('of a company in two files the one that was made later counts, however they
   expect(await queryLake(lake, 'SELECT linkedin.name FROM companies')).toEqual([['new']])
 })
 
+test.each(['b-new', 'b-old', 'both'])(
+  'where the listing has no date of %s, the stamps of the file say as of when it is',
+  async (undated) => {
+    const lake = join(await temporaryFolder(), 'lake')
+    const made = (id: string, day: number): Offered => {
+      const CreatedAt = undated === 'both' || undated === id ? undefined : `2026-01-0${day}T05:00:00Z`
+      const MetaData = { ContentUpdatedAt: `2026-01-0${day}T00:00:00Z` }
+      return offer(id, [companyLine(1, { LinkedIn: { Name: id }, MetaData })], { listed: { CreatedAt } })
+    }
+    const service = await serving(made('b-new', 9), made('b-old', 8))
+    await pull(service, lake)
+    const [newer, older] = ['b-new', 'b-old'].map((id, at) =>
+      undated === 'both' || undated === id
+        ? `2026-01-0${9 - at} 00:00:00+00`
+        : `2026-01-0${9 - at} 05:00:00+00`,
+    )
+    expect(
+      await queryLake(
+        lake,
+        'SELECT linkedin.name, as_of::VARCHAR, is_current FROM companies_history ORDER BY as_of',
+      ),
+    ).toEqual([
+      ['b-old', older, false],
+      ['b-new', newer, true],
+    ])
+  },
+)
+
 const LINES = companyLines(200)
 const WHOLE = offer('b-1', LINES)
 

@@ -321,3 +321,18 @@ test('loadTogether says that the lake holds all only where it does, and names en
     ],
   })
 })
+
+test('a night says of each part how many records the lake has newer data of', async () => {
+  const one = await openPullBench({ companies: companies(3) })
+  await together(one)
+  const file = async (name: string, day: number, ids: readonly number[]): Promise<LoadPart> => {
+    const path = join(dirname(one.lake), `${name}.jsonl`)
+    await writeFile(path, ids.map((id) => `${companyLine(id, {}, day)}\n`).join(''))
+    return { name, needed: false, job: { kind: 'convert', inputs: [path], cwd: dirname(path) } }
+  }
+  const parts = [await file('late', 2, [1, 2, 8]), await file('of others', 3, [9])]
+  expect((await loaded(one, parts)).map(loadPartOf)).toMatchObject([
+    { name: 'late', state: 'done', records: 3, older: 2 },
+    { name: 'of others', state: 'done', records: 1 },
+  ])
+})

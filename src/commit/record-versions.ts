@@ -227,8 +227,11 @@ FROM (${rows}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal
         },
       )
       if (count === 0) return []
+      const [counted] = await session.rows(
+        `SELECT count(*) AS n FROM ${readParquet(literal(local))} WHERE NOT is_listing`,
+      )
       const ref = await this.#writer.place(await readFile(local))
-      return [{ kind, table: this.#table.name, ...ref, rows: count }]
+      return [{ kind, table: this.#table.name, ...ref, rows: count, records: Number(counted?.n) }]
     } catch (error) {
       throw writeError(`Cannot list the versions of table "${this.#table.name}"`, error)
     } finally {

@@ -173,6 +173,8 @@ export interface VersionFile {
   /** Its name among the parts of snapshots. */
   readonly name: string
   readonly rows: number
+  /** Rows that are versions of records and no listings: each version that is superseded stands in one file. */
+  readonly records: number
   readonly bytes: number
   readonly sha256: string
 }

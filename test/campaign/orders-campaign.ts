@@ -13,6 +13,7 @@ import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { pull } from '../../src/jobs/pull/pull.ts'
 import { query } from '../../src/jobs/query/query.ts'
+import { readStatus } from '../../src/jobs/status/lake-status.ts'
 import { commitRun, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
@@ -265,6 +266,7 @@ const play = async (
     }
     await deliver({ lake, sinks: [database] })
     compare('current', await rows(lake, CURRENT), current)
+    compare('status', (await readStatus(lake)).current, { companies: current.length })
     compare('database', await inDatabase(database), current)
     if (isCompacted) return wrong
     compare(

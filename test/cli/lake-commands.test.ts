@@ -79,7 +79,7 @@ describe('status', () => {
     const { code, stdout } = await runCommand(['status', '--lake', lake])
     expect(code).toBe(0)
     expect(stdout).toContain(', snapshot 2 of ')
-    expect(stdout).toMatch(/\ncompanies +2 +1 +253 kB +600 +600 +0 /)
+    expect(stdout).toMatch(/\ncompanies +300 +2 +1 +253 kB +600 +600 +0 /)
   })
 
   test('with --json is one object; --snapshot goes back, --partitions adds a list', async () => {

@@ -19,9 +19,6 @@ const requestedText = (requested: DateRange['requested']): string =>
 const observedText = (observed: DateRange['observed']): string =>
   observed === null ? '–' : `${observed.least.slice(0, 10)} to ${observed.greatest.slice(0, 10)}`
 
-const currentText = (rows: number | null | undefined): string =>
-  typeof rows === 'number' ? formatCount(rows) : '–'
-
 const contentTable = ({ contents }: SnapshotSummary, current: LakeStatus['current']): string[] => {
   const hasFiltered = contents.some(({ filtered = 0 }) => filtered > 0)
   return textTable(
@@ -34,7 +31,7 @@ const contentTable = ({ contents }: SnapshotSummary, current: LakeStatus['curren
     ],
     contents.map((one) => [
       one.content,
-      currentText(current[one.content]),
+      formatCount(current[one.content] ?? 0),
       formatCount(one.partitions),
       formatCount(one.sources),
       formatBytes(one.sourceBytes),

@@ -1,14 +1,14 @@
 /**
- * How many rows of each table are current. The manifest counts rows of all versions; where records came more than once, the
- * current ones are counted: of companies and relations by lists of versions alone, of the other tables in their files.
+ * How many rows of each table are current. Of companies and relations the manifest says it; of the other tables it counts rows
+ * of all versions, so where records came more than once their files are read.
  */
 
 import { isBucket } from '../../core/lake-address.ts'
 import { queryMemory } from '../../core/memory-shares.ts'
 import { openLakeQuery } from '../../lake/query/lake-query.ts'
-import { mainTables, TABLES, type Table } from '../../lake/tables/tables.ts'
-import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { TABLES, type Table } from '../../lake/tables/tables.ts'
+import { currentRecords } from '../../manifest/form/totals.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRows } from './read-rows.ts'
 
 export interface CurrentRows {
@@ -19,32 +19,26 @@ export interface CurrentRows {
   readonly versions: number
 }
 
-/** @param tables those to count @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, QUERY_FAILED */
-export const countCurrent = async (
-  lake: string,
-  root: SnapshotRoot,
-  tables: readonly Table[] = TABLES,
-): Promise<readonly CurrentRows[]> => {
-  const versionsOf = (name: string): number =>
-    root.totals.tables.find(({ table }) => table === name)?.rows ?? 0
+/** @throws {ToolkitError} QUERY_FAILED, and those of the lake's files */
+export const countCurrent = async (lake: string, root: SnapshotRoot): Promise<readonly CurrentRows[]> => {
+  const records: Readonly<Record<string, number | undefined>> = currentRecords(root)
   const hasOld = ({ content, name }: Table): boolean =>
     root.versions.some(({ kind, table }) => kind === 'superseded' && table === (content ?? name))
-  const inFiles = !isBucket(lake)
-  const isCounted = (name: string): boolean => inFiles || mainTables().some((main) => main.name === name)
-  const query = tables.some(hasOld)
-    ? await openLakeQuery({
-        ...{ lake, inPlace: true, memoryBytes: queryMemory(undefined) },
-        snapshot: (table) => readTableListed(lake, root, table),
-      })
-    : undefined
+  const query =
+    TABLES.some(hasOld) && !isBucket(lake)
+      ? await openLakeQuery({
+          ...{ lake, inPlace: true, memoryBytes: queryMemory(undefined) },
+          snapshot: (table) => readTableListed(lake, root, table),
+        })
+      : undefined
   try {
     const counted: CurrentRows[] = []
-    for (const table of tables) {
+    for (const table of TABLES) {
       const { name } = table
-      const versions = versionsOf(name)
-      let rows: number | null = versions
-      if (query !== undefined && hasOld(table) && versions > 0)
-        rows = isCounted(name)
+      const versions = root.totals.tables.find((one) => one.table === name)?.rows ?? 0
+      let rows: number | null = records[name] ?? versions
+      if (records[name] === undefined && hasOld(table) && versions > 0)
+        rows = query
           ? Number((await readRows(await query.run(`SELECT count(*) AS n FROM ${name}`)))[0]?.n)
           : null
       counted.push({ table: name, rows, versions })

@@ -1,20 +1,17 @@
 /** The report of `status` about a lake: its newest snapshot in numbers and the runs that are not finished. */
 
-import { ToolkitError } from '../../core/errors.ts'
 import type { CommittedPartition, DateRange, Drift, LineCounts, SnapshotHead } from '../../core/partition.ts'
 import { recordedFacts, type SourceFacts } from '../../core/source-kinds.ts'
-import { mainTables } from '../../lake/tables/tables.ts'
 import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
 import type { Taken } from '../../manifest/form/projections.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
-import { filteredOf } from '../../manifest/form/totals.ts'
+import { currentRecords, filteredOf } from '../../manifest/form/totals.ts'
 import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
 import type { PartFilter } from '../../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { type SnapshotSummary, summariseRoot } from '../../manifest/snapshots/summarise-snapshot.ts'
-import { countCurrent } from '../common/current-rows.ts'
 import { mergeDrift } from '../common/run-report.ts'
 
 interface SourceStatus extends LineCounts {
@@ -49,8 +46,8 @@ export interface LakeStatus {
   readonly id: string | null
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null
-  /** Records that are current, by content; `null` where they cannot be counted. */
-  readonly current: Readonly<Record<string, number | null>>
+  /** Records that are current, by content. */
+  readonly current: Readonly<Record<string, number>>
   readonly made: Pick<SnapshotHead, 'pipeline' | 'tool'> | null
   /**
    * The declarations of what the lake takes of the records, with their first snapshots; empty if it always took
@@ -111,17 +108,6 @@ const partitionsOf = async (lake: string, root: SnapshotRoot): Promise<readonly 
   ...(await listOf(lake, root, 'partitions')).map(partitionStatus),
 ]
 
-/** A lake that is damaged has a status, too. */
-const currentOf = async (lake: string, root: SnapshotRoot): Promise<LakeStatus['current']> => {
-  const counted = await countCurrent(lake, root, mainTables()).catch((error: unknown) => {
-    if (error instanceof ToolkitError) return []
-    throw error
-  })
-  return Object.fromEntries(
-    mainTables().map(({ name }) => [name, counted.find(({ table }) => table === name)?.rows ?? null]),
-  )
-}
-
 interface StatusRequest {
   /** @default the newest */
   readonly snapshot?: number | undefined
@@ -139,7 +125,7 @@ export const readStatus = async (
     lake,
     id: await readLakeId(lake),
     summary: root && (await summariseRoot(lake, root)),
-    current: root ? await currentOf(lake, root) : {},
+    current: root ? currentRecords(root) : {},
     made: root && { pipeline: root.pipeline, tool: root.tool },
     taken: root?.taken ?? [],
     drift: root ? await driftOf(lake, root) : [],

@@ -121,6 +121,7 @@ export const VERSION_FILE = shapeOf<VersionFile>({
   table: anyText,
   name: PART_NAME,
   rows: count,
+  records: count,
   bytes: count,
   sha256,
 })

@@ -4,7 +4,14 @@
  */
 
 import type { Content } from '../../contract/objects.ts'
-import type { DateRange, FileEntry, LineCounts, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import type {
+  DateRange,
+  FileEntry,
+  LineCounts,
+  PartitionEntry,
+  Snapshot,
+  VersionFile,
+} from '../../core/partition.ts'
 import { observedIn, requestedIn } from './part-summary.ts'
 import { loadedPartitions, sourceSizes } from './sources.ts'
 
@@ -128,3 +135,19 @@ export const listedFiles = ({
   ...[...merged, ...partitions].flatMap((one) => one.files),
   ...files,
 ]
+
+/** Records that are current, by content: all versions but the superseded ones. A company that is gone is superseded. */
+export const currentRecords = ({
+  totals: { contents, tables },
+  versions,
+}: {
+  readonly totals: Totals
+  readonly versions: readonly VersionFile[]
+}): Readonly<Partial<Record<Content, number>>> =>
+  Object.fromEntries(
+    contents.map(({ content }) => {
+      const old = versions.filter(({ kind, table }) => kind === 'superseded' && table === content)
+      const rows = tables.find(({ table }) => table === content)?.rows ?? 0
+      return [content, rows - sumOf(old, ({ records }) => records)]
+    }),
+  )

@@ -224,7 +224,7 @@ test('publish gives a table the columns that its schema lacks, and leaves those 
     [5, 'consolidation'],
     [6, 'fiscal_year'],
     [7, 'employees'],
-    [11, 'is_preferred'],
+    [12, 'is_preferred'],
     [1, 'load'],
     [2, 'version'],
     [8, 'snapshot'],

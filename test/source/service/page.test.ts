@@ -43,6 +43,7 @@ test('page posts the request of the contract with the token and gives header and
     pagination: { ...FACTS, Cursor: 'next' },
     value: { Companies: [1] },
     asOf: '1994-11-06T08:49:37.000Z',
+    dataAsOf: '1994-11-06T08:49:37.000Z',
   })
   const [seen] = server.seen
   expect(seen).toMatchObject({ method: 'POST', url: '/v2/companies' })

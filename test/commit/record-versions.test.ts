@@ -160,6 +160,6 @@ test.each([
         expect(await contentsOf(lake, anew, 'superseded')).toEqual(expectedOf(loads).superseded)
       },
     ),
-    { numRuns: 6 * ROUNDS },
+    { numRuns: 3 * ROUNDS },
   )
 })

@@ -2,7 +2,6 @@
 
 import { expect, test } from 'vitest'
 import { syncSearch } from '../../../src/jobs/sync/sync.ts'
-import { cli } from '../../cli/run-cli.ts'
 import { verify } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench } from '../../service/pull-bench.ts'
@@ -71,43 +70,4 @@ test('pull and syncSearch bring along dates what has no status, and say what is 
   const asked = { search: { CountryCode: ['SE'] }, closeGap: false }
   const apart = await syncSearch(one.fake.url, asked, { ...call, lake: `${one.lake}-2` })
   expect(apart.entry).toMatchObject({ received: 11_600, gapLeft: 400 })
-})
-
-test('pull that is killed while it closes a gap goes on there, lists nothing again, and brings each company once', async () => {
-  let kill: (() => void) | undefined
-  let asked = 0
-  const one = await openPullBench({
-    companies: companies(3000, 17),
-    cap: 200,
-    before: ({ search }) => {
-      if (search.InternalId === undefined) return undefined
-      asked += 1
-      if (asked !== 2 || kill === undefined) return undefined
-      kill()
-      kill = undefined
-      return new Promise(() => undefined)
-    },
-  })
-  const env = { FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token }
-  const search = ['--search', '{"CountryCode":["SE"]}', '--cap', '200', '--page-size', '50']
-  const args = ['pull', 'companies', '--lake', one.lake, ...search, '--trust-clock']
-  const killed = await cli([...args, '--json', '--max-requests-per-second', '2000'], {
-    env,
-    onStart: (child) => {
-      kill = () => child.kill('SIGKILL')
-    },
-  })
-  expect(killed.code).toBe(null)
-  const listed = one.fake.pages.filter(({ minified }) => minified).length
-  expect(listed).toBe(6)
-  const { code, stdout, stderr } = await cli([...args, '--json', '--max-requests-per-second', '2000'], {
-    env,
-  })
-  expect([code, stderr]).toEqual([0, expect.not.stringContaining('no window, and not found')])
-  expect(JSON.parse(stdout)).toMatchObject({ records: 3000, pull: { received: 3000, gap: 0, gapLeft: 0 } })
-  expect(one.fake.pages.filter(({ minified }) => minified)).toHaveLength(listed)
-  // Two pages in each try, if the first of them was still on its way to the disk.
-  expect(asked).toBeLessThanOrEqual(4)
-  expect(await countOf(one, 'companies_history')).toBe(3000)
-  expect(await one.runs()).toEqual([])
 })

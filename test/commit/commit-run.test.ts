@@ -66,7 +66,7 @@ test('commitPartitions keeps the partitions of earlier commits before its own', 
 
 test('commitPartitions lands every one of many runs at once in one process', async () => {
   const lake = await temporaryFolder()
-  const sources = Array.from({ length: 20 }, (_, n) => `s${n}`)
+  const sources = Array.from({ length: 8 }, (_, n) => `s${n}`)
   await Promise.all(sources.map((source) => loadSources(lake, [source])))
   expect((await sourcesOf(lake)).sort()).toEqual(sources.map((source) => `${source}.jsonl`).sort())
   expect(await listSnapshots(lake)).toEqual(sources.map((_, n) => n + 1))

@@ -1,7 +1,6 @@
 /** Pulls and syncs whose windows leave companies out. */
 
 import { expect, test } from 'vitest'
-import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { verify } from '../../run/batch-bench.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench } from '../../service/pull-bench.ts'
@@ -46,28 +45,4 @@ test('pull without closing leaves the gap as it is, and says how much', async ()
   expect(plan).not.toHaveProperty('closing')
   expect(entry).toMatchObject({ received: 1450, gapLeft: 50 })
   expect(one.fake.pages.some(({ minified }) => minified)).toBe(false)
-})
-
-test('pull and syncSearch bring along dates what has no status, and say what is left', async () => {
-  // 12,000 are more than page mode reaches from both ends; 400 have no status, 200 of those no date either.
-  const all = companies(12_000, 13)
-  const left = all.filter(({ status, dates }) => status === undefined && dates === undefined).length
-  const one = await openPullBench({ companies: all, cap: 1000 })
-  const { entry, plan } = await one.pull({ pageSize: 500 })
-  expect(plan.closing).toMatchObject({ missing: 400, expected: 400 - left })
-  expect(entry).toMatchObject({ announced: 12_000, planned: 11_600, received: 12_000 - left, gapLeft: left })
-  expect(await countOf(one, 'companies_history')).toBe(12_000 - left)
-  const call = {
-    lake: one.lake,
-    service: one.service,
-    concurrency: 2,
-    maxQuarantined: { kind: 'count', lines: 0 },
-  } as const
-  const synced = await syncSearch(one.fake.url, { search: { CountryCode: ['SE'] } }, call)
-  expect(synced.findings).toMatchObject({ listed: 12_000 - left, new: [], changed: [], vanished: [] })
-  expect(synced.entry).toMatchObject({ announced: 12_000, received: 12_000 - left, gapLeft: left })
-  // With an empty lake nothing is asked for by what it holds.
-  const asked = { search: { CountryCode: ['SE'] }, closeGap: false }
-  const apart = await syncSearch(one.fake.url, asked, { ...call, lake: `${one.lake}-2` })
-  expect(apart.entry).toMatchObject({ received: 11_600, gapLeft: 400 })
 })

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { copyLake } from '../support/lakes.ts'
 import { runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { errorCode, SAMPLE, SAMPLE_COMPANIES } from './run-cli.ts'
+import { errorCode, SAMPLE_COMPANIES } from './run-cli.ts'
 
 interface Compacted {
   readonly kind: string
@@ -14,7 +15,7 @@ test('compact rewrites a lake once, status tells of it, and the answers stay', {
   timeout: 120_000,
 }, async () => {
   const lake = join(await temporaryFolder(), 'lake')
-  await runCommandJson(['convert', SAMPLE, '--lake', lake])
+  await copyLake('sample', lake)
   await runCommandJson(['convert', SAMPLE_COMPANIES, '--again', '--lake', lake])
   const ask = ['query', 'SELECT country_code, count(*) FROM companies GROUP BY 1 ORDER BY 1', '--lake', lake]
   const before = await runCommand(ask)

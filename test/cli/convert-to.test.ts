@@ -1,10 +1,7 @@
 /** `convert --to`: into files or a database in one step, without a lake that stays. */
 
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { ConvertedTo } from '../../src/index.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
@@ -14,7 +11,7 @@ import { sharedLake } from '../support/lakes.ts'
 import { type CommandOptions, runCommand, runCommandJson } from '../support/run-command.ts'
 import { expectSameRows } from '../support/same-rows.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli, errorCode, SAMPLE } from './run-cli.ts'
+import { errorCode, SAMPLE } from './run-cli.ts'
 
 const SOURCES = [`${SAMPLE}/companies-0001.jsonl.br`, `${SAMPLE}/relations-0001.jsonl.br`]
 
@@ -142,32 +139,3 @@ test('convert --to with --skip-bad-files ends with 6, and where all are bad writ
   expect([none.code, none.stdout]).toEqual([6, expect.stringContaining('nothing is written')])
   expect((await readdir(folder)).sort()).toEqual(['bad.jsonl.gz', 'c.csv', 'mixed.jsonl'])
 })
-
-/** Waits for the lake in between, so that the command is in its midst. */
-const lakeBeside = async (out: string): Promise<void> => {
-  for (;;) {
-    const names = await readdir(out).catch(() => [])
-    if (names.some((name) => existsSync(join(out, name, 'lake', '_runs')))) return
-    await pause(2)
-  }
-}
-
-test.each(['SIGKILL', 'SIGTERM'] as const)(
-  'convert --to that is ended by %s shows nothing, and the same command does it all',
-  async (signal) => {
-    const out = join(await temporaryFolder(), 'out')
-    await mkdir(out)
-    const ended = await cli(['convert', ...SOURCES, '--to', `parquet:${out}`], {
-      onStart: (child) => {
-        void lakeBeside(out).then(() => child.kill(signal))
-        void once(child, 'exit')
-      },
-    })
-    expect(ended.code).toBe(signal === 'SIGKILL' ? null : 143)
-    const left = await readdir(out)
-    expect(left.filter((name) => !name.startsWith('.tmp-'))).toEqual([])
-    expect(left.length).toBe(signal === 'SIGKILL' ? 1 : 0)
-    expect((await convertTo(SOURCES, `parquet:${out}`)).code).toBe(0)
-    expect((await readdir(out)).sort()).toEqual(TABLES.map(({ name }) => `${name}.parquet`).sort())
-  },
-)

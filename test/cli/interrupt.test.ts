@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand, runCommandJson } from '../support/run-command.ts'
+import { runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { OWN_PARTITION_BYTES, writeBatches } from './batches.ts'
 import { cli } from './run-cli.ts'
@@ -57,17 +57,4 @@ test('Ctrl-C stops a run cleanly, and resume brings it to its end', async () => 
   const resumed = await runCommandJson(['resume', '--lake', lake])
   expect(resumed).toMatchObject({ resumed: [{ run: run?.run, snapshot: 1, partitions: FILES }], failed: [] })
   expect(await unfinished(lake)).toEqual([])
-})
-
-test('SIGKILL leaves a run that the same command takes up', async () => {
-  const { batches, lake } = await batchFolder()
-  const killed = await cli(['convert', batches, '--lake', lake], {
-    onStart: signalWhenBegun('SIGKILL', lake),
-  })
-  expect(killed.code).toBe(null)
-  const [run] = await unfinished(lake)
-  expect(run?.state).toBe('gone')
-  const again = await runCommand(['convert', batches, '--lake', lake])
-  expect(again.code).toBe(0)
-  expect(again.stderr).toContain(`Resuming run ${run?.run} (`)
 })

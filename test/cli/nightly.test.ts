@@ -7,7 +7,6 @@ import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
 import { companyLine } from '../run/batch-bench.ts'
 import { openPullBench, type PullBench } from '../service/pull-bench.ts'
 import { runCommand } from '../support/run-command.ts'
-import { cli } from './run-cli.ts'
 
 const NO_VARIABLES = { FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_TOKEN: '', FIRMLAKE_CONFIG: '' }
 /** The clock of this machine, which the command has too. */
@@ -111,36 +110,6 @@ test('a part that fails holds back no other, unless it is needed; the exit code 
   expect(checked.code).toBe(5)
   expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 1 checks failed: companies/)
   expect((await one.snapshot()).snapshot).toBe(1)
-})
-
-test('a night that was killed goes on where it was when it is started again', async () => {
-  let kill: () => void = () => undefined
-  const one = await openPullBench({
-    now: NOW,
-    companies: COMPANIES,
-    before: ({ content }) => {
-      if (content === 'relations') kill()
-      return undefined
-    },
-  })
-  const folder = await nightFolder(one, `${PULLS}${FILES}`)
-  await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
-  const killed = await cli(['nightly'], {
-    cwd: folder,
-    env: NO_VARIABLES,
-    onStart: (child) => {
-      kill = () => child.kill('SIGKILL')
-    },
-  })
-  expect(killed.code).toBeNull()
-  const [run] = await one.runs()
-  expect(run).toBeDefined()
-  kill = () => undefined
-  const again = await night(folder)
-  expect(again.states).toEqual({ swedish: 'done', owners: 'done', own: 'done' })
-  expect(again.snapshots).toEqual([1, 1, 1])
-  expect((await one.snapshot()).run).toBe(run)
-  expect(await one.runs()).toEqual([])
 })
 
 test('a night compacts once the lake has enough partitions, in a snapshot of its own', async () => {

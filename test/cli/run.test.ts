@@ -1,22 +1,17 @@
 /** `run plan`, `run work`, `run commit`, `run status`, `run cancel` as processes, with the exit codes that schedulers go by. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { inLake, runPath } from '../../src/lake/files/layout.ts'
 import { listTree } from '../../src/support/list-files.ts'
-import { companyLine, companyLines, hashLake, openBench } from '../run/batch-bench.ts'
-import { type CliResult, MAIN, runCommand, runCommandJson } from '../support/run-command.ts'
+import { companyLine, companyLines, openBench } from '../run/batch-bench.ts'
+import { type CliResult, runCommand, runCommandJson } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { cli, errorCode } from './run-cli.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
-
-const EXAMPLE = fileURLToPath(new URL('../../examples/workers.sh', import.meta.url))
 
 interface Planned {
   readonly run: string
@@ -32,32 +27,6 @@ const stepIn =
   (folder: string) =>
   (...args: readonly string[]): Promise<CliResult> =>
     runCommand(['run', ...args, '--lake', 'lake'], { cwd: folder })
-
-test('the shell loop loads many files by two processes to the rows of one machine', async () => {
-  const one = openBench(await temporaryFolder())
-  for (let at = 0; at < 29; at += 1)
-    await one.write(`in/${String(at).padStart(3, '0')}.jsonl.gz`, companyLines(3, at * 3 + 1), 'gzip')
-  await one.write('in/zz.jsonl', [companyLine(1, { Strange: 1 }, 9)])
-  const loop = spawn('sh', [EXAMPLE, 'lake', '2', 'in', '--unit-bytes', '1000'], {
-    cwd: one.folder,
-    env: { ...process.env, FIRMLAKE: `${process.execPath} ${MAIN}`, PAUSE: '0.2' },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  expect(await once(loop, 'exit')).toEqual([0, null])
-  const whole = openBench(await temporaryFolder())
-  await whole.run(['in'], { cwd: one.folder })
-  expect(await hashLake(one.lake)).toEqual(await hashLake(whole.lake))
-  expect((await one.snapshot()).snapshot).toBe(1)
-  expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
-  // The loop again finds nothing to do.
-  const again = spawn('sh', [EXAMPLE, 'lake', '2', 'in', '--unit-bytes', '1000'], {
-    cwd: one.folder,
-    env: { ...process.env, FIRMLAKE: `${process.execPath} ${MAIN}` },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const [printed] = (await once(again.stdout, 'data')) as [Buffer]
-  expect(String(printed)).toBe('Nothing to load.\n')
-})
 
 test('each step says by its exit code whether to try it again', async () => {
   const { folder, write } = openBench(await temporaryFolder())

@@ -167,25 +167,6 @@ test('a token that is taken out of the file signs in no more, and standard error
   expect(stderr).not.toContain(SWEDE)
 })
 
-test('a cursor outlives a restart with FIRMLAKE_CURSOR_KEY, and does not without', async () => {
-  const search = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 2 }
-  const statusAfterRestart = async (key: string): Promise<number> => {
-    const env = { FIRMLAKE_SERVE_TOKEN: TOKEN, FIRMLAKE_CURSOR_KEY: key }
-    let cursor = '*'
-    let status = 0
-    const page = async (url: string): Promise<void> => {
-      const response = await post(`${url}/v2/companies`, TOKEN, { ...search, Cursor: cursor })
-      status = response.status
-      cursor = JSON.parse(response.headers.get('x-pagination') ?? '{}').Cursor
-    }
-    await serving([], page, { env })
-    await serving([], page, { env })
-    return status
-  }
-  expect(await statusAfterRestart('k'.repeat(32))).toBe(200)
-  expect(await statusAfterRestart('')).toBe(400)
-})
-
 test('batches make writes files that serve offers', async () => {
   const made = await runCommandJson<{ made: boolean; files: { BatchFileId: string; Count: number }[] }>([
     'batches',

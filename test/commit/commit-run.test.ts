@@ -17,7 +17,7 @@ import {
   readSnapshot,
 } from '../../src/manifest/snapshots/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
-import { filesOf, seededRandom } from '../manifest/damage.ts'
+import { filesOf } from '../manifest/damage.ts'
 import {
   commitStaged,
   countLines,
@@ -30,10 +30,7 @@ import {
   stagedPath,
   stageRun,
 } from '../manifest/small-lake.ts'
-import { startChild } from '../support/children.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const CHILD = new URL('child-commits.ts', import.meta.url)
 
 const expectWhole = async (lake: string): Promise<void> => {
   const { problems, notes } = await verifyLake({ lake, countRows: countLines })
@@ -69,24 +66,10 @@ test('commitPartitions keeps the partitions of earlier commits before its own', 
 
 test('commitPartitions lands every one of many runs at once in one process', async () => {
   const lake = await temporaryFolder()
-  const sources = Array.from({ length: 20 }, (_, n) => `s${n}`)
+  const sources = Array.from({ length: 8 }, (_, n) => `s${n}`)
   await Promise.all(sources.map((source) => loadSources(lake, [source])))
   expect((await sourcesOf(lake)).sort()).toEqual(sources.map((source) => `${source}.jsonl`).sort())
   expect(await listSnapshots(lake)).toEqual(sources.map((_, n) => n + 1))
-  await expectWhole(lake)
-})
-
-test('commitPartitions lands every run of eight processes at once', async () => {
-  const lake = await temporaryFolder()
-  const names = Array.from({ length: 8 }, (_, n) => `p${n}`)
-  const children = names.map((name) => startChild(CHILD, lake, name, '4'))
-  expect(await Promise.all(children.map((child) => child.ended()))).toEqual(names.map(() => 0))
-  expect(await listSnapshots(lake)).toEqual(Array.from({ length: 32 }, (_, n) => n + 1))
-  const wanted = names.flatMap((name) =>
-    [0, 1, 2, 3].flatMap((run) => [`${name}-${run}-a`, `${name}-${run}-b`]),
-  )
-  expect((await sourcesOf(lake)).sort()).toEqual(wanted.map((one) => `${one}.jsonl`).sort())
-  expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
   await expectWhole(lake)
 })
 
@@ -280,26 +263,6 @@ test('a commit writes the record that the one before it left out', async () => {
   await rm(inLake(lake, recordPath(1)))
   await loadSources(lake, ['b'])
   expect(await filesOf(join(lake, '_manifest'))).toContain('00000001.sha256')
-})
-
-test('a process killed at any moment leaves a whole lake behind', async () => {
-  const random = seededRandom(7)
-  const lake = await temporaryFolder()
-  const printed: string[] = []
-  for (let round = 0; round < 8; round += 1) {
-    const child = startChild(CHILD, lake, `round${round}`, '1000')
-    const lines = Math.floor(random() * 4)
-    for (let line = 0; line <= lines; line += 1) printed.push((await child.nextLine()) ?? '')
-    await new Promise((resolve) => setTimeout(resolve, random() * 15))
-    await child.kill()
-    const before = await verifyLake({ lake, countRows: countLines })
-    expect(before.problems).toEqual([])
-    await removeGarbage({ lake, now: new Date() })
-    expect(await readdir(join(lake, RUNS_FOLDER))).toEqual([])
-    await expectWhole(lake)
-  }
-  const runs = new Set((await readSnapshot(lake)).partitions.map(({ run }) => run))
-  expect(printed.filter((run) => !runs.has(run))).toEqual([])
 })
 
 test('createSnapshot leaves a number alone that is taken', async () => {

@@ -253,6 +253,6 @@ test.each([
         expect(await hiddenBy(lake, anew, chains)).toEqual(hiddenIn(chains))
       },
     ),
-    { numRuns: 6 * ROUNDS },
+    { numRuns: 3 * ROUNDS },
   )
 })

@@ -5,9 +5,9 @@ import { companyLine, companyLines, hashLake, openBench, relationsLine, runIn } 
 
 test('a run with more threads that check than cores, many blocks and bad lines gives the lake of one without', async () => {
   const { folder, write } = openBench(await temporaryFolder())
-  const doubled = [...companyLines(60), '{"bad"', companyLine(7), companyLine(8), ...companyLines(60, 100)]
+  const doubled = [...companyLines(30), '{"bad"', companyLine(7), companyLine(8), ...companyLines(30, 100)]
   await write('a.jsonl.br', doubled, 'brotli')
-  await write('b.jsonl', [...companyLines(40, 300), 'bad'])
+  await write('b.jsonl', [...companyLines(20, 300), 'bad'])
   await write('c.jsonl', [relationsLine(1), relationsLine(2)])
   await write('d.jsonl', [])
   const inputs = ['a.jsonl.br', 'b.jsonl', 'c.jsonl', 'd.jsonl']
@@ -16,7 +16,7 @@ test('a run with more threads that check than cores, many blocks and bad lines g
     [0, 3].map(async (checkThreads) => {
       const lake = join(folder, `lake-${checkThreads}`)
       const { summary } = await runIn(folder, lake, inputs, { ...options, checkThreads, threads: 3 })
-      expect(summary.partitions.length).toBeGreaterThan(15)
+      expect(summary.partitions.length).toBeGreaterThan(7)
       // What a run records of each partition but for its ids and files.
       const kept = summary.partitions.map(({ counts, drift, range, source }) => ({
         counts,

@@ -68,7 +68,6 @@ const NUMBERS = 'SELECT internal_id::INTEGER AS id, number FROM companies ORDER 
 const numbers = (...ids: readonly number[]) => ids.map((id) => ({ id, number: id }))
 
 test('every view computes the columns that a lake declares, and no file holds them', async () => {
-  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   bench = await computed()
   await bench.run(['2'])
   expect(await ask(NUMBERS)).toEqual(numbers(1, 2, 3))
@@ -80,6 +79,7 @@ test('every view computes the columns that a lake declares, and no file holds th
   expect(await ask('SELECT count(number) AS n FROM companies_all')).toEqual([{ n: 3 }])
   expect(await ask('SELECT max(millions) AS m FROM financials')).toEqual([{ m: 3.5e-6 }])
   expect(await ask('SELECT initial FROM relation_entities')).toEqual([{ initial: 'C' }])
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   await writeLakeFiles(bench.lake)
   expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2, 3))
   expect(await asked([await viewsSql(bench.lake)], NUMBERS)).toEqual(numbers(1, 2, 3))
@@ -88,10 +88,10 @@ test('every view computes the columns that a lake declares, and no file holds th
 })
 
 test('they stand as what is loaded does, through a compaction and what is forgotten', async () => {
-  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   bench = await computed()
   await bench.run(['2'])
   await forget({ lake: bench.lake, companies: [3] })
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   await compact({ lake: bench.lake })
   expect(await ask(NUMBERS)).toEqual(numbers(1, 2))
   expect(await inLakeFile(NUMBERS)).toEqual(numbers(1, 2))
@@ -99,7 +99,6 @@ test('they stand as what is loaded does, through a compaction and what is forgot
 })
 
 test('rows that were loaded before have them too, and NULL where a value cannot be computed', async () => {
-  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   await bench.write('0/companies.jsonl', [
     JSON.stringify({ BasicDetails: { InternalId: 9, CompanyName: 'Nine' } }),
   ])
@@ -110,6 +109,7 @@ test('rows that were loaded before have them too, and NULL where a value cannot 
   await expect(ask(NUMBERS, 1)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
   await bench.run(['2'], { changeTaken: true })
   await expect(ask(NUMBERS)).rejects.toMatchObject({ code: 'QUERY_FAILED' })
+  vi.stubEnv('FIRMLAKE_DUCKDB', 'true')
   await writeLakeFiles(bench.lake)
   await expect(inLakeFile(NUMBERS)).rejects.toThrow('number')
 })

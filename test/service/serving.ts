@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
+import type { SearchParameters } from '../../src/contract/requests.ts'
+import { ToolkitError } from '../../src/core/errors.ts'
 import { pullBatches } from '../../src/jobs/batch-files/pull-batch-files.ts'
 import { type PullSummary, pullSearch } from '../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../src/jobs/pull/pull-settings.ts'
@@ -17,7 +19,12 @@ import type { FaultRule } from '../../src/server/faults/fault-rules.ts'
 import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
 import { type LakeServer, type ServeLakeRequest, serveLake } from '../../src/server/serve-lake.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
-import { createService, type Service, type Timing } from '../../src/source/service/service.ts'
+import {
+  createService,
+  type PageRequest,
+  type Service,
+  type Timing,
+} from '../../src/source/service/service.ts'
 import { type Bench, COMPARABLE, companyLine } from '../run/batch-bench.ts'
 
 export const TOKEN = 'service-suite-token'
@@ -202,5 +209,23 @@ export const rowsOf = async (
     return found
   } finally {
     query.close()
+  }
+}
+
+/** Follows a chain to its end. @returns records delivered, and whether the last cursor was `null` or refused */
+export const follow = async (service: Service, search: SearchParameters, pageSize: number) => {
+  let delivered = 0
+  let cursor: string | null = '*'
+  try {
+    while (cursor !== null) {
+      const request: PageRequest = { content: 'companies', search, pageSize, cursor }
+      const { pagination } = await service.page(request, () => undefined)
+      delivered += pagination.Count
+      cursor = pagination.Cursor
+    }
+    return { delivered, end: 'null' }
+  } catch (error) {
+    if (error instanceof ToolkitError) return { delivered, end: error.code }
+    throw error
   }
 }

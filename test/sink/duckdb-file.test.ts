@@ -1,33 +1,22 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { FileEntry } from '../../src/core/partition.ts'
-import type { Sink } from '../../src/core/sink.ts'
-import { Engine, type Row, type Session } from '../../src/lake/duckdb/engine.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES } from '../../src/lake/tables/tables.ts'
 import { duckdbFile } from '../../src/sink/duckdb-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { ask, companies, useDatabases } from './database-bench.ts'
 import { belowAFile, describeSink, type Target } from './describe-sink.ts'
 import { OWNER, withOwner } from './lake-rows.ts'
 
 const filesBelow = async (folder: string): Promise<string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
-/** What a statement finds in a database file whose tables stand in `db`. */
-const ask = async (session: Session, file: string, sql: string): Promise<Row[]> => {
-  if (!existsSync(file)) return []
-  await session.run(`ATTACH ${literal(file)} AS db (READ_ONLY)`)
-  try {
-    return await session.rows(sql)
-  } finally {
-    await session.run('DETACH db')
-  }
 }
 
 const suiteColumns = 'id, big, text, value, flag, year, "at", texts, nested'
@@ -56,40 +45,9 @@ const target = (directory: string, session: Session): Target => {
 
 describeSink('duckdbFile', { keepsFiles: true, stages: true, make: target })
 
-let engine: Engine
-beforeAll(async () => {
-  engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
-})
-afterAll(() => engine.close())
+const bench = useDatabases()
 
-/** A database file in a new folder. */
-const bench = async () => {
-  const folder = await temporaryFolder()
-  const session = await engine.connect()
-  onTestFinished(() => session.close())
-  const options = { file: join(folder, 'out', 'lake.duckdb'), staging: join(folder, 'staging') }
-  const sink = duckdbFile(options.file, { staging: options.staging })
-  return {
-    ...options,
-    folder,
-    sink,
-    session,
-    ask: (sql: string) => ask(session, options.file, sql),
-    /** Loads a run; each part is a partition, a table and its rows as SQL. */
-    load: async (run: string, parts: readonly (readonly [string, string, string])[], to: Sink = sink) => {
-      const opened = await to.open(run)
-      const files: FileEntry[] = []
-      for (const [partition, table, sql] of parts)
-        files.push(...(await opened.write(partition, table, session.relation(sql))).files)
-      await opened.commit(files)
-      return files
-    },
-  }
-}
-
-/** Rows of `companies` by id and name, and of `financials` by id, line item and value. */
-const companies = (...rows: readonly (readonly [number, string])[]): string =>
-  `SELECT internal_id::BIGINT AS internal_id, name FROM (VALUES ${rows.map(([id, name]) => `(${id}, ${literal(name)})`).join()}) AS t (internal_id, name)`
+/** Rows of `financials` by id, line item and value. */
 const financials = (...rows: readonly (readonly [number, string, number])[]): string =>
   `SELECT internal_id::BIGINT AS internal_id, 'SE' AS country_code, 'Consolidated' AS consolidation, 'C' AS category,
     line_item, 2024::SMALLINT AS fiscal_year, value::DOUBLE AS value
@@ -320,25 +278,6 @@ test.each([
   })
 })
 
-test('a process killed in the midst of its commit leaves the file as it was, and the run can be loaded', async () => {
-  const { load, ask, file, staging } = await bench()
-  await load('run-1', [['p-0', 'companies', companies([1, 'one'])]])
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'child-loads-database.ts'), file, staging],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  )
-  // It says so when the transaction has begun to write.
-  await once(child.stdout, 'data')
-  child.kill('SIGKILL')
-  await once(child, 'close')
-  expect(await ask('SELECT run FROM db.firmlake_loads')).toEqual([{ run: 'run-1' }])
-  await load('run-2', [['p-0', 'companies', companies([2, 'two'])]], duckdbFile(file, { staging }))
-  expect(await ask('SELECT count(*) AS n FROM db.companies')).toEqual([{ n: '2' }])
-})
-
 test('commit fails where a staged file is gone, and nothing of the run is loaded', async () => {
   const { sink, session, staging, ask } = await bench()
   const run = await sink.open('run-1')
@@ -346,32 +285,6 @@ test('commit fails where a staged file is gone, and nothing of the run is loaded
   await rm(staging, { recursive: true })
   await expect(run.commit(files)).rejects.toMatchObject({ code: 'TARGET_FAILED' })
   expect(await ask("SELECT table_name FROM duckdb_tables() WHERE database_name = 'db'")).toEqual([])
-})
-
-/** Longer than anything takes on a machine that has more to do: only what hangs shall fail. */
-const BUSY_MACHINE_MS = 200_000
-
-test('duckdbFile that is stopped while it loads leaves the file as it was, and loads the run the next time', async () => {
-  const one = await bench()
-  await one.load('run-1', [['p-0', 'answers', 'SELECT 1 AS i']])
-  const controller = new AbortController()
-  const lent = { staging: one.staging, signal: controller.signal, what: 'the export' }
-  const stopped = await duckdbFile(one.file).open('run-2', lent)
-  const rows = one.session.relation('SELECT i, hash(i) AS h FROM range(5000000) AS t (i)')
-  const { files } = await stopped.write('p-0', 'answers', rows)
-  const loading = stopped.commit(files)
-  const settled = expect(loading).rejects.toMatchObject({ code: 'INTERRUPTED' })
-  // DuckDB writes rows of a transaction to the file before its end.
-  const before = statSync(one.file).size
-  await expect
-    .poll(() => statSync(one.file).size, { interval: 1, timeout: BUSY_MACHINE_MS })
-    .toBeGreaterThan(before)
-  controller.abort()
-  await settled
-  expect(await one.ask('SELECT i FROM db.answers')).toEqual([{ i: 1 }])
-  expect(await one.sink.deliveredRuns()).toEqual(new Set(['run-1']))
-  await (await one.sink.open('run-2')).commit(files)
-  expect(await one.ask('SELECT count(*) AS n FROM db.answers')).toEqual([{ n: '5000000' }])
 })
 
 test('a sink without a folder for its staged rows leaves none among the temporary files', async () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +14,6 @@ import { type DeliverProgress, deliver } from '../../src/targets/deliver.ts'
 import { type ExportProgress, exportTables } from '../../src/targets/export/export-tables.ts'
 import { chooseSink, readAddress, refuseLakeAsTarget } from '../../src/targets/open-sink.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
-import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface DeliverBench extends Bench {
@@ -307,27 +305,6 @@ test('a compaction of what a sink got as a compaction and later runs brings noth
   await deliver({ lake: one.lake, sinks: [one.json] })
   await compact({ lake: one.lake })
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [] }])
-})
-
-test('a compaction never comes after a run that was loaded while it worked', async () => {
-  const one = await loaded()
-  await load(one, 'b', [companyLine(2)])
-  await compact({ lake: one.lake })
-  await deliver({ lake: one.lake, sinks: [one.database] })
-  await load(one, 'c', [companyLine(3)])
-  const file = join(one.folder, 'd.jsonl')
-  await writeFile(file, `${renamed(1, 'newest')}\n`)
-  // The whole load takes place within the compaction: its commit comes after the run is delivered.
-  await compact({
-    lake: one.lake,
-    onEvent: ({ kind }) => {
-      if (kind !== 'started') return
-      const args = ['convert', file, '--lake', one.lake, '--sink', join(one.folder, 'out.duckdb')]
-      expect(spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' })).toMatchObject({ status: 0 })
-    },
-  })
-  await deliver({ lake: one.lake, sinks: [one.database] })
-  expect(await one.ask(NAMES)).toEqual(['newest', 'Company 2', 'Company 3'].map((name) => ({ name })))
 })
 
 test('a lake is no target for runs: its files stay as they are', async () => {

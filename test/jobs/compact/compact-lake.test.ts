@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
@@ -14,23 +14,13 @@ import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import type { CompactOptions } from '../../../src/options/interfaces.ts'
 import { restoreRecords } from '../../../src/restore/restore.ts'
-import { seededRandom } from '../../manifest/damage.ts'
 import { summariseSnapshot } from '../../manifest/summarise-snapshot.ts'
-import {
-  type Bench,
-  companyLine,
-  companyLines,
-  hashLake,
-  openBench,
-  relationsLine,
-} from '../../run/batch-bench.ts'
+import { type Bench, companyLine, companyLines, openBench, relationsLine } from '../../run/batch-bench.ts'
 import { benchCopies } from '../../support/bench-copies.ts'
 import { copyLake } from '../../support/lakes.ts'
-import { SEED } from '../../support/seed.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const KIB = 1024
-const DELIVERY = join(import.meta.dirname, '../../../data/sample-second')
 const HALF = { maxQuarantined: { kind: 'share', share: 0.5 } } as const
 
 const bench = async (): Promise<Bench> => openBench(await temporaryFolder())
@@ -52,6 +42,17 @@ const loadedTwice = benchCopies(async (one) => {
   await one.run(['b'])
 })
 
+const manyFiles = benchCopies(async (one) => {
+  await one.write('a', companyLines(300))
+  await one.write('b', companyLines(30))
+  await one.write(
+    'r',
+    Array.from({ length: 20 }, (_, at) => relationsLine(at)),
+  )
+  await one.run(['a'])
+  await one.run(['b', 'r'])
+})
+
 const compacted = async (
   { lake }: Bench,
   options: Partial<CompactOptions> = {},
@@ -68,10 +69,6 @@ const recordsOf = async ({ lake }: Bench): Promise<string[]> => {
   return records.sort()
 }
 
-/** What the current views give; the history has fewer rows after a compaction. */
-const currentHashes = async ({ lake }: Bench): Promise<Record<string, string>> =>
-  Object.fromEntries(Object.entries(await hashLake(lake)).filter(([name]) => !name.endsWith('_history')))
-
 const runsLeft = ({ lake }: Bench): Promise<string[]> => readdir(join(lake, '_runs'))
 
 const filesIn = async (folder: string): Promise<string[]> =>
@@ -80,9 +77,7 @@ const filesIn = async (folder: string): Promise<string[]> =>
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
 
-test('compact leaves every record of the sample, with all its histories and unknown fields, as it was', {
-  timeout: 240_000,
-}, async () => {
+test('compact leaves every record of the sample, with all its histories and unknown fields, as it was', async () => {
   const one = await bench()
   await copyLake('deliveries', one.lake)
   const records = await recordsOf(one)
@@ -257,63 +252,18 @@ WHERE path_in_schema IN ('country_code', 'line_item', 'internal_id') GROUP BY 1 
   }
 })
 
-/** The second run brings every company again, under another order of files. */
-const deliveredTwice = benchCopies(async (one) => {
-  await one.run([DELIVERY])
-  await one.run([DELIVERY], { again: true })
-})
-
-test('compact in pieces gives the same bytes as at once, and leaves nothing of them', async () => {
-  const lakes = await Promise.all([deliveredTwice(), deliveredTwice()])
+test('compact in pieces leaves every record as it was, and nothing of the pieces', async () => {
+  const one = await loadedTwice()
+  const records = await recordsOf(one)
   const phases = new Set<string>()
-  const onEvent = (event: CompactEvent): void => {
-    if (event.kind === 'progress') phases.add(event.phase)
-  }
-  const targetBytes = 16 * KIB
-  const [whole, pieces] = await Promise.all(
-    lakes.map(async (one, at) => {
-      await compacted(one, {
-        targetBytes,
-        ...(at === 1 && { localBytes: 2 * targetBytes + 656 * KIB, onEvent }),
-      })
-      expect((await one.verify()).problems).toEqual([])
-      expect(await runsLeft(one)).toEqual([])
-      return (await one.snapshot()).partitions.flatMap(({ files }) =>
-        files.map(({ table, rows, sha256 }) => `${table} ${rows} ${sha256}`),
-      )
-    }),
-  )
-  expect(pieces).toEqual(whole)
-  expect([...phases]).toContain('cutting')
-})
-
-/** The ids of each file are between those of the others, and a part of them is loaded twice. */
-const betweenEachOther = benchCopies(async (one) => {
-  for (const first of [1, 2, 1]) {
-    const lines = Array.from({ length: 800 }, (_, nth) => companyLine(first + 2 * nth))
-    await one.write(`${first}.jsonl`, lines)
-    await one.run([`${first}.jsonl`], { again: true })
-  }
-})
-
-test('compact within little memory sorts companies in pieces, and gives the same bytes', async () => {
-  const lakes = await Promise.all([betweenEachOther(), betweenEachOther()])
-  const cut: string[] = []
-  const onEvent = (event: CompactEvent): void => {
-    if (event.kind === 'progress' && event.phase === 'cutting') cut.push(event.table)
-  }
-  const [whole, pieces] = await Promise.all(
-    lakes.map(async (one, at) => {
-      await compacted(one, at === 1 ? { memoryBytes: 500 * KIB * KIB, threads: 1, onEvent } : {})
-      expect((await one.verify()).problems).toEqual([])
-      expect(await runsLeft(one)).toEqual([])
-      return (await one.snapshot()).partitions.flatMap(({ files }) =>
-        files.map(({ table, rows, sha256 }) => `${table} ${rows} ${sha256}`),
-      )
-    }),
-  )
-  expect(pieces).toEqual(whole)
-  expect(new Set(cut)).toEqual(new Set(['companies']))
+  await compacted(one, {
+    ...{ targetBytes: 2 * KIB, localBytes: 2 * 2 * KIB + 524 * KIB },
+    onEvent: (event) => event.kind === 'progress' && phases.add(event.phase),
+  })
+  expect(phases).toContain('cutting')
+  expect(await recordsOf(one)).toEqual(records)
+  expect((await one.verify()).problems).toEqual([])
+  expect(await runsLeft(one)).toEqual([])
 })
 
 test('compact refuses a local disk that is too small for two files', async () => {
@@ -387,17 +337,6 @@ test('of two compactions at once one ends with COMMIT_CONFLICT and leaves nothin
   expect(await runsLeft(one)).toEqual([])
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })
   expect(await one.query('SELECT count(*) FROM companies')).toEqual([[50]])
-})
-
-const manyFiles = benchCopies(async (one) => {
-  await one.write('a', companyLines(300))
-  await one.write('b', companyLines(30))
-  await one.write(
-    'r',
-    Array.from({ length: 20 }, (_, at) => relationsLine(at)),
-  )
-  await one.run(['a'])
-  await one.run(['b', 'r'])
 })
 
 test.each(['checking', 'finding', 'writing', 'committing'] as const)(
@@ -506,52 +445,6 @@ test('compact --dry-run tells what would be left and changes nothing', async () 
     { table: 'line_items', before: { files: 2 }, after: { files: 1 } },
   ])
   expect(await filesIn(one.lake)).toEqual(before)
-})
-
-/** Plain `npm test` takes one; `FIRMLAKE_ROUNDS=20` looks longer. */
-const ROUNDS = Number(process.env.FIRMLAKE_ROUNDS ?? 1)
-const LOADS = 3
-
-test('compact leaves the current views of random overlapping loads as they were', {
-  timeout: 240_000 * ROUNDS,
-}, async () => {
-  const random = seededRandom(SEED)
-  const pick = (most: number): number => Math.floor(random() * most)
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const one = await bench()
-    await mkdir(one.folder, { recursive: true })
-    let compactions = 0
-    for (let load = 0; load < LOADS; load += 1) {
-      const companies = Array.from({ length: 1 + pick(30) }, () =>
-        companyLine(
-          1 + pick(40),
-          {
-            ...(random() < 0.3 && { Financials: {} }),
-            ...(random() < 0.3 && { Other: { deep: [pick(9)] } }),
-            ...(random() < 0.2 && { Financials: { ProfitAndLoss: { NetSales: { 2020: pick(1e6) / 7 } } } }),
-          },
-          1 + pick(28),
-        ),
-      )
-      const relations = Array.from({ length: pick(8) }, () => relationsLine(1 + pick(20)))
-      await one.write(`c${load}`, random() < 0.3 ? [...companies, '{"bad"'] : companies)
-      if (relations.length > 0) await one.write(`r${load}`, relations)
-      const all = { maxQuarantined: { kind: 'share', share: 1 } } as const
-      await one.run(relations.length > 0 ? [`c${load}`, `r${load}`] : [`c${load}`], all)
-      if (load < LOADS - 1 && random() < 0.5) continue
-      const before = [await currentHashes(one), await recordsOf(one)]
-      const targetBytes = 4000 + pick(40_000)
-      const inPieces = random() < 0.5 && {
-        localBytes: 2 * targetBytes + 512 * KIB + 9 * (2000 + pick(40_000)),
-      }
-      const { kind } = await compact({ lake: one.lake, targetBytes, ...inPieces })
-      if (kind === 'compacted') compactions += 1
-      const where = `FIRMLAKE_SEED=${SEED}, round ${round}, load ${load}`
-      expect([await currentHashes(one), await recordsOf(one)], where).toEqual(before)
-      expect((await one.verify()).problems, where).toEqual([])
-    }
-    expect(compactions).toBeGreaterThan(0)
-  }
 })
 
 test('the tables that compact orders by country are those of companies', async () => {

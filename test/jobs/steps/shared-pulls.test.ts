@@ -8,27 +8,15 @@ import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
 import { inLake, runPath } from '../../../src/lake/files/layout.ts'
 import { readUnits } from '../../../src/manifest/runs/units.ts'
 import { newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import type { BatchFilesJob, PullJob } from '../../../src/run/run-plan.ts'
+import type { BatchFilesJob } from '../../../src/run/run-plan.ts'
 import { createService } from '../../../src/source/service/service.ts'
-import { cli } from '../../cli/run-cli.ts'
 import { companyLines, hashLake, openBench, queryLake, verify } from '../../run/batch-bench.ts'
 import { offer, startBatchService, TOKEN } from '../../run/batch-service.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
-import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
-import type { CliResult } from '../../support/run-command.ts'
+import { openPullBench, SWEDEN } from '../../service/pull-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { type Steps, stepsOf } from './shared-bench.ts'
-
-/** Days of the last 300 before the service's today, of which the last window is growing. */
-const dayOf = (id: number): string =>
-  new Date(Date.UTC(2026, 5, 15) - (id % 300) * 86_400_000).toISOString().slice(0, 10)
-
-const companies = (count: number): FakeCompany[] =>
-  Array.from({ length: count }, (_, at) => ({
-    id: at + 1,
-    country: 'SE',
-    dates: { ContentUpdatedAt: dayOf(at + 1) },
-  }))
+import { stepsOf } from './shared-bench.ts'
+import { companies, dayOf, opening, sharedPull } from './shared-pull.ts'
 
 /** One in thirty has no status, and one in twenty no date: statuses cut better, and leave a gap. */
 const gappy = (count: number): FakeCompany[] =>
@@ -37,35 +25,6 @@ const gappy = (count: number): FakeCompany[] =>
     ...(id % 30 > 0 && { status: 10 + (id % 10) }),
     ...(id % 20 > 0 && { dates: { ContentUpdatedAt: dayOf(id) } }),
   }))
-
-interface SharedPull {
-  readonly plan: Steps['plan']
-  readonly job: PullJob
-  readonly work: (run: string, index: number, of: number) => ReturnType<Steps['work']>
-  readonly commit: Steps['commit']
-}
-
-const opening = (one: PullBench) => ({
-  service: async () =>
-    createService({
-      url: one.fake.url,
-      token: one.fake.token,
-      now: one.fake.clock,
-      maxRequestsPerSecond: 5000,
-    }),
-})
-
-const sharedPull = (one: PullBench, more: Partial<PullJob> = {}): SharedPull => {
-  const steps = stepsOf('/', one.lake)
-  const asked = { content: 'companies', search: SWEDEN, pageSize: 50, cap: 200, closeGap: undefined } as const
-  const job: PullJob = { kind: 'pull', url: one.fake.url, ...asked, ...more }
-  return {
-    ...steps,
-    job,
-    plan: (_, options) => steps.plan([], { job, service: one.service, limits: {}, ...options }),
-    work: (run, index, of) => steps.work(run, { shard: { index, of } }, opening(one)),
-  }
-}
 
 /** The entry of a pull without what differs from run to run. */
 const asked = ({ run: _, ...entry }: PullEntry): Omit<PullEntry, 'run'> => entry
@@ -118,45 +77,6 @@ test('companies that no window covers are found once all windows are pulled, by 
   expect((await one.snapshot()).pulls).toMatchObject([
     { announced: 1500, planned: 1450, received: 1500, gapLeft: 0 },
   ])
-})
-
-test('two processes pull companies below the limit that they share, no window twice', async () => {
-  const answered: number[] = []
-  const one = await openPullBench({
-    companies: companies(4000),
-    before: () => {
-      answered.push(performance.now())
-      return undefined
-    },
-  })
-  const limit = 60
-  const pull = sharedPull(one, { pageSize: 50, cap: 400 })
-  const { run, units } = await pull.plan([], { maxRequestsPerSecond: limit })
-  expect(units).toBeGreaterThan(8)
-  const env = {
-    ...{ FIRMLAKE_URL: one.fake.url, FIRMLAKE_TOKEN: one.fake.token },
-    FIRMLAKE_WORK_DIR: await temporaryFolder(),
-  }
-  const shards = ['0/2', '1/2']
-  const work = (shard: string): Promise<CliResult> =>
-    cli(['run', 'work', run ?? '', '--lake', one.lake, '--shard', shard, '--threads', '1', '--trust-clock'], {
-      env,
-    })
-  const codes = (await Promise.all(shards.map(work))).map(({ code }) => code)
-  expect(codes.filter((code) => code !== 0 && code !== 75)).toEqual([])
-  const again = shards.filter((_, at) => codes[at] === 75)
-  expect((await Promise.all(again.map(work))).map(({ code }) => code)).toEqual(again.map(() => 0))
-  await pull.commit(run ?? '')
-  const chains = one.fake.pages
-    .filter(({ cursor }) => cursor === '*')
-    .map(({ search }) => JSON.stringify(search))
-  expect([chains.length, new Set(chains).size]).toEqual([units, units])
-  const seconds = ((answered.at(-1) ?? 0) - (answered[0] ?? 0)) / 1000
-  expect(answered.length / seconds).toBeLessThan(limit * 1.05)
-  expect(await one.query('SELECT count(*), count(DISTINCT internal_id) FROM companies_history')).toEqual([
-    [4000, 4000],
-  ])
-  expect((await one.snapshot()).pulls).toMatchObject([{ announced: 4000, received: 4000 }])
 })
 
 test('a worker asks at its share of the rate that all have together', async () => {

@@ -76,7 +76,7 @@ test('sortRows keeps few rows of a table with many columns together, which a thr
 
 test('sortRows says which table DuckDB has too little memory for', async () => {
   await withSession(6, async (session, path) => {
-    const rows = rowsOf('(SELECT (hash(range) % 1_000_000)::BIGINT AS id FROM range(3_000_000))')
+    const rows = rowsOf('(SELECT (hash(range) % 1_000_000)::BIGINT AS id FROM range(1_000_000))')
     await expect(sortRows({ session, table: TABLE, path, rows, texts: '' })).rejects.toMatchObject({
       code: 'MEMORY_FULL',
       message: /^Cannot sort table "some": DuckDB ran out of memory \(\d.* MiB\/6\.0 MiB used\)$/,

@@ -173,39 +173,6 @@ test('views of an older snapshot are noted, and the next work on the lake writes
   }
 })
 
-test.each([
-  ['lake.duckdb', 'shows snapshot 2, the newest is 3'],
-  ['lake.duckdb.sha256', 'is of snapshot 3, and its record of 2'],
-  ['lake.ducklake', 'shows snapshot 2, the newest is 3'],
-])(
-  'an older %s that a slow commit has put over the newer one is no damage, and is made again',
-  async (name, note) => {
-    // One of the two files is enough.
-    vi.stubEnv('FIRMLAKE_DUCKLAKE', String(name.startsWith('lake.ducklake')))
-    vi.stubEnv('FIRMLAKE_DUCKDB', String(name.startsWith('lake.duckdb')))
-    const lake = await restatedLake()
-    const older = await readFile(join(lake, name))
-    await load(lake, firm(9, 9))
-    const newer = await readFile(join(lake, name))
-    await rm(join(lake, name))
-    await writeFile(join(lake, name), older)
-    const file = name.replace('.sha256', '')
-    expect(await verify({ lake })).toMatchObject({
-      problems: [],
-      notes: [`"${file}" ${note}; "firmlake views --write" makes it again`],
-    })
-    await removeGarbage({ lake, now: new Date() })
-    expect(await verify({ lake })).toMatchObject({ problems: [], notes: [] })
-    expect(newer.equals(older)).toBe(false)
-    // The same snapshot in other bytes is damage.
-    const flipped = Buffer.from(await readFile(join(lake, file)))
-    flipped[flipped.length - 100] = (flipped[flipped.length - 100] ?? 0) ^ 1
-    await rm(join(lake, file))
-    await writeFile(join(lake, file), flipped)
-    expect((await verify({ lake })).problems).toMatchObject([{ path: file, problem: 'changed' }])
-  },
-)
-
 test('of several commits at once the newest is shown', async () => {
   const lake = await restatedLake()
   await Promise.all([3, 4, 5].map((id) => load(lake, firm(id, id))))

@@ -184,20 +184,18 @@ test('batchFiles reads a listing whose bytes come one by one, compressed too', a
 })
 
 test.each([
-  ['that is given', { maxListingBytes: 50_000 }, 100_000],
-  ['of 64 MiB', {}, 68_000_000],
+  ['that is given', { maxListingBytes: 50_000 }, 100_000, ['identity', 'gzip']],
+  ['of 64 MiB', {}, 68_000_000, ['gzip']],
 ])(
   'a listing beyond the limit %s is refused, also one that is small as long as it is compressed',
-  async (_what, options, bytes) => {
+  async (_what, options, bytes, encodings) => {
     const listing = Buffer.concat([
       Buffer.from('{"BatchFiles":[],"about":"'),
       Buffer.alloc(bytes, 'x'),
       Buffer.from('"}'),
     ])
-    for (const [encoding, body] of [
-      ['identity', Buffer.from(listing)],
-      ['gzip', gzipSync(listing, { level: 1 })],
-    ] as const) {
+    for (const encoding of encodings) {
+      const body = encoding === 'gzip' ? gzipSync(listing, { level: 1 }) : listing
       const server = await answeringServer((response) => {
         response.setHeader('Content-Encoding', encoding)
         response.end(body)

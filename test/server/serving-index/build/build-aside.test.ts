@@ -53,16 +53,6 @@ test('buildAside fails with the code and the reason of the process', async () =>
   })
 })
 
-test('buildAside whose process is killed fails, and the next one builds the index', async () => {
-  const { lake, folder } = await newLake()
-  const building = buildAside(taskOf(lake), signal)
-  const pid = Number((await unfinished(folder)).split('-').at(-4))
-  process.kill(pid, 'SIGKILL')
-  await expect(building).rejects.toMatchObject({ code: 'ENGINE_FAILED', message: /ended with SIGKILL$/ })
-  await buildAside(taskOf(lake), signal)
-  expect(await readdir(dirname(folder))).toEqual(['00000001'])
-})
-
 test('buildAside that is stopped leaves no process and nothing unfinished', async () => {
   const { lake, folder } = await newLake()
   const stop = new AbortController()

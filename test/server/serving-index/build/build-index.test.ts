@@ -8,11 +8,8 @@ import { openIndex } from '../../../../src/server/serving-index/open-index.ts'
 import { temporaryName, thisProcess } from '../../../../src/support/process-identity.ts'
 import { type LoadedLake, Workbench } from '../../../load/loaded-lake.ts'
 import { DEAD } from '../../../manifest/small-lake.ts'
-import { startChild } from '../../../support/children.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { lengthEmbedder, loadServed, MEMORY_BYTES, requestOf, sampleLines } from '../served-lake.ts'
-
-const CHILD = new URL('child-builds-index.ts', import.meta.url)
 
 let bench: Workbench
 let loaded: LoadedLake
@@ -89,20 +86,6 @@ test.each(['companies', 'tables', 'embeddings'] as const)(
     expect(await readdir(dirname(folder))).toEqual([])
   },
 )
-
-test('buildIndex after a kill removes what the killed maker left', async () => {
-  const child = startChild(CHILD, loaded.lake, await newFolder())
-  const folder = (await child.nextLine()) ?? ''
-  const [left] = await readdir(dirname(folder))
-  expect(left).toMatch(/^\.tmp-/)
-  // As long as it works its folder is its own.
-  await buildIndex(requestOf(loaded, { folder: join(dirname(folder), '2') }))
-  expect(await readdir(dirname(folder))).toEqual([left, '2'])
-  await child.kill()
-  await buildIndex(requestOf(loaded, { folder }))
-  expect(await readdir(dirname(folder))).toEqual(['1', '2'])
-  await opens(folder)
-})
 
 test('buildIndex leaves unfinished folders of other hosts alone', async () => {
   const folder = await newFolder()

@@ -70,7 +70,7 @@ const doorsOf = async (lake: string, index: ServingIndex, caller: Caller) => {
   }
 }
 
-/** Plain `npm test` takes one; `FIRMLAKE_ROUNDS=20` looks longer. */
+/** `FIRMLAKE_ROUNDS=20` looks longer. */
 const SEEDS = Array.from({ length: Number(process.env.FIRMLAKE_ROUNDS ?? 1) }, (_, at) => SEED + at)
 
 test.each(SEEDS)('no door gives a protected person away, or hides an open one (seed %i)', async (seed) => {

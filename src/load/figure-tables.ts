@@ -195,15 +195,16 @@ class SeriesReader {
   /** Sets what holds for the figures of a series from `row` on, and finds the one behind the last of which it holds. */
   #takeRun(at: number, statement: number, row: number, end: number): number {
     const facts = this.#facts
-    const isFigure = this.#kind === 'figures'
-    if (isFigure && facts.isPlain) {
-      this.months[at] = 0
-      this.isPreferred[at] = 1
-      return end
-    }
     const { year } = this.#rows.figures.columns
-    const found = isFigure ? facts.ofFigure(statement, year[row]!) : facts.ofHeadcount(statement, year[row]!)
-    let behind = row + 1
+    const isFigure = this.#kind === 'figures'
+    const ofAll = isFigure ? facts.ofFigures(statement) : -1
+    const found =
+      ofAll !== -1
+        ? ofAll
+        : isFigure
+          ? facts.ofFigure(statement, year[row]!)
+          : facts.ofHeadcount(statement, year[row]!)
+    let behind = ofAll !== -1 ? end : row + 1
     if (isFigure) while (behind < end && facts.ofFigure(statement, year[behind]!) === found) behind++
     else while (behind < end && facts.ofHeadcount(statement, year[behind]!) === found) behind++
     this.months[at] = found >> 1

@@ -22,6 +22,10 @@ const LAST_END_FIELD = rowColumnOf(META_DATA.fields.LastFiscalYearEnd)
 const BOTH = 3
 const COUNTS = 4
 const FIRST_HEADCOUNT = 8
+
+/** Preferred, and of unknown length. */
+const PREFERRED = 1
+
 const YEARS = 0x10000
 const yearAt = (year: number): number => year & (YEARS - 1)
 
@@ -45,6 +49,8 @@ export class StatementFacts {
   /** The statements that the record has, of any year. */
   #statements = 0
   #hasMonths = false
+  /** By statement. */
+  readonly #ofAll = [-1, -1]
   readonly #text = new TextReader()
 
   constructor(part: CheckedPart, bytes: Buffer, odd: UncommonValues | undefined) {
@@ -53,9 +59,9 @@ export class StatementFacts {
     this.#odd = odd
   }
 
-  /** Whether all figures of the record are preferred and of unknown length. */
-  get isPlain(): boolean {
-    return !this.#hasMonths && this.#statements !== BOTH
+  /** What `ofFigure` says of all figures of a statement, -1 where it differs by year. */
+  ofFigures(statement: number): number {
+    return this.#ofAll[statement]!
   }
 
   /** Reads a record for its figures, which begin at `row`. */
@@ -65,9 +71,22 @@ export class StatementFacts {
     const last = records.columns.figuresEnd[record]!
     const first = row === last ? 0 : figures.seriesOf(row)
     this.#readSeries(figures, first, row, last)
-    // Where there is one statement of each year, it is the preferred one.
-    if (this.#statements === BOTH) this.#markFigures(figures, first, row, last)
-    if (this.#statements !== 0) this.#readMetaData(record, figures, row, last)
+    if (this.#statements === 0) return
+    this.#readMetaData(record, figures, row, last)
+    const isPlain = !this.#hasMonths && this.#statements !== BOTH
+    if (!isPlain) this.#markFigures(figures, first, row, last)
+    for (const statement of [0, 1]) this.#ofAll[statement] = isPlain ? PREFERRED : this.#alike(statement)
+  }
+
+  #alike(statement: number): number {
+    let alike = -1
+    for (const at of this.#years) {
+      if ((this.#has[at]! & (1 << statement)) === 0) continue
+      const found = this.ofFigure(statement, at)
+      if (alike !== -1 && found !== alike) return -1
+      alike = found
+    }
+    return alike
   }
 
   /** Reads a record for its headcounts, which begin at `headcount`; its figures begin at `row`. */

@@ -1,5 +1,6 @@
 -- The latest figure of each company and line item.
 -- group: figures
+-- also: PostgreSQL
 -- columns:
 --   internal_id: company
 --   company_name: name of the company
@@ -19,7 +20,7 @@ SELECT f.internal_id, n.company_name, f.country_code, f.category, f.line_item, f
   CASE WHEN k.kind = 'flow' THEN f.value * 12 / f.months END AS per_12_months
 FROM financials AS f
 JOIN (
-  SELECT internal_id, coalesce(max(fiscal_year) FILTER (category IN ('ProfitAndLoss', 'BalanceSheet')), max(fiscal_year)) AS fiscal_year
+  SELECT internal_id, coalesce(max(fiscal_year) FILTER (WHERE category IN ('ProfitAndLoss', 'BalanceSheet')), max(fiscal_year)) AS fiscal_year
   FROM financials WHERE is_preferred GROUP BY internal_id
 ) AS l ON l.internal_id = f.internal_id AND l.fiscal_year = f.fiscal_year
 LEFT JOIN line_item_names AS k ON k.category = f.category AND k.line_item = f.line_item

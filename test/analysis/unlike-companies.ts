@@ -57,6 +57,8 @@ export const FIRST = Array.from({ length: 120 }, (_, at) => companyOf(at + 1))
 /** Some of them, with other figures. */
 export const AGAIN = FIRST.filter((_, at) => at % 3 === 0).map((_, at) => companyOf(3 * at + 1))
 /** The record of each company that counts. */
-export const CURRENT = [...new Map([...FIRST, ...AGAIN].map((one) => [one.BasicDetails?.InternalId, one])).values()]
+export const CURRENT = [
+  ...new Map([...FIRST, ...AGAIN].map((one) => [one.BasicDetails?.InternalId, one])).values(),
+]
 export const FIGURES = figuresOf(CURRENT)
 export const COUNTED = FIGURES.filter(({ isPreferred }) => isPreferred)

@@ -52,7 +52,7 @@ export const namesIn = (sql: string): ReadonlySet<string> => {
   return new Set(words.filter((word) => definitionNames().has(word)))
 }
 
-/** What stands behind FROM or JOIN, or is called: columns may have the names of definitions. */
+/** Names behind FROM or JOIN, or of what is called: columns may have the names of definitions. */
 const READ = /\b(?:FROM|JOIN)\s+(\w+)|\b(\w+)\(/g
 
 /** Names of definitions that a statement of ours reads. */

@@ -33,7 +33,7 @@ export interface Documentation {
   /** Findings of a rule on the data where nothing is known to be wrong. */
   readonly found?: string
   readonly example: string
-  /** Whether a PostgreSQL database gets it too: its statement is one of both engines. */
+  /** Whether PostgreSQL takes the statement as well as DuckDB: its databases then get the view. */
   readonly isPortable: boolean
 }
 

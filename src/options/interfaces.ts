@@ -671,6 +671,12 @@ export interface QueryOptions extends OpenQueryOptions {
   readonly sql: string
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called after the answer with each note on it: a sum over several currencies, both consolidations or years
+   * of several lengths, a name that does not occur.
+   * @default nobody looks for them
+   */
+  readonly onNote?: ((note: string) => void) | undefined
 }
 
 /** Options of `check`. */

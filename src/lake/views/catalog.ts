@@ -62,8 +62,8 @@ export const readableNames = (): readonly string[] => [
   ...definitionNames(),
 ]
 
-/** What has a name; `undefined`: nothing. */
-export const kindOf = (name: string): CatalogEntry['kind'] | undefined => {
+/** The kind of a name that a statement may read; `undefined` of others. */
+export const readableKind = (name: string): CatalogEntry['kind'] | undefined => {
   if (TABLES.some((table) => table.name === name)) return 'table'
   if (tableViews().some((view) => view.name === name)) return 'view'
   return definitionsFor([name]).at(-1)?.kind

@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
-import { howToRead, kindOf, readableNames } from '../../lake/views/catalog.ts'
+import { howToRead, readableKind, readableNames } from '../../lake/views/catalog.ts'
 import type { ExportOptions } from '../../options/interfaces.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
 import { DATABASES, FILE_FORMAT_NAMES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
@@ -116,7 +116,7 @@ export const exportsOf = ({
 
 /** @param refused what is asked of it that only tables can give. @throws {ToolkitError} `USAGE` */
 const viewExport = (name: string, refused: Readonly<Record<string, boolean>>): Export => {
-  if (kindOf(name) !== 'view') {
+  if (readableKind(name) !== 'view') {
     const how = howToRead(name)
     const near = nearestName(name, readableNames())
     throw new ToolkitError(
@@ -137,7 +137,7 @@ const viewExport = (name: string, refused: Readonly<Record<string, boolean>>): E
 export const withTableOfFile = <What extends WhatToExport>(to: AnyTarget, what: What): What => {
   if (to.kind !== 'file' || what.tables !== undefined || what.sql !== undefined) return what
   const name = basename(to.path).slice(0, -`.${to.format}`.length)
-  return kindOf(name) === 'table' || kindOf(name) === 'view' ? { ...what, tables: [name] } : what
+  return readableKind(name) === 'table' || readableKind(name) === 'view' ? { ...what, tables: [name] } : what
 }
 
 /** @throws {ToolkitError} `USAGE` for what only CSV has */

@@ -10,7 +10,7 @@
 --   consolidation: consolidation of the statement
 --   fiscal_year: fiscal year of the statement
 --   value: the figure, in the unit of its line item; do not add several currencies
---   currency: currency of amounts and per-share figures
+--   currency: currency of amounts and per-share figures; several do not add up
 --   months: length of the fiscal year, NULL where nothing states it
 --   per_12_months: of flows the figure for twelve months; NULL of all others and where the length is unknown
 -- rule: All figures of a company are of one statement: the preferred one of the latest year in which it has a figure of an income statement or a balance sheet, else of the latest year; so ratios of its figures compare like with like. A line item that it lacks has no row: figures has earlier ones.

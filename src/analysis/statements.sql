@@ -6,8 +6,8 @@
 --   company_name: name of the company
 --   country_code: country of the company
 --   fiscal_year: fiscal year
---   consolidation: Consolidated (the group) or Unconsolidated (the company alone)
---   currency: currency of its amounts and per-share figures
+--   consolidation: Consolidated (the group) or Unconsolidated (the company alone); many companies report both, which do not add up
+--   currency: currency of its amounts and per-share figures; several do not add up
 --   months: length of the fiscal year, NULL where nothing states it
 --   figures: number of its figures; the month in which a year ends and its length describe a statement and are none
 --   is_preferred: whether it is the one statement that counts for the company and year

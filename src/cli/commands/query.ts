@@ -21,7 +21,7 @@ export const addQuery = (program: Command): void => {
       'Runs one SELECT in DuckDB over the lake, read-only. The views "figures" and "figures_in" have one figure ' +
       'a company, year and line item; "financials" has all that was reported. Views show the current version ' +
       'of each company, "companies_history" and so on show all. Without SQL it lists the ' +
-      'tables with their row counts, and views and macros by subject, by the manifest and without reading data.',
+      'tables with their row counts, and views and macros by subject, without reading data.',
     options: QUERY,
     run: runQuery,
     examples: [
@@ -74,7 +74,7 @@ const runQuery = async (values: Values): Promise<void> => {
   })
 }
 
-/** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
+/** Nothing of a lake in a bucket is fetched for it but lists of versions. */
 const readCatalog = async ({ lake, snapshot }: Values): Promise<LakeCatalog> => {
   const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
   const { catalog } = await import('../../lake/views/catalog.ts')

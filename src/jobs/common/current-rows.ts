@@ -13,23 +13,27 @@ import { readRows } from './read-rows.ts'
 
 export interface CurrentRows {
   readonly table: string
-  /** Rows of current versions; `null` of a lake in a bucket where files would have to be fetched. */
+  /** Rows of current versions; `null` where files would have to be read for them and are not. */
   readonly rows: number | null
   /** Rows of all versions. */
   readonly versions: number
 }
 
-/** @param tables those to count @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, QUERY_FAILED */
+/**
+ * @param tables those to count
+ * @param inFiles whether files of rows may be read; those of a bucket never are
+ * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, QUERY_FAILED
+ */
 export const countCurrent = async (
   lake: string,
   root: SnapshotRoot,
   tables: readonly Table[] = TABLES,
+  inFiles: boolean = !isBucket(lake),
 ): Promise<readonly CurrentRows[]> => {
   const versionsOf = (name: string): number =>
     root.totals.tables.find(({ table }) => table === name)?.rows ?? 0
   const hasOld = ({ content, name }: Table): boolean =>
     root.versions.some(({ kind, table }) => kind === 'superseded' && table === (content ?? name))
-  const inFiles = !isBucket(lake)
   const isCounted = (name: string): boolean => inFiles || mainTables().some((main) => main.name === name)
   const query = tables.some(hasOld)
     ? await openLakeQuery({

@@ -1,10 +1,18 @@
-/** The tables of a snapshot by its manifest: nothing of a lake in a bucket is fetched for it. */
+/** The tables of a snapshot and how many rows they have, by its manifest and lists of versions: no row is read for it. */
 
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
-import { type ListedTable, listTables } from '../../lake/tables/tables.ts'
+import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
-import { isOfOnePartition } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { countCurrent } from '../common/current-rows.ts'
+
+export interface ListedTable {
+  readonly table: Table
+  /** Rows of the current versions; `null` where rows would have to be read to count them. */
+  readonly rows: number | null
+  /** Rows of all versions. */
+  readonly historyRows: number
+}
 
 /** The tables of one snapshot. */
 export interface LakeTables {
@@ -14,12 +22,13 @@ export interface LakeTables {
   readonly computed: readonly ComputedColumn[]
 }
 
-/** @param snapshot @default the newest @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
+/** @param snapshot @default the newest @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, QUERY_FAILED */
 export const listLakeTables = async (lake: string, snapshot?: number): Promise<LakeTables> => {
   const root = await readRoot(lake, snapshot)
-  const tables = await listTables(
-    (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
-    (table) => isOfOnePartition(lake, root, table),
-  )
+  const counted = await countCurrent(lake, root, TABLES, false)
+  const tables = TABLES.flatMap((table) => {
+    const found = counted.find((one) => one.table === table.name)
+    return found === undefined ? [] : [{ table, rows: found.rows, historyRows: found.versions }]
+  })
   return { snapshot: root.snapshot, tables, computed: await computedOfLake(root) }
 }

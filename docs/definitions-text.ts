@@ -19,10 +19,10 @@ const listText = (title: string, list: readonly (readonly [string, string])[]): 
       )}\n`
 
 const textOf = (definition: Definition): string => {
-  const { about, parameters, columns, rule, found, example } = documentationOf(definition)
+  const { about, parameters, columns, rule, found, example, isPortable } = documentationOf(definition)
   return `### ${definition.signature}
 
-${about} (${KINDS[definition.kind]})
+${about} (${KINDS[definition.kind]}${isPortable ? ', in PostgreSQL too' : ''})
 ${rule === undefined ? '' : `\n${rule}\n`}${found === undefined ? '' : `\nFound where nothing is known to be wrong: ${found}\n`}${listText('parameter', parameters)}${listText('column', columns)}
 \`\`\`sql
 ${example}

@@ -11,7 +11,7 @@
 --   consolidation: consolidation of the preferred statement of the last year
 --   first_value: figure of the first fiscal year, of the same consolidation
 --   last_value: figure of the last fiscal year
---   currency: currency of the last figure; NULL where it is no money
+--   currency: currency of the last figure, of which several do not add up; NULL where it is no money
 --   years: years between both
 --   cagr: growth a year as a share: 0.1 is ten percent; NULL where both figures do not compare
 --   first_months: length of the first fiscal year, NULL where nothing states it

@@ -52,6 +52,14 @@ export const namesIn = (sql: string): ReadonlySet<string> => {
   return new Set(words.filter((word) => definitionNames().has(word)))
 }
 
+/** Names behind FROM or JOIN, or of what is called: columns may have the names of definitions. */
+const READ = /\b(?:FROM|JOIN)\s+(\w+)|\b(\w+)\(/g
+
+/** Names of definitions that a statement of ours reads. */
+const readIn = (code: string): readonly string[] => [
+  ...namesIn([...code.matchAll(READ)].map(([, read, called]) => read ?? called).join(' ')),
+]
+
 /** @throws {TypeError} for a file that is not a head comment and one statement of its name */
 export const parseDefinition = (name: string, text: string): Definition => {
   const lines = text.split('\n')
@@ -69,7 +77,7 @@ export const parseDefinition = (name: string, text: string): Definition => {
     signature: `${name}${parameters}`,
     sql,
     head: lines.slice(0, first).map((line) => line.replace(/^-- ?/, '')),
-    uses: [...namesIn(code)].filter((one) => one !== name),
+    uses: readIn(code).filter((one) => one !== name),
     words: new Set(code.match(/\w+/g)),
   }
 }

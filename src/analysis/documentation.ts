@@ -33,6 +33,8 @@ export interface Documentation {
   /** Findings of a rule on the data where nothing is known to be wrong. */
   readonly found?: string
   readonly example: string
+  /** Whether PostgreSQL takes the statement as well as DuckDB: its databases then get the view. */
+  readonly isPortable: boolean
 }
 
 /** @throws {TypeError} for a head comment that lacks a group or an example, or has a line of another form */
@@ -49,7 +51,9 @@ export const documentationOf = ({ name, head }: Pick<Definition, 'name' | 'head'
     else if (key === 'parameters' || key === 'columns') list = lists[key]
     else throw new TypeError(`Cannot read the head of "${name}.sql": "${line}"`)
   }
-  const [group, rule, found, example] = ['group', 'rule', 'found', 'example'].map((key) => texts.get(key))
+  const [group, rule, found, example, also] = ['group', 'rule', 'found', 'example', 'also'].map((key) =>
+    texts.get(key),
+  )
   if (group === undefined || example === undefined)
     throw new TypeError(`Cannot read the head of "${name}.sql": expected a group and an example`)
   return {
@@ -59,6 +63,7 @@ export const documentationOf = ({ name, head }: Pick<Definition, 'name' | 'head'
     ...(rule !== undefined && { rule }),
     ...(found !== undefined && { found }),
     example,
+    isPortable: also === 'PostgreSQL',
   }
 }
 

@@ -1,5 +1,6 @@
 -- The figures that count: one a company, fiscal year and line item, of the preferred statement.
 -- group: figures
+-- also: PostgreSQL
 -- columns:
 --   internal_id: company
 --   company_name: name of the company

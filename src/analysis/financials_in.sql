@@ -6,11 +6,11 @@
 --   internal_id: company
 --   company_name: name of the company
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: Consolidated or Unconsolidated; many companies report both, which do not add up
 --   category: category of the line item
 --   line_item: line item
 --   fiscal_year: fiscal year
---   value: the figure; of amounts and per-share figures in the target currency
+--   value: the figure; of amounts and per-share figures in the target currency; do not add both consolidations
 --   currency: the target currency for amounts and per-share figures, else NULL
 --   unit: unit of the line item
 --   months: length of the fiscal year, NULL where nothing states it

@@ -4,9 +4,9 @@
 --   internal_id: company
 --   company_name: name of the company
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: Consolidated or Unconsolidated; many companies report both, which do not add up
 --   fiscal_year: fiscal year
---   currency: currency of amounts and per-share figures
+--   currency: currency of amounts and per-share figures; several do not add up
 --   months: length of the fiscal year, NULL where nothing states it
 --   is_preferred: whether it is the one statement that counts for the company and year
 --   …: each line item of the contract under its name, in its unit; NULL where there is no figure

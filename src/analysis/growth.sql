@@ -6,12 +6,12 @@
 --   internal_id: company
 --   company_name: name of the company
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: consolidation of the preferred statement
 --   fiscal_year: fiscal year
---   value: figure of the fiscal year
+--   value: figure of the fiscal year; do not add several currencies
 --   previous_value: figure of the year before, of the same consolidation
 --   growth: change as a share of the year before: 0.1 is ten percent; NULL where both do not compare
---   currency: currency of the figure; NULL where it is no money
+--   currency: currency of the figure, of which several do not add up; NULL where it is no money
 --   months: length of the fiscal year, NULL where nothing states it
 --   previous_months: length of the year before
 --   per_12_months: of flows the figure for twelve months; NULL of all others and where the length is unknown

@@ -4,7 +4,7 @@
 --   internal_id: company
 --   company_name: name of the company
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: Consolidated or Unconsolidated; many companies report both, which do not add up
 --   fiscal_year: fiscal year
 --   employees: headcount, rounded to whole persons
 --   employees_exact: headcount as reported where it has a fraction, else NULL

@@ -1,5 +1,6 @@
 -- The line items of the contract with plain names, in the order of a statement.
 -- group: figures
+-- also: PostgreSQL
 -- columns:
 --   category: category of the line item
 --   line_item: line item, as the service spells it
@@ -10,7 +11,7 @@
 -- rule: line_items has the items that were seen in the lake, unknown ones too; this has all of the contract.
 -- example: SELECT n.name, f.value FROM figures f JOIN line_item_names n USING (category, line_item) WHERE f.internal_id = 1001 AND f.fiscal_year = 2023 ORDER BY n.position
 CREATE OR REPLACE VIEW line_item_names AS
-FROM (VALUES
+SELECT * FROM (VALUES
   ('ProfitAndLoss', 'TotalRevenue', 'Total revenue', 'amount', 'flow', 1),
   ('ProfitAndLoss', 'NetSales', 'Net sales', 'amount', 'flow', 2),
   ('ProfitAndLoss', 'CostOfSales', 'Cost of sales', 'amount', 'flow', 3),

@@ -4,7 +4,7 @@
 --   internal_id: company
 --   company_name: name of the company
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: Consolidated or Unconsolidated; many companies report both, which do not add up
 --   fiscal_year: year without a figure
 --   first_year: first fiscal year with figures
 --   last_year: last fiscal year with figures

@@ -5,7 +5,7 @@
 --   owned_id: the company that is owned
 --   kind: Direct, Ultimate, Beneficial or Structure
 --   by_owned: whether the owned company's relations state it; else those of the owner do
---   stake: percent, where one figure is stated
+--   stake: percent, where one figure is stated; stakes of several kinds, share classes or records, or of both sides, do not add up: see owner_holdings
 --   min_stake: percent, the least that is stated, else the stake
 --   max_stake: percent, the greatest that is stated, else the stake
 --   share_class: share class

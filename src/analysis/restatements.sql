@@ -4,7 +4,7 @@
 --   internal_id: company
 --   company_name: name of the company in the new version
 --   country_code: country of the company
---   consolidation: Consolidated or Unconsolidated
+--   consolidation: Consolidated or Unconsolidated; many companies report both, which do not add up
 --   category: category of the line item
 --   line_item: line item
 --   fiscal_year: fiscal year

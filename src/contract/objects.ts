@@ -183,7 +183,7 @@ export const alwaysPresentAt = (path: readonly string[]): unknown =>
   path.reduce<unknown>((value, name) => new Map(Object.entries(Object(value))).get(name), alwaysPresent(''))
 
 const OWNERSHIP_FIELDS = {
-  OwnershipStake: number('null', 'Ownership percentage.'),
+  OwnershipStake: number('null', 'Ownership percentage; stakes of several kinds or records do not add up.'),
   MinOwnershipStake: number('null', 'Lower bound of a range.'),
   MaxOwnershipStake: number('null', 'Upper bound of a range.'),
   NumberOfShares: number('null', 'Shares held.'),

@@ -88,9 +88,9 @@ export const CONVERT = {
 
 /** The tables that an export writes, and how. */
 export const EXPORTED = {
-  tables: option(manyOf(plainText('<name>')), 'a table to export, may be repeated', {
+  tables: option(manyOf(plainText('<name>')), 'a table or view to export, may be repeated', {
     ...{ flag: '--table', otherwise: 'all' },
-    doc: 'Tables to export. @default all; with `sql` its one name is that of the answer',
+    doc: 'Tables and views to export. @default all tables; with `sql` its one name is that of the answer',
   }),
   names: option(trueOrFalse, 'names of companies, owners and persons beside their ids; for files', {
     doc: 'Names of companies and entities beside their ids; for files.',

@@ -507,7 +507,7 @@ export interface ExportOptions {
    * format of what goes there.
    */
   readonly to: string | ExportTarget
-  /** Tables to export. @default all; with `sql` its one name is that of the answer */
+  /** Tables and views to export. @default all tables; with `sql` its one name is that of the answer */
   readonly tables?: readonly string[] | undefined
   /** One SELECT over the views of the lake, in place of its tables. */
   readonly sql?: string | undefined
@@ -671,6 +671,12 @@ export interface QueryOptions extends OpenQueryOptions {
   readonly sql: string
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called after the answer with each note on it: a sum over several currencies, both consolidations or years
+   * of several lengths, a name that does not occur.
+   * @default nobody looks for them
+   */
+  readonly onNote?: ((note: string) => void) | undefined
 }
 
 /** Options of `check`. */
@@ -1198,6 +1204,25 @@ export interface Rows {
     readonly version: number | bigint | null
     readonly is_current: boolean | null
   }
+  readonly figure_changes: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly value: number | null
+    readonly previous_value: number | null
+    readonly growth: number | null
+    readonly currency: string | null
+    readonly months: number | null
+    readonly previous_months: number | null
+    readonly per_12_months: number | null
+    readonly previous_per_12_months: number | null
+    readonly reason: string | null
+    readonly is_preferred: boolean | null
+  }
   readonly figures: {
     readonly internal_id: number | bigint | null
     readonly company_name: string | null
@@ -1360,6 +1385,24 @@ export interface Rows {
     readonly internal_id: number | bigint | null
     readonly company_name: string | null
     readonly country_code: string | null
+  }
+  readonly growth_of_main_items: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly fiscal_year: number | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly value: number | null
+    readonly previous_value: number | null
+    readonly growth: number | null
+    readonly currency: string | null
+    readonly months: number | null
+    readonly previous_months: number | null
+    readonly per_12_months: number | null
+    readonly previous_per_12_months: number | null
+    readonly reason: string | null
   }
   readonly headcounts: {
     readonly internal_id: number | bigint | null

@@ -53,6 +53,11 @@ export const QUERY = {
     },
   ),
   signal: signalThat('Stops the statement.'),
+  onNote: option(callback('(note: string) => void'), 'notes on sums that add what does not add up', {
+    only: 'calls',
+    otherwise: 'nobody looks for them',
+    doc: 'Called after the answer with each note on it: a sum over several currencies, both consolidations or years of several lengths, a name that does not occur.',
+  }),
   describe: option(
     plainText('<name>'),
     'without SQL: print a table, view or macro with its columns and an example',

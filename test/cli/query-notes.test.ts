@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { convert } from '../../src/jobs/convert/convert.ts'
+import { query as ask } from '../../src/jobs/query/query.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { type CliResult, runCommand } from '../support/run-command.ts'
 
@@ -31,6 +32,22 @@ test('a sum over two currencies is answered, and noted on standard error', async
   const { code, stdout, stderr } = await query(SUM)
   expect([code, stdout.trim().split('\n').at(-1)?.trim()]).toEqual([0, '103'])
   expect(stderr).toMatch(/^note: adds .+\n$/)
+})
+
+test.each(['csv', 'markdown', 'parquet'])(
+  '--format %s leaves the notes on standard error',
+  async (format) => {
+    const { code, stdout, stderr } = await query(SUM, '--format', format)
+    expect([code, stdout.includes('note: ')]).toEqual([0, false])
+    expect(stderr).toMatch(/^note: adds .+\n$/)
+  },
+)
+
+test('query() of the library calls onNote with each, and has the rows', async () => {
+  const notes: string[] = []
+  const rows = await ask({ lake, sql: SUM, onNote: (one) => notes.push(one) })
+  expect(rows).toEqual([{ n: 103 }])
+  expect(notes).toEqual(["adds 2 currencies; figures_in('EUR') has one figure a company"])
 })
 
 test('--json has the notes as JSON', async () => {

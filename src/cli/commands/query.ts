@@ -3,12 +3,13 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { readStdinText } from '../../core/user-text.ts'
+import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import type { CatalogEntry } from '../../lake/views/catalog.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { QUERY, type ResultFormat } from '../../options/query.ts'
 import { addCommand } from '../add-command.ts'
 import type { LakeCatalog } from '../output/lake-catalog.ts'
-import { printJson, printLines } from '../output/print.ts'
+import { note, printJson, printLines } from '../output/print.ts'
 
 type Values = ValuesOf<typeof QUERY>
 
@@ -20,7 +21,7 @@ export const addQuery = (program: Command): void => {
       'Runs one SELECT in DuckDB over the lake, read-only. The views "figures" and "figures_in" have one figure ' +
       'a company, year and line item; "financials" has all that was reported. Views show the current version ' +
       'of each company, "companies_history" and so on show all. Without SQL it lists the ' +
-      'tables with their row counts, and views and macros by subject, by the manifest and without reading data.',
+      'tables with their row counts, and views and macros by subject, without reading data.',
     options: QUERY,
     run: runQuery,
     examples: [
@@ -55,24 +56,25 @@ const runQuery = async (values: Values): Promise<void> => {
     throw new ToolkitError('USAGE', 'Cannot describe and run a statement at once: expected --describe or SQL')
   const { sql: _sql, ...asked } = askedOf(QUERY, values)
   const request = { ...asked, json, unchecked }
+  const noteOn = async (query: LakeQuery, tookMs: number): Promise<void> => {
+    const notes = hasNotes ? await query.notes(statement, tookMs) : []
+    if (json && notes.length > 0) note(JSON.stringify({ notes }))
+    else for (const one of notes) note(`note: ${one}`)
+  }
   if (format === 'parquet') {
     const { printParquet } = await import('../output/print-parquet.ts')
-    return printParquet(request, statement, limit)
+    return printParquet(request, statement, limit, noteOn)
   }
   const { askLake } = await import('../ask-lake.ts')
   await askLake(request, async (query) => {
     const { printResult } = await import('../output/print-result.ts')
     const started = performance.now()
     await printResult(await query.run(statement), format, { limit, width, neutral })
-    if (!hasNotes) return
-    const notes = await query.notes(statement, performance.now() - started)
-    const { note } = await import('../output/print.ts')
-    if (json && notes.length > 0) note(JSON.stringify({ notes }))
-    else for (const one of notes) note(`note: ${one}`)
+    await noteOn(query, performance.now() - started)
   })
 }
 
-/** By the manifest alone: nothing of a lake in a bucket is fetched for it. */
+/** Nothing of a lake in a bucket is fetched for it but lists of versions. */
 const readCatalog = async ({ lake, snapshot }: Values): Promise<LakeCatalog> => {
   const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
   const { catalog } = await import('../../lake/views/catalog.ts')

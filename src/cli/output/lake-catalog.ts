@@ -1,6 +1,6 @@
 /** Tables, views and macros that a statement can read: on one screen for people, in full for programs. */
 
-import type { ListedTable } from '../../lake/tables/tables.ts'
+import type { ListedTable } from '../../jobs/query/list-tables.ts'
 import type { CatalogEntry } from '../../lake/views/catalog.ts'
 import { formatCounted } from '../../support/format.ts'
 import { fitTable, textTable } from './text-table.ts'
@@ -31,7 +31,7 @@ const listedOf = ({ tables }: LakeCatalog, { name }: CatalogEntry): ListedTable 
   tables.find(({ table }) => table.name === name)
 
 const rowsText = ({ rows, historyRows }: ListedTable): string =>
-  rows === null ? `${formatCounted(historyRows, 'row')} in all versions` : formatCounted(rows, 'row')
+  rows === null ? `${formatCounted(historyRows, 'row')} of versions` : formatCounted(rows, 'row')
 
 /** One line: tables with their rows, of all others what they are. */
 const lineOf = (lake: LakeCatalog, entry: CatalogEntry): readonly string[] => {
@@ -40,7 +40,7 @@ const lineOf = (lake: LakeCatalog, entry: CatalogEntry): readonly string[] => {
   return [name, listed === undefined ? entry.about : `${rowsText(listed)}, each ${listed.table.row}`]
 }
 
-const UNKNOWN_CURRENT = 'The manifest counts all versions; current rows: SELECT count(*) FROM companies.'
+const UNKNOWN_CURRENT = 'Current rows, where those of versions stand: SELECT count(*) FROM financials.'
 
 /** Tables, views and macros by subject, one line each. @param width columns of the terminal */
 export const catalogLines = (lake: LakeCatalog, width: number): string[] => {
@@ -92,7 +92,7 @@ export const entryLines = (lake: LakeCatalog, entry: CatalogEntry): string[] => 
   ]
 }
 
-/** One entry for programs; `rows` is null where the manifest does not state them, or it is no table. */
+/** One entry for programs; `rows` is null where it is no table, or rows would have to be read to count current ones. */
 export const entryObject = (lake: LakeCatalog, entry: CatalogEntry): object => {
   const listed = listedOf(lake, entry)
   const { name, kind, subject, signature, about, rule = null, example } = entry

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
+import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { openWorkshop } from '../../targets/export/write-rows.ts'
 import { askLake, type LakeQueryRequest } from '../ask-lake.ts'
 import { printBytes } from './print.ts'
@@ -18,6 +19,8 @@ export const printParquet = async (
   request: LakeQueryRequest,
   sql: string,
   limit: number | undefined,
+  /** Prints the notes on the statement. */
+  noteOn: (query: LakeQuery, tookMs: number) => Promise<void>,
 ): Promise<void> => {
   if (process.stdout.isTTY)
     throw new ToolkitError(
@@ -27,9 +30,11 @@ export const printParquet = async (
   const { folder, remove } = await openWorkshop(tmpdir())
   try {
     const path = join(folder, 'answer.parquet')
-    await askLake({ ...request, outFolder: folder }, (query) =>
-      query.copy(sql, path, { kind: 'parquet' }, limit),
-    )
+    await askLake({ ...request, outFolder: folder }, async (query) => {
+      const started = performance.now()
+      await query.copy(sql, path, { kind: 'parquet' }, limit)
+      await noteOn(query, performance.now() - started)
+    })
     const file = await open(path)
     // A reader that goes away ends the process: nothing may be left then.
     await remove()

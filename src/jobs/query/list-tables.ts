@@ -1,10 +1,18 @@
-/** The tables of a snapshot by its manifest: nothing of a lake in a bucket is fetched for it. */
+/** The tables of a snapshot and how many rows they have, by its manifest: no row is read for it. */
 
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
-import { type ListedTable, listTables } from '../../lake/tables/tables.ts'
+import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
-import { isOfOnePartition } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { rowsByManifest } from '../common/current-rows.ts'
+
+export interface ListedTable {
+  readonly table: Table
+  /** Rows of the current versions; `null` where rows would have to be read to count them. */
+  readonly rows: number | null
+  /** Rows of all versions. */
+  readonly historyRows: number
+}
 
 /** The tables of one snapshot. */
 export interface LakeTables {
@@ -17,9 +25,10 @@ export interface LakeTables {
 /** @param snapshot @default the newest @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
 export const listLakeTables = async (lake: string, snapshot?: number): Promise<LakeTables> => {
   const root = await readRoot(lake, snapshot)
-  const tables = await listTables(
-    (name) => root.totals.tables.find(({ table }) => table === name)?.rows ?? 0,
-    (table) => isOfOnePartition(lake, root, table),
-  )
+  const counted = rowsByManifest(root)
+  const tables = TABLES.flatMap((table) => {
+    const found = counted.find((one) => one.table === table.name)
+    return found === undefined ? [] : [{ table, rows: found.rows, historyRows: found.versions }]
+  })
   return { snapshot: root.snapshot, tables, computed: await computedOfLake(root) }
 }

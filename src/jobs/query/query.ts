@@ -13,8 +13,8 @@ import { OPEN_QUERY, QUERY } from '../../options/query.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
 
 /**
- * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `report()` says what was read of a
- * bucket and how, `close()` ends it.
+ * Opens a lake for many questions, read-only: `run(sql)` streams rows chunk by chunk, `notes(sql)` says what its sums add that
+ * does not add up, `report()` what was read of a bucket and how, `close()` ends it.
  *
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `USAGE`; `run` throws
  *   `QUERY_REFUSED` for all but one SELECT, `QUERY_FAILED`
@@ -66,11 +66,14 @@ export const query: <Row extends object = QueryRow>(options: QueryOptions) => Pr
   'query',
   QUERY,
   // The rows are of the type that the caller says.
-  async ({ sql, signal, ...opening }: QueryOptions): Promise<readonly never[]> => {
+  async ({ sql, signal, onNote, ...opening }: QueryOptions): Promise<readonly never[]> => {
     const opened = await openQuery(opening)
     const ended = interruptOn(opened, signal)
     try {
-      return (await readRows(await opened.run(sql))) as readonly never[]
+      const started = performance.now()
+      const rows = await readRows(await opened.run(sql))
+      if (onNote) for (const one of await opened.notes(sql, performance.now() - started)) onNote(one)
+      return rows as readonly never[]
     } finally {
       ended()
       opened.close()

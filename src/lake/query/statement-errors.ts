@@ -3,10 +3,8 @@
  * looked up among the views and macros of a lake.
  */
 
-import { definitionNames } from '../../analysis/definitions.ts'
 import { nearestName } from '../../support/nearest-name.ts'
-import { howToRead } from '../views/catalog.ts'
-import { tableViews } from '../views/comments.ts'
+import { howToRead, readableNames } from '../views/catalog.ts'
 
 /** The end of a message: a line of the statement, cut to what is around the caret, and the caret. */
 const EXCERPT = /\n+LINE (\d+): (.*)\n( *)\^$/
@@ -43,9 +41,6 @@ export const markedLine = (sql: string, offset: number): string => {
   const left = shown.slice(0, shown.length - tail.length - line.slice(column, end).length)
   return `${shown}\n${caretBelow(shown, left.replaceAll('\t', '').length)}`
 }
-
-/** All names that a statement may read. */
-const readableNames = (): readonly string[] => [...tableViews().map(({ name }) => name), ...definitionNames()]
 
 /** The name that may be meant, and how it is read. @param others taken where no view and no macro has such a name */
 const didYouMean = (name: string, others: readonly string[]): string | undefined => {

@@ -1,6 +1,11 @@
 /** Everything that a statement can read by name, with what is declared of it: tables, their views, the analysis layer. */
 
-import { type Definition, type DefinitionKind, definitionsFor } from '../../analysis/definitions.ts'
+import {
+  type Definition,
+  type DefinitionKind,
+  definitionNames,
+  definitionsFor,
+} from '../../analysis/definitions.ts'
 import { byName, callOf, documentationOf, SUBJECTS } from '../../analysis/documentation.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import type { Column } from '../tables/columns.ts'
@@ -51,9 +56,22 @@ export const catalog = (computed?: readonly ComputedColumn[]): readonly CatalogE
   return [...ofSubject(first), ...tables, ...others.flatMap(([subject]) => ofSubject(subject))]
 }
 
+/** All names that a statement may read. */
+export const readableNames = (): readonly string[] => [
+  ...tableViews().map(({ name }) => name),
+  ...definitionNames(),
+]
+
+/** The kind of a name that a statement may read; `undefined` of others. */
+export const readableKind = (name: string): CatalogEntry['kind'] | undefined => {
+  if (TABLES.some((table) => table.name === name)) return 'table'
+  if (tableViews().some((view) => view.name === name)) return 'view'
+  return definitionsFor([name]).at(-1)?.kind
+}
+
 /** How a name is read in a statement, where it stands there as something else. `undefined`: there is no such name. */
 export const howToRead = (name: string): string | undefined => {
-  const [definition] = definitionsFor([name]).slice(-1)
+  const definition = definitionsFor([name]).at(-1)
   if (definition === undefined)
     return tableViews().some((view) => view.name === name) ? `${name} is a view: FROM ${name}` : undefined
   const call = callOf(definition)

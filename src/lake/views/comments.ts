@@ -34,16 +34,19 @@ const lineItemColumns = (): readonly (readonly [string, string])[] =>
 const listed = (title: string, list: readonly (readonly [string, string])[]): string =>
   list.length === 0 ? '' : ` ${title}: ${list.map(([name, about]) => `${name}: ${about}`).join('; ')}.`
 
+/** All that the head of a definition says as one text, for what has no comments on columns. */
+export const wholeComment = (definition: Definition): string => {
+  const { about, rule, parameters, columns } = documentationOf(definition)
+  const text = rule === undefined ? about : `${about} ${rule}`
+  return `${text}${listed('Parameters', parameters)}${listed('Columns', columns)}`
+}
+
 /** The comments in the head of a definition. */
 export const commentsOf = (definition: Definition): Comments => {
   const { name, kind } = definition
-  const { about, rule, parameters, columns } = documentationOf(definition)
+  const { about, rule, columns } = documentationOf(definition)
   const text = rule === undefined ? about : `${about} ${rule}`
-  if (kind !== 'view')
-    return {
-      ...{ kind, name, columns: [] },
-      about: `${text}${listed('Parameters', parameters)}${listed('Columns', columns)}`,
-    }
+  if (kind !== 'view') return { ...{ kind, name, columns: [] }, about: wholeComment(definition) }
   return {
     ...{ kind, name, about: text },
     columns: columns.flatMap((column) => (column[0] === LINE_ITEM_COLUMNS ? lineItemColumns() : [column])),

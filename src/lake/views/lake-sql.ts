@@ -1,6 +1,7 @@
 /** A snapshot's views and macros as SQL: for a session that keeps them, or for a text that a person runs. */
 
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
+import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
@@ -168,3 +169,22 @@ export const layerOnTables = async (
     ...made.map((one) => commentSql(commentsOf(one), one.kind === 'view' ? mark : '')),
   ]
 }
+
+/** A view of the layer whose statement PostgreSQL takes too. */
+export interface PortableView {
+  readonly name: string
+  /** Others of these that it reads. */
+  readonly uses: readonly string[]
+  readonly sql: string
+  /** Comments on it and its columns. @param mark text behind what is said of the whole */
+  readonly comments: (mark: string) => string
+}
+
+/** Each behind those that it reads. */
+export const portableViews = (): readonly PortableView[] =>
+  definitionsFor()
+    .filter((one) => documentationOf(one).isPortable)
+    .map((one) => ({
+      ...{ name: one.name, uses: one.uses, sql: one.sql },
+      comments: (mark) => commentSql(commentsOf(one), mark),
+    }))

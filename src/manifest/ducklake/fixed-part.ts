@@ -1,7 +1,7 @@
 /** The part that is the same in the catalogs of all lakes, but for further columns: tables, columns, views, macros and the comments on them. */
 
 import { definitionsFor } from '../../analysis/definitions.ts'
-import { baseComments, type Comments, commentsOf } from '../../lake/views/comments.ts'
+import { baseComments, type Comments, commentsOf, wholeComment } from '../../lake/views/comments.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { TOOL } from '../../support/own-package.ts'
 import type { ColumnsSince } from '../form/projections.ts'
@@ -39,7 +39,11 @@ const uuidOf = (kind: string, id: number): string =>
 type Known = ReadonlyMap<string, Comments>
 
 const commentsOfAll = (): Known => {
-  const own = [...baseComments(), ...definitionsFor().map(commentsOf)]
+  // The columns of a view have no comments there.
+  const own = [
+    ...baseComments(),
+    ...definitionsFor().map((one) => ({ ...commentsOf(one), about: wholeComment(one) })),
+  ]
   const known = new Map(own.map((one) => [one.name, one]))
   for (const { table } of FILE_TABLES) {
     const all = known.get(`${table.name}_history`)

@@ -92,26 +92,6 @@ export const readTableListed = async (
   return { partitions: some.filter((one) => one.content === content), files: [], versions }
 }
 
-/** Whether no two partitions, or files of runs, have rows of a table, and all its companies are listed. @throws as `listOf` */
-export const isOfOnePartition = async (
-  lake: string,
-  { lists, totals }: SnapshotRoot,
-  { name, content }: Pick<Table, 'name' | 'content'>,
-): Promise<boolean> => {
-  const filesOfTable = (one: string): number => totals.tables.find(({ table }) => table === one)?.files ?? 0
-  // Which companies are not listed any more is in partitions of its own.
-  if (content === LISTINGS.content && filesOfTable(LISTINGS.name) > 0) return false
-  const files = filesOfTable(name)
-  if (content === undefined || files < 2) return files < 2
-  const holds: PartFilter = ({ contents }) => contents?.includes(content) ?? false
-  let found = 0
-  for await (const { entries } of entriesOf(lake, 'partitions', lists.partitions, holds)) {
-    found += entries.filter(({ counts }) => (counts.rows[name] ?? 0) > 0).length
-    if (found > 1) return false
-  }
-  return true
-}
-
 /** The pulls from services, in the order of commits; `null` for a lake without a snapshot. */
 export const readPulls = async (
   lake: string,

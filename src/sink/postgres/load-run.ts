@@ -29,6 +29,7 @@ import {
   stagedTables,
 } from '../current-rows.ts'
 import { judgeTarget, LAKE_TABLE } from '../delivered-runs.ts'
+import { giveWay, makeViews } from './make-views.ts'
 import type { TargetColumn } from './staged-columns.ts'
 import {
   addKey,
@@ -108,26 +109,35 @@ interface Loader {
 /**
  * Does its work in the transaction that is open.
  *
- * @returns how many characters U+0000 were replaced by U+FFFD, by table; nothing where the run is loaded already
+ * @returns warnings; none where the run is loaded already
  * @throws {ToolkitError} TARGET_REFUSED; errors of the server as they came
  */
-export const loadRun = async (client: Client, run: RunToLoad): Promise<ReadonlyMap<string, number>> => {
+export const loadRun = async (client: Client, run: RunToLoad): Promise<readonly string[]> => {
   const loader: Loader = { client, run, replaced: new Map() }
   await client.query('SET LOCAL statement_timeout = 0')
   // Two runs at once would wait for each other's rows in turn.
   await lockSchema(client, run.schema)
   await makeSchema(client, run.schema)
   if (run.anew) await emptySchema(client, run.schema)
-  if (!(await registerRun(loader))) return loader.replaced
+  if (!(await registerRun(loader))) return []
   const tables: Loading[] = []
-  for (const table of stagedTables(run.files)) tables.push(await prepare(loader, table))
+  const staged = stagedTables(run.files)
+  await giveWay(client, run.schema, new Set(staged.map(({ name }) => name)))
+  for (const table of staged) tables.push(await prepare(loader, table))
   for (const table of tables) if (table.declared === undefined) await replaceWhole(loader, table)
   for (const table of tables) if (table.declared && !table.declared.content) await mergeKeys(loader, table)
   const declared = tables.flatMap((table) => table.declared ?? [])
   for (const content of incomingContents(declared)) await mergeRecords(loader, content, tables)
   for (const table of tables) await addKey(client, table)
-  return loader.replaced
+  const warnings = [...loader.replaced].map(([table, count]) => replacedText(table, count))
+  return (await makeViews(client, run.schema)) ? warnings : [...warnings, keptText(run.schema)]
 }
+
+const replacedText = (table: string, count: number): string =>
+  `Replaced ${count} characters U+0000 by U+FFFD in table "${table}": text of PostgreSQL cannot hold them`
+
+const keptText = (schema: string): string =>
+  `Left the views of firmlake in schema "${schema}" as an older version made them: views of others read them; drop those, and the next load makes them again`
 
 /** Takes out all rows that runs and exports have brought. The tables stay: views of others may stand on them. */
 const emptySchema = async (client: Client, schema: string): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
  * PostgreSQL: rows are staged as CSV files on the local disk and loaded by COPY, all of a run in one transaction.
- * Tables show the current version of each record.
+ * Tables show the current version of each record; above them stand the views of the analysis layer that PostgreSQL takes.
  */
 
 import { rm } from 'node:fs/promises'
@@ -84,9 +84,9 @@ export const postgres = (
         const { inTransaction, withConnection } = await import('./with-connection.ts')
         const { deliveredRuns, loadRun } = await import('./load-run.ts')
         const action = `load ${what ?? `run "${run}"`}`
-        const replaced = await withConnection(url, action, async (connection) => {
+        const found = await withConnection(url, action, async (connection) => {
           const { client } = connection
-          if (!anew && (await deliveredRuns(client, schema)).has(run)) return new Map<string, number>()
+          if (!anew && (await deliveredRuns(client, schema)).has(run)) return []
           for (const file of files) await checkStagedFile(stagedPath(file), file)
           return inTransaction(connection, signal, () =>
             loadRun(client, {
@@ -100,7 +100,7 @@ export const postgres = (
             }),
           )
         })
-        for (const [table, count] of replaced) warnings.push(replacedText(table, count))
+        warnings.push(...found)
         await removeStaged(folder)
       },
 
@@ -123,9 +123,6 @@ export const postgres = (
     },
   }
 }
-
-const replacedText = (table: string, count: number): string =>
-  `Replaced ${count} characters U+0000 by U+FFFD in table "${table}": text of PostgreSQL cannot hold them`
 
 export const postgresSink: DatabaseSink = {
   sink: (url) => postgres(url),

@@ -5,9 +5,11 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
+import { howToRead, readableKind, readableNames } from '../../lake/views/catalog.ts'
 import type { ExportOptions } from '../../options/interfaces.ts'
 import { refuseLake } from '../../sink/delivered-runs.ts'
 import { DATABASES, FILE_FORMAT_NAMES, type FileFormatName, holdsTables } from '../../sink/targets.ts'
+import { nearestName } from '../../support/nearest-name.ts'
 import { realFile, type TargetAddress } from '../open-sink.ts'
 import { checkFolderOf, checkTarget } from './write-rows.ts'
 
@@ -97,26 +99,45 @@ export const exportsOf = ({
   if (sql !== undefined && names)
     throw new ToolkitError('USAGE', 'Cannot put names into an answer: join companies in the statement')
   if (sql !== undefined) return [{ name: answerName(tables?.[0]), sql }]
-  const unknown = tables?.find((table) => !TABLES.some(({ name }) => name === table))
-  if (unknown !== undefined)
-    throw new ToolkitError(
-      'USAGE',
-      `Cannot export table "${unknown}": the lake has ${TABLES.map(({ name }) => name).join(', ')}`,
-    )
   const chosen = new Map(TABLES.map((table) => [table.name, table]))
-  return [...new Set(tables ?? chosen.keys())].flatMap((table) => {
+  return [...new Set(tables ?? chosen.keys())].map((table) => {
     const found = chosen.get(table)
+    if (found === undefined)
+      return viewExport(table, {
+        'in all versions': history,
+        'with further names': names,
+        'with columns left out or computed': (take ?? compute) !== undefined,
+      })
     const name = history ? `${table}_history` : table
     const all = `SELECT * FROM ${ident(name)}`
-    return found === undefined ? [] : [{ name, table, sql: names ? selectWithNames(found, history) : all }]
+    return { name, table, sql: names ? selectWithNames(found, history) : all }
   })
+}
+
+/** @param refused what is asked of it that only tables can give. @throws {ToolkitError} `USAGE` */
+const viewExport = (name: string, refused: Readonly<Record<string, boolean>>): Export => {
+  if (readableKind(name) !== 'view') {
+    const how = howToRead(name)
+    const near = nearestName(name, readableNames())
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot export table "${name}": ${
+        how === undefined
+          ? `no table or view of a lake has this name, expected one of ${TABLES.map((table) => table.name).join(', ')}, or a view such as figures${near === undefined ? '' : `; did you mean "${near}"?`}`
+          : `${how}, expected a table or a view; --sql takes such a statement`
+      }`,
+    )
+  }
+  const what = Object.keys(refused).find((one) => refused[one])
+  if (what === undefined) return { name, sql: `FROM ${name}` }
+  throw new ToolkitError('USAGE', `Cannot export the view "${name}" ${what}: expected a table, or --sql`)
 }
 
 /** The request; where it names no table, with the one that the file is named after, such as `companies.csv`. */
 export const withTableOfFile = <What extends WhatToExport>(to: AnyTarget, what: What): What => {
   if (to.kind !== 'file' || what.tables !== undefined || what.sql !== undefined) return what
   const name = basename(to.path).slice(0, -`.${to.format}`.length)
-  return TABLES.some((table) => table.name === name) ? { ...what, tables: [name] } : what
+  return readableKind(name) === 'table' || readableKind(name) === 'view' ? { ...what, tables: [name] } : what
 }
 
 /** @throws {ToolkitError} `USAGE` for what only CSV has */

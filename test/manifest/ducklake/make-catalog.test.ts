@@ -235,3 +235,27 @@ test('with FIRMLAKE_DUCKLAKE=false or FIRMLAKE_DUCKDB=false a commit leaves that
   expect(await files()).toHaveLength(4)
   expect(await snapshots(lake)).toEqual([1, 2, 3, 4, 5])
 })
+
+test('comments say what must not be added: of columns of tables, and of views, whose columns have none', async () => {
+  const lake = await restatedLake()
+  const ofColumns = await ask(
+    lake,
+    `SELECT column_name AS name, t.value AS text FROM ducklake_column AS c JOIN ducklake_column_tag AS t USING (table_id, column_id)
+JOIN ducklake_table AS o USING (table_id) WHERE table_name = 'financials' AND t.key = 'comment' ORDER BY 1`,
+  )
+  const textOn = (name: string): unknown => ofColumns.find((one) => one.name === name)?.text
+  for (const name of ['value', 'currency', 'consolidation'])
+    expect([name, textOn(name)]).toEqual([name, expect.stringMatching(/not add/i)])
+  const views = await ask(
+    lake,
+    `SELECT view_name AS name, t.value AS text FROM ducklake_view JOIN ducklake_tag AS t ON t.object_id = view_id
+WHERE view_name IN ('figures', 'owners_current') AND t.key = 'comment' ORDER BY 1`,
+  )
+  expect(views).toEqual([
+    {
+      name: 'figures',
+      text: expect.stringContaining('value: the figure, in the unit of its line item; do not add'),
+    },
+    { name: 'owners_current', text: expect.stringMatching(/stake: [^:]*several kinds.* do not add up/) },
+  ])
+})

@@ -252,3 +252,14 @@ test('a folder that cannot be written costs time only', async () => {
   await writeFile(file, '')
   expect((await viewsMade({ FIRMLAKE_WORK_DIR: file })).length).toBeGreaterThan(0)
 })
+
+test('comments in lake.duckdb say what must not be added', async () => {
+  const found = await ask(
+    await restatedLake(),
+    `SELECT table_name || '.' || column_name AS name, comment FROM duckdb_columns() WHERE database_name = 'lake'
+AND (table_name, column_name) IN (('figures', 'value'), ('financials', 'value'), ('financials', 'currency'), ('financials', 'consolidation'), ('owners_current', 'stake'))`,
+  )
+  expect(found).toHaveLength(5)
+  for (const { name, comment } of found)
+    expect([name, comment]).toEqual([name, expect.stringMatching(/not add/i)])
+})

@@ -10,7 +10,7 @@ import type {
   SnapshotHead,
   VersionFile,
 } from '../../core/partition.ts'
-import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
+import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import type { WithCompactions } from '../form/compactions.ts'
 import type { Forgotten } from '../form/forgotten.ts'
 import type { WithTaken } from '../form/projections.ts'

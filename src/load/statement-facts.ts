@@ -59,7 +59,7 @@ export class StatementFacts {
     this.#odd = odd
   }
 
-  /** What `ofFigure` says of all figures of a statement, -1 where it differs by year. */
+  /** `ofFigure` of all years of a statement, -1 where it differs by year. */
   ofFigures(statement: number): number {
     return this.#ofAll[statement]!
   }

@@ -12,6 +12,10 @@ import { convert } from '../src/jobs/convert/convert.ts'
 import { query } from '../src/jobs/query/query.ts'
 import type { Caller } from '../src/server/access/caller.ts'
 import { newExplorer } from '../src/server/explorer/explorer.ts'
+import { hashingEmbedder } from '../src/server/ranking/hashing-embedder.ts'
+import { indexFolder } from '../src/server/serving-index/build/build-index.ts'
+import { currentIndex } from '../src/server/serving-index/build/current-index.ts'
+import { attachSegments } from '../src/server/serving-index/segment-views.ts'
 import { median } from './measure.ts'
 
 const { values } = parseArgs({
@@ -70,9 +74,13 @@ const OVERVIEW = [
 ] as const
 
 const snapshot = Number(values.snapshot)
+const index = await currentIndex({ lake, snapshot, memoryBytes: 1024 ** 3, embedder: hashingEmbedder() })
+const { segments } = index.description
+await index.close()
 const explorer = () =>
   newExplorer({
     ...{ lake, served: () => snapshot, memoryBytes: MEMORY_BYTES, timeoutMs: 120_000 },
+    attachIndex: (session) => attachSegments(session, indexFolder(lake, snapshot), segments),
   })
 const signal = new AbortController().signal
 

@@ -1,6 +1,7 @@
 /** Serves a snapshot of a lake, or always the newest one: puts the serving index, the rates, the embedder and the searches behind HTTP. */
 
 import { randomBytes } from 'node:crypto'
+import { ToolkitError } from '../core/errors.ts'
 import type { TokenRegistry } from './access/choose-tokens.ts'
 import { newSessions } from './access/sessions.ts'
 import { openBatchStore } from './batch-files/batch-store.ts'
@@ -18,6 +19,7 @@ import { indexFolder } from './serving-index/build/build-index.ts'
 import type { IndexProgress } from './serving-index/build/build-request.ts'
 import { currentIndex } from './serving-index/build/current-index.ts'
 import { openIndex } from './serving-index/open-index.ts'
+import { attachSegments } from './serving-index/segment-views.ts'
 
 export interface ServeLakeRequest {
   readonly lake: string
@@ -123,6 +125,16 @@ export const serveLake = async (request: ServeLakeRequest): Promise<LakeServer> 
     ...{ lake, threads: request.threads, timeoutMs: request.queryTimeoutMs },
     memoryBytes: memoryOfExplorer(request),
     served: () => served.current.number,
+    attachIndex: async (session, snapshot) => {
+      const { number, segments } = served.current
+      if (number !== snapshot)
+        throw new ToolkitError(
+          'QUERY_FAILED',
+          `Cannot list the companies of snapshot ${snapshot}: snapshot ${number} is served by now`,
+          { snapshot },
+        )
+      await attachSegments(session, indexFolder(lake, snapshot), segments)
+    },
   })
   try {
     const server = await openServer(

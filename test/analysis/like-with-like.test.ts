@@ -11,8 +11,8 @@ import { readRows } from '../../src/jobs/common/read-rows.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { openQuery } from '../../src/jobs/query/query.ts'
 import type { LakeQuery } from '../../src/lake/query/lake-query.ts'
-import { newExplorer } from '../../src/server/explorer/explorer.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
+import { openBrowsing } from '../server/explorer/explorer-lake.ts'
 import { someRows } from '../support/same-rows.ts'
 import { type Figure, growthOf, latestOf, valueIn, whyNot } from './expected.ts'
 import { AGAIN, COUNTED, CURRENT, FIGURES, FIRST, YEARS } from './unlike-companies.ts'
@@ -199,7 +199,7 @@ const listed = ({ id, latest, own }: (typeof LATEST_SALES)[number]): unknown[] =
 }
 
 test('the list of the explorer has growth and margin of one statement, and peers the nearest by latest net sales', async () => {
-  const explorer = newExplorer({ lake, served: () => 2, memoryBytes: 128 * 1024 ** 2, timeoutMs: 60_000 })
+  const explorer = await openBrowsing(lake)
   const asked = async (name: string, parameters: object): Promise<Record<string, unknown>[]> => {
     const caller = { name: 'all', rights: 'everything' } as const
     const reply = await explorer.ask(name, JSON.stringify(parameters), caller, new AbortController().signal)

@@ -44,6 +44,8 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly outFolder?: string | undefined
   /** Further folders whose files statements may read, Parquet too. @default none */
   readonly files?: readonly string[] | undefined
+  /** Further folders, absolute, of which `prepare` opens files. @default none */
+  readonly opens?: readonly string[] | undefined
   /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
   /** When copies are compared with their hashes. @default the first time that this machine reads them */
@@ -107,6 +109,7 @@ export class LakeQuery {
   static async open(options: LakeQueryOptions): Promise<LakeQuery> {
     const { lake, snapshot, memoryBytes, threads, outFolder, aroundFetch } = options
     const { check = 'first-read', inPlace, facts, computed, inOrder, countsProgress = false } = options
+    const { opens = [] } = options
     const folders = (options.files ?? []).map((folder) => resolve(folder))
     for (const folder of folders) await checkFolder(folder)
     const spill = await newSpillFolder()
@@ -126,7 +129,7 @@ export class LakeQuery {
       if (read.some((folder) => patternOf(folder) !== folder))
         await session.run("SET disabled_optimizers = 'cte_inlining'")
       if (countsProgress) await session.countProgress()
-      await session.lock([...read, ...(outFolder === undefined ? [] : [outFolder])])
+      await session.lock([...read, ...opens, ...(outFolder === undefined ? [] : [outFolder])])
       return new LakeQuery({
         engine,
         session,

@@ -4,6 +4,8 @@
  */
 
 import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
+import type { Session } from '../../lake/duckdb/engine.ts'
+import { inLake, SERVE_FOLDER } from '../../lake/files/layout.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
@@ -53,7 +55,10 @@ export interface Explorer {
   close(): Promise<void>
 }
 
-export interface ExplorerSettings extends LakeTurnsSettings {}
+export interface ExplorerSettings extends LakeTurnsSettings {
+  /** Attaches the serving index of a snapshot as the schema `copy`. @default there is none: companies cannot be browsed */
+  readonly attachIndex?: ((session: Session, snapshot: number) => Promise<void>) | undefined
+}
 
 /** The state of an open snapshot: answers that are kept, and whose views stand. */
 interface Seen {
@@ -95,7 +100,9 @@ const parsed = (body: string): unknown => {
 
 /** Opens nothing before the first question. With 0 bytes of memory every question is refused. */
 export const newExplorer = (settings: ExplorerSettings): Explorer => {
-  const turns = newLakeTurns(settings)
+  const { lake, attachIndex } = settings
+  const opens = attachIndex === undefined ? [] : [inLake(lake, SERVE_FOLDER)]
+  const turns = newLakeTurns({ ...settings, opens })
   const seen = new WeakMap<OpenedSnapshot, Seen>()
 
   const seenOf = (opened: OpenedSnapshot): Seen => {
@@ -124,12 +131,13 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
 
   /** Works the list of all companies out, which each caller then sees a part of. */
   const makeList = async (opened: OpenedSnapshot, one: Seen): Promise<void> => {
-    const { lake } = opened
-    if (one.hasList) return
+    const { attachIndex } = settings
+    const { lake, snapshot } = opened
+    if (one.hasList || attachIndex === undefined) return
     await narrow(opened, one, 'everything')
-    // A view that is explained is made readable, and not read.
-    for (const view of LIST_READS) await rowsOf(lake, `EXPLAIN FROM ${view}`, [])
+    await rowsOf(lake, `SELECT max(internal_id) FROM ${LIST_READS}`, [])
     await lake.prepare([], async (session) => {
+      await attachIndex(session, snapshot)
       for (const sql of listStatements()) await session.run(sql)
     })
     one.hasList = true
@@ -160,7 +168,8 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
     ask: async (name, body, caller, signal) => {
       const found = QUESTIONS.get(name)
       if (found === undefined) return { kind: 'unknown' }
-      if (settings.memoryBytes === 0) return { kind: 'off' }
+      if (settings.memoryBytes === 0 || (found.needsList && settings.attachIndex === undefined))
+        return { kind: 'off' }
       try {
         const parameters = parsed(body)
         // Not by the caller's name: its rights may have changed since.

@@ -14,7 +14,7 @@ import { leftBehind, mostLeftBehind } from '../../support/left-behind.ts'
 import { fairTurns } from './fair-turns.ts'
 
 export interface LakeTurnsSettings
-  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace' | 'files'> {
+  extends Pick<LakeQueryOptions, 'lake' | 'memoryBytes' | 'threads' | 'inPlace' | 'files' | 'opens'> {
   /** Number of the snapshot that is to be asked. */
   readonly served: () => number | Promise<number>
   /** Longest time of a work, the wait for its turn included, in milliseconds. */
@@ -52,7 +52,7 @@ const LEAST_BYTES = 64 * 1024 ** 2
 
 /** Engines that were left behind may hold all their memory: the next one has half as much, so that all have less than twice. */
 const openSnapshot = async (
-  { lake, memoryBytes: allBytes, threads, inPlace, files }: LakeTurnsSettings,
+  { lake, memoryBytes: allBytes, threads, inPlace, files, opens }: LakeTurnsSettings,
   snapshot: number,
 ): Promise<Current> => {
   const left = leftBehind()
@@ -64,7 +64,7 @@ const openSnapshot = async (
   const memoryBytes = Math.min(allBytes, Math.max(LEAST_BYTES, Math.floor(allBytes / 2 ** left)))
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
-    ...{ lake, memoryBytes, threads, inPlace, files },
+    ...{ lake, memoryBytes, threads, inPlace, files, opens },
     snapshot: (table) => readTableListed(lake, root, table),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),

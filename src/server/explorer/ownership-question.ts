@@ -129,7 +129,7 @@ const MOST_ULTIMATE = 50
 /** Who stands at the top, with the stakes by all paths together: the rows of `ultimate_owners`. */
 const ultimateOwners = question(COMPANY, async (run, { id }) => {
   const { rows } = await run(
-    `FROM ultimate_owners(${id}) ORDER BY max_stake DESC, min_stake DESC, owner_id LIMIT ${MOST_ULTIMATE + 1}`,
+    `SELECT owner_id, min_stake, max_stake, paths, level FROM ultimate_owners(${id}) ORDER BY max_stake DESC, min_stake DESC, owner_id LIMIT ${MOST_ULTIMATE + 1}`,
   )
   const most = rows.slice(0, MOST_ULTIMATE)
   const shown = await shownEntities(

@@ -194,6 +194,24 @@ export const INDEX_TABLES = {
     latest: 'BOOLEAN',
     currency: 'VARCHAR',
   },
+  /**
+   * One row a company that has net sales in a preferred statement: those of the latest such year, and what compares with them, all of
+   * the consolidation of that statement.
+   */
+  latest_sales: {
+    internal_id: 'BIGINT',
+    fiscal_year: 'SMALLINT',
+    consolidation: 'VARCHAR',
+    currency: 'VARCHAR',
+    months: 'SMALLINT',
+    net_sales: 'DOUBLE',
+    /** Net sales of at most twelve years up to it, the oldest first; NULL for a year without. */
+    sales_by_year: 'DOUBLE[]',
+    /** Against the year before; NULL where both do not compare, with the reason. */
+    growth: 'DOUBLE',
+    growth_reason: 'VARCHAR',
+    ebit_margin: 'DOUBLE',
+  },
   /** One row a term and company, which is the row of `company` so far behind the first; see `ranking/terms.ts`. */
   posting: { term: 'VARCHAR', company_row: 'INTEGER', weight: 'FLOAT' },
   /** `vector` is FLOAT[dimensions] of the embedder. */

@@ -18,6 +18,7 @@ const MAIN: Readonly<Record<Content, TableName>> = { companies: 'company', relat
 const CONTENT_OF: Readonly<Record<TableName, Content>> = {
   company: 'companies',
   figure: 'companies',
+  latest_sales: 'companies',
   posting: 'companies',
   embedding: 'companies',
   relation: 'relations',

@@ -8,7 +8,7 @@ import { query } from '../../../src/jobs/query/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../../../src/server/explorer/explorer.ts'
 import { sharedLake } from '../../support/lakes.ts'
-import { EVERYTHING, openExplorer, swedish } from './explorer-lake.ts'
+import { EVERYTHING, openBrowsing, openExplorer, swedish } from './explorer-lake.ts'
 
 let folder = ''
 let lake = ''
@@ -18,7 +18,7 @@ const NEVER = new AbortController().signal
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'firmlake-'))
   lake = await sharedLake('deliveries')
-  explorer = openExplorer(lake)
+  explorer = await openBrowsing(lake)
 })
 afterAll(async () => {
   await explorer.close()
@@ -175,7 +175,7 @@ test.each([
 })
 
 test('a question that is interrupted while the list is made leaves the next one a whole list', async () => {
-  const other = openExplorer(lake)
+  const other = await openBrowsing(lake)
   for (const afterMs of [0, 1, 5, 20, 60]) {
     const gone = new AbortController()
     const asked = other.ask('browse', '{}', EVERYTHING, gone.signal)
@@ -184,4 +184,10 @@ test('a question that is interrupted while the list is made leaves the next one 
   }
   expect(await other.ask('facets', '{}', EVERYTHING, NEVER)).toEqual(await ask('facets'))
   await other.close()
+})
+
+test('without a serving index nothing can be browsed', async () => {
+  const plain = openExplorer(lake)
+  expect(await plain.ask('browse', '{}', EVERYTHING, NEVER)).toEqual({ kind: 'off' })
+  await plain.close()
 })

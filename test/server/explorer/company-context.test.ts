@@ -12,7 +12,15 @@ import type { AskExplorer } from '../../../src/server/explorer/explorer.ts'
 import { sharedLake } from '../../support/lakes.ts'
 import { needs } from '../../support/needs.ts'
 import { openPython, openpyxlMissing } from '../../support/readers.ts'
-import { ALPHA, EVERYTHING, loadExplorerLake, openExplorer, SECRETS, swedish } from './explorer-lake.ts'
+import {
+  ALPHA,
+  EVERYTHING,
+  loadExplorerLake,
+  openBrowsing,
+  openExplorer,
+  SECRETS,
+  swedish,
+} from './explorer-lake.ts'
 
 /** The largest whole number of a JSON number is far below. */
 const LARGE = '9007199254740993'
@@ -27,7 +35,7 @@ beforeAll(async () => {
   ;[sample, awkward] = [join(folder, 'sample'), join(folder, 'awkward')]
   sample = await sharedLake('deliveries')
   await loadExplorerLake(awkward)
-  opened.push(openExplorer(sample), openExplorer(awkward))
+  opened.push(await openBrowsing(sample), openExplorer(awkward))
 })
 afterAll(async () => {
   for (const { close } of opened) await close()

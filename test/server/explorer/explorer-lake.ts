@@ -4,6 +4,10 @@ import type { Area } from '../../../src/contract/authorization.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { type AskExplorer, newExplorer } from '../../../src/server/explorer/explorer.ts'
+import { hashingEmbedder } from '../../../src/server/ranking/hashing-embedder.ts'
+import { indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
+import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
+import { attachSegments } from '../../../src/server/serving-index/segment-views.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 
 export const IMAGE = '<img src=x onerror="document.title=1">'
@@ -98,4 +102,16 @@ export const openExplorer = (
 ): { readonly ask: AskExplorer; readonly close: () => Promise<void> } => {
   const { snapshot = () => 2, timeoutMs = 60_000, memoryBytes = 128 * 1024 ** 2 } = more
   return newExplorer({ lake, served: snapshot, memoryBytes, timeoutMs })
+}
+
+/** Opens the explorer of a lake whose newest snapshot has a serving index, which is made where there is none. */
+export const openBrowsing = async (lake: string): Promise<ReturnType<typeof openExplorer>> => {
+  const memoryBytes = 128 * 1024 ** 2
+  const index = await currentIndex({ lake, memoryBytes, embedder: hashingEmbedder() })
+  const { snapshot, segments } = index.description
+  await index.close()
+  return newExplorer({
+    ...{ lake, memoryBytes, timeoutMs: 60_000, served: () => snapshot },
+    attachIndex: (session) => attachSegments(session, indexFolder(lake, snapshot), segments),
+  })
 }

@@ -17,7 +17,7 @@ import { fromRecords } from '../../../src/source/from-records.ts'
 import { seededRandom } from '../../manifest/damage.ts'
 import { SEED } from '../../support/seed.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { openExplorer } from '../explorer/explorer-lake.ts'
+import { openBrowsing } from '../explorer/explorer-lake.ts'
 import { allAreasBut, callerOf, EVERYTHING, pageOf, partsOf } from '../search/search-parts.ts'
 import { type MadePerson, type MadeRecords, makeRecords } from './made-records.ts'
 
@@ -107,7 +107,7 @@ test(`the explorer names no protected person, and every open one (seed ${SEED})`
   const made = makeRecords(seededRandom(SEED))
   const { persons } = made
   const lake = await loaded(made)
-  const explorer = openExplorer(lake, { snapshot: () => 1 })
+  const explorer = await openBrowsing(lake)
   const asked = async (question: string, parameters: object): Promise<string> => {
     const reply = await explorer.ask(question, JSON.stringify(parameters), EVERYTHING, signal)
     expect(reply.kind).toBe('answer')

@@ -11,6 +11,7 @@ import { INDEX_TABLES, PLACE_TYPES, UNLISTED_TABLE } from '../index-form.ts'
 /** Views of the lake's current rows that the statements below read. */
 export const CURRENT = {
   companies: 'current_companies',
+  financials: 'current_financials',
   relations: 'current_relations',
   relation_entities: 'current_relation_entities',
 } as const
@@ -89,6 +90,45 @@ FROM ${CURRENT.companies} AS c
 JOIN ${placesIn('companies', places.companies)} AS p USING (internal_id)
 JOIN ${placesIn('minified', places.minified)} AS m USING (internal_id)
 LEFT JOIN (${termCountsOf(`(SELECT * FROM segment.posting JOIN (${COMPANY_ROWS}) USING (company_row))`)}) AS t USING (internal_id)`,
+  )
+
+/** The newest years of which there are net sales, for small lines. */
+const DRAWN_YEARS = 12
+
+/** An aggregate of the one figure of a line item that lies so many years before the latest one. */
+const inYear = (item: string, before: number, column: string): string =>
+  `any_value(f.${column}) FILTER (f.line_item = '${item}' AND f.fiscal_year = l.fiscal_year - ${before})`
+
+export const insertLatestSales = (): string =>
+  insert(
+    'latest_sales',
+    'internal_id',
+    `WITH own AS MATERIALIZED (
+  SELECT internal_id, consolidation, line_item, fiscal_year, value, currency, months, is_preferred
+  FROM ${CURRENT.financials} WHERE category = 'ProfitAndLoss' AND line_item IN ('NetSales', 'EBIT')
+), latest AS (
+  SELECT internal_id, unnest(arg_max({'fiscal_year': fiscal_year, 'consolidation': consolidation, 'currency': currency, 'months': months,
+    'net_sales': value}, fiscal_year))
+  FROM own WHERE line_item = 'NetSales' AND is_preferred GROUP BY internal_id
+), yearly AS (
+  SELECT f.internal_id, ${inYear('NetSales', 1, 'value')} AS before, ${inYear('NetSales', 1, 'currency')} AS currency_before,
+    ${inYear('NetSales', 1, 'months')} AS months_before, ${inYear('EBIT', 0, 'value')} AS ebit,
+    map_from_entries(list({'k': f.fiscal_year::INTEGER, 'v': f.value}) FILTER (f.line_item = 'NetSales')) AS sales
+  FROM own AS f JOIN latest AS l ON l.internal_id = f.internal_id AND l.consolidation = f.consolidation
+  WHERE f.fiscal_year BETWEEN l.fiscal_year - ${DRAWN_YEARS - 1} AND l.fiscal_year GROUP BY f.internal_id, l.fiscal_year
+)
+SELECT l.internal_id, l.fiscal_year, l.consolidation, l.currency, l.months, l.net_sales,
+  list_transform(range(list_min(map_keys(y.sales)), l.fiscal_year + 1), lambda year: y.sales[year::INTEGER]) AS sales_by_year,
+  CASE WHEN y.currency_before IS NOT DISTINCT FROM l.currency AND coalesce(y.months_before = l.months, true)
+    THEN (l.net_sales - y.before) / nullif(abs(y.before), 0) END AS growth,
+  CASE
+    WHEN y.before IS NULL THEN NULL
+    WHEN y.currency_before IS DISTINCT FROM l.currency THEN 'currency differs'
+    WHEN y.months_before <> l.months THEN 'length differs'
+    WHEN y.before = 0 THEN 'previous value is 0'
+  END AS growth_reason,
+  y.ebit / nullif(l.net_sales, 0) AS ebit_margin
+FROM latest AS l JOIN yearly AS y ON y.internal_id = l.internal_id`,
   )
 
 export const insertRelations = (places: PlacesOf): string =>

@@ -13,6 +13,7 @@ import { embeddingTexts } from '../../ranking/terms.ts'
 import {
   CURRENT,
   insertCompanies,
+  insertLatestSales,
   insertPersons,
   insertPostings,
   insertProtected,
@@ -65,6 +66,7 @@ const fillSegment = async (request: SearchFileRequest): Promise<void> => {
   await runAll([
     insertPostings(),
     insertCompanies(places),
+    insertLatestSales(),
     insertRelations(places),
     insertPersons(),
     insertProtected(),

@@ -403,8 +403,8 @@ test('files of figures have their types, field ids, and filters of ids', async (
     { name: 'value', ...double, id: 9 },
     { name: 'currency', ...text, id: 10 },
     { name: 'reported', ...double, id: 11 },
-    { name: 'months', ...year, id: 15 },
-    { name: 'is_preferred', ...yes, id: 16 },
+    { name: 'months', ...year, id: 16 },
+    { name: 'is_preferred', ...yes, id: 17 },
   ])
   expect(await schemaOf('employees')).toEqual([
     { name: 'internal_id', ...long, id: 3 },

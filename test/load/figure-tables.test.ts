@@ -412,7 +412,7 @@ test('files of figures have their types, field ids, and filters of ids', async (
     { name: 'consolidation', ...text, id: 5 },
     { name: 'fiscal_year', ...year, id: 6 },
     { name: 'employees', ...double, id: 7 },
-    { name: 'is_preferred', ...yes, id: 11 },
+    { name: 'is_preferred', ...yes, id: 12 },
   ])
   for (const table of ['financials', 'employees']) {
     const excludes = async (id: number): Promise<boolean> => {

@@ -1,7 +1,7 @@
 /**
  * The figures and headcounts of a part as tables that DuckDB selects from: `financials` and `employees`. They cross as
- * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these. A series
- * is given in several rows where its years differ in what holds for a row.
+ * they stand in the columns of the block, a row for each series with its years and values as lists; SQL makes rows of these. What
+ * holds for a figure's statement stands in a third list, as one number.
  */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
@@ -43,8 +43,7 @@ export const financialsTable = (loaded: FigurePart): ColumnTable => {
     { name: 'currency', type: namesOf(names.currencies, bytes) },
     { name: 'years', type: 'SMALLINT[]' },
     { name: 'figures', type: 'DOUBLE[]' },
-    { name: 'length', type: 'SMALLINT' },
-    { name: 'is_preferred', type: 'BOOLEAN' },
+    { name: 'facts', type: 'SMALLINT[]' },
     ...(hasKept ? [{ name: 'kept', type: 'DOUBLE[]' } as const] : []),
   ]
   return {
@@ -52,7 +51,7 @@ export const financialsTable = (loaded: FigurePart): ColumnTable => {
     rows: figures.figures.length,
     select: `internal_id, country_code, consolidation, category, line_item, unnest(years) AS fiscal_year,
       unnest(figures) AS value, currency, ${hasKept ? 'unnest(kept)' : 'NULL::DOUBLE'} AS reported,
-      nullif(length, 0) AS months, is_preferred`,
+      nullif(unnest(facts) >> 1, 0)::SMALLINT AS months, unnest(facts) & 1 = 1 AS is_preferred`,
     read: () => {
       const reader = new SeriesReader(loaded, 'figures')
       return (vectors) => {
@@ -65,9 +64,8 @@ export const financialsTable = (loaded: FigurePart): ColumnTable => {
         vectors.codes(5, reader.currency, series)
         vectors.numberLists(6, reader.places, reader.year, series)
         vectors.numberLists(7, reader.places, reader.value, series)
-        vectors.numbers(8, reader.months, series)
-        vectors.numbers(9, reader.isPreferred, series)
-        if (hasKept) vectors.numberLists(10, reader.places, reader.kept, series, reader.isKept)
+        vectors.numberLists(8, reader.places, reader.facts, series)
+        if (hasKept) vectors.numberLists(9, reader.places, reader.kept, series, reader.isKept)
         return series
       }
     },
@@ -84,13 +82,13 @@ export const employeesTable = (loaded: FigurePart): ColumnTable => {
     { name: 'consolidation', type: CONSOLIDATION },
     { name: 'years', type: 'SMALLINT[]' },
     { name: 'figures', type: 'DOUBLE[]' },
-    { name: 'is_preferred', type: 'BOOLEAN' },
+    { name: 'facts', type: 'SMALLINT[]' },
   ]
   return {
     columns,
     rows: headcounts.figures.length,
-    select:
-      'internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees, is_preferred',
+    select: `internal_id, country_code, consolidation, unnest(years) AS fiscal_year, unnest(figures) AS employees,
+      unnest(facts) = 1 AS is_preferred`,
     read: () => {
       const reader = new SeriesReader(loaded, 'headcounts')
       return (vectors: Vectors) => {
@@ -100,7 +98,7 @@ export const employeesTable = (loaded: FigurePart): ColumnTable => {
         vectors.codes(2, reader.consolidation, series)
         vectors.numberLists(3, reader.places, reader.year, series)
         vectors.numberLists(4, reader.places, reader.value, series)
-        vectors.numbers(5, reader.isPreferred, series)
+        vectors.numberLists(5, reader.places, reader.facts, series)
         return series
       }
     },
@@ -122,12 +120,12 @@ class SeriesReader {
   readonly consolidation = new Int32Array(CHUNK_ROWS)
   readonly category = new Int32Array(CHUNK_ROWS)
   readonly lineItem = new Int32Array(CHUNK_ROWS)
-  readonly months = new Int16Array(CHUNK_ROWS)
-  readonly isPreferred = new Uint8Array(CHUNK_ROWS)
   /** By series, where its figures begin and how many they are. */
   readonly places = new BigUint64Array(2 * CHUNK_ROWS)
   year = new Int16Array(FIRST_FIGURES)
   value = new Float64Array(FIRST_FIGURES)
+  /** By figure, as `StatementFacts` gives it. */
+  facts = new Int16Array(FIRST_FIGURES)
   /** Figures that are kept beside their value, and a bit for each figure that is. */
   kept = new Float64Array(0)
   isKept = new Uint8Array(0)
@@ -138,7 +136,7 @@ class SeriesReader {
   readonly #kind: 'figures' | 'headcounts'
   readonly #rows: SeriesRows
   readonly #end: Uint32Array
-  readonly #facts: StatementFacts
+  readonly #statements: StatementFacts
   /** The record that the facts are of. */
   #read = -1
   #filled = 0
@@ -157,7 +155,7 @@ class SeriesReader {
     this.#kind = kind
     this.#rows = rows[kind]
     this.#end = kind === 'figures' ? figuresEnd : headcountsEnd
-    this.#facts = new StatementFacts(part, bytes, odd)
+    this.#statements = new StatementFacts(part, bytes, odd)
   }
 
   /** Fills the next chunk. @returns how many series it has; 0 at the end */
@@ -187,29 +185,9 @@ class SeriesReader {
   #readFacts(record: number): void {
     const { figuresEnd, headcountsEnd } = this.#records.records.columns
     const row = firstRow(figuresEnd, record)
-    if (this.#kind === 'figures') this.#facts.readFigures(record, row)
-    else this.#facts.readHeadcounts(record, row, firstRow(headcountsEnd, record))
+    if (this.#kind === 'figures') this.#statements.readFigures(record, row)
+    else this.#statements.readHeadcounts(record, row, firstRow(headcountsEnd, record))
     this.#read = record
-  }
-
-  /** Sets what holds for the figures of a series from `row` on, and finds the one behind the last of which it holds. */
-  #takeRun(at: number, statement: number, row: number, end: number): number {
-    const facts = this.#facts
-    const { year } = this.#rows.figures.columns
-    const isFigure = this.#kind === 'figures'
-    const ofAll = isFigure ? facts.ofFigures(statement) : -1
-    const found =
-      ofAll !== -1
-        ? ofAll
-        : isFigure
-          ? facts.ofFigure(statement, year[row]!)
-          : facts.ofHeadcount(statement, year[row]!)
-    let behind = ofAll !== -1 ? end : row + 1
-    if (isFigure) while (behind < end && facts.ofFigure(statement, year[behind]!) === found) behind++
-    else while (behind < end && facts.ofHeadcount(statement, year[behind]!) === found) behind++
-    this.months[at] = found >> 1
-    this.isPreferred[at] = found & 1
-    return behind
   }
 
   /** Takes what is left of a record's series, as far as there is room for them. */
@@ -219,8 +197,8 @@ class SeriesReader {
     const words = this.#placeWords
     const [from, first, last] = [this.#filled, this.#row, this.#end[record]!]
     let [at, series, row] = [from, this.#series, first]
-    for (; row < last && at < CHUNK_ROWS; at++) {
-      const behind = this.#takeRun(at, statement[series]!, row, end[series]!)
+    for (; row < last && at < CHUNK_ROWS; at++, series++) {
+      const behind = end[series]!
       words[4 * at] = this.#figures + row - first
       words[4 * at + 2] = behind - row
       this.consolidation[at] = statement[series]!
@@ -229,17 +207,16 @@ class SeriesReader {
       this.currency[at] =
         MONEY_CATEGORIES[lineItem[series]!] === category[series] ? currency[record]! : NO_NAME
       row = behind
-      if (row === end[series]) series++
     }
     this.id.fill(id[record]!, from, at)
     this.country.fill(country[record]!, from, at)
-    this.#fillFigures(first, row)
+    this.#fillFigures(this.#series, first, row)
     this.#filled = at
     this.#series = series
     this.#row = row
   }
 
-  #fillFigures(from: number, to: number): void {
+  #fillFigures(series: number, from: number, to: number): void {
     const { figures, kept } = this.#rows
     const { year, value } = figures.columns
     const at = this.#figures
@@ -248,6 +225,8 @@ class SeriesReader {
     this.value = withRoom(this.value, this.#figures)
     this.year.set(year.subarray(from, to), at)
     this.value.set(value.subarray(from, to), at)
+    this.facts = withRoom(this.facts, this.#figures)
+    this.#statements.fill(this.facts, at, this.#rows, series, from, to)
     if (kept.length > 0) this.#fillKept(from, to, at)
   }
 

@@ -22,10 +22,7 @@ const LAST_END_FIELD = rowColumnOf(META_DATA.fields.LastFiscalYearEnd)
 const BOTH = 3
 const COUNTS = 4
 const FIRST_HEADCOUNT = 8
-
-/** Preferred, and of unknown length. */
-const PREFERRED = 1
-
+const IS_PREFERRED = 1
 const YEARS = 0x10000
 const yearAt = (year: number): number => year & (YEARS - 1)
 
@@ -44,24 +41,21 @@ export class StatementFacts {
   readonly #has = new Uint8Array(YEARS)
   /** By consolidation and year, 0 where it is not stated. */
   readonly #months = [new Uint8Array(YEARS), new Uint8Array(YEARS)] as const
+  /** By consolidation and year; of years that nothing is marked of the one statement of the year is the preferred one. */
+  readonly #facts = [
+    new Int16Array(YEARS).fill(IS_PREFERRED),
+    new Int16Array(YEARS).fill(IS_PREFERRED),
+  ] as const
   /** Years of which something is marked. */
   readonly #years: number[] = []
   /** The statements that the record has, of any year. */
   #statements = 0
-  #hasMonths = false
-  /** By statement. */
-  readonly #ofAll = [-1, -1]
   readonly #text = new TextReader()
 
   constructor(part: CheckedPart, bytes: Buffer, odd: UncommonValues | undefined) {
     this.#part = part
     this.#bytes = bytes
     this.#odd = odd
-  }
-
-  /** `ofFigure` of all years of a statement, -1 where it differs by year. */
-  ofFigures(statement: number): number {
-    return this.#ofAll[statement]!
   }
 
   /** Reads a record for its figures, which begin at `row`. */
@@ -71,22 +65,10 @@ export class StatementFacts {
     const last = records.columns.figuresEnd[record]!
     const first = row === last ? 0 : figures.seriesOf(row)
     this.#readSeries(figures, first, row, last)
-    if (this.#statements === 0) return
-    this.#readMetaData(record, figures, row, last)
-    const isPlain = !this.#hasMonths && this.#statements !== BOTH
-    if (!isPlain) this.#markFigures(figures, first, row, last)
-    for (const statement of [0, 1]) this.#ofAll[statement] = isPlain ? PREFERRED : this.#alike(statement)
-  }
-
-  #alike(statement: number): number {
-    let alike = -1
-    for (const at of this.#years) {
-      if ((this.#has[at]! & (1 << statement)) === 0) continue
-      const found = this.ofFigure(statement, at)
-      if (alike !== -1 && found !== alike) return -1
-      alike = found
-    }
-    return alike
+    // Where there is one statement of each year, it is the preferred one.
+    if (this.#statements === BOTH) this.#markFigures(figures, first, row, last)
+    if (this.#statements !== 0) this.#readMetaData(record, figures, row, last)
+    this.#setFacts((statement, at) => this.#ofFigure(statement, at))
   }
 
   /** Reads a record for its headcounts, which begin at `headcount`; its figures begin at `row`. */
@@ -102,26 +84,47 @@ export class StatementFacts {
     let at = headcount
     for (let series = headcounts.seriesOf(headcount); at < lastHeadcount; series++)
       for (; at < end[series]!; at++) this.#mark(year[at]!, FIRST_HEADCOUNT << statement[series]!)
+    this.#setFacts((statement, year) => this.#ofHeadcount(statement, year))
   }
 
-  /** Two times the months of a year of a statement, 0 where they are unknown, and 1 more where it is preferred. */
-  ofFigure(statement: number, year: number): number {
-    const at = yearAt(year)
+  /**
+   * Gives what holds for figures of the record that was read last: 1 where one is of the preferred statement, or the headcount that
+   * counts, and 2 times the months of its year where they are known.
+   *
+   * @param series that of the figure at `from`
+   * @param at where the first one goes in `into`
+   */
+  fill(into: Int16Array, at: number, rows: SeriesRows, series: number, from: number, to: number): void {
+    const { year } = rows.figures.columns
+    const { end, statement } = rows.series.columns
+    const shift = at - from
+    let row = from
+    for (let of = series; row < to; of++) {
+      const facts = this.#facts[statement[of] === 0 ? 0 : 1]
+      for (const stop = end[of]!; row < stop; row++) into[row + shift] = facts[yearAt(year[row]!)]!
+    }
+  }
+
+  /** Of each year, once all of a record is marked. */
+  #setFacts(factsOf: (statement: number, at: number) => number): void {
+    for (const at of this.#years) {
+      this.#facts[0][at] = factsOf(0, at)
+      this.#facts[1][at] = factsOf(1, at)
+    }
+  }
+
+  #ofFigure(statement: number, at: number): number {
     const isPreferred = this.#statements !== BOTH || this.#preferred(this.#has[at]!) === statement
-    if (!this.#hasMonths) return isPreferred ? 1 : 0
-    const months =
-      statement === 0
-        ? this.#months[0][at]! || this.#months[1][at]!
-        : this.#months[1][at]! || this.#months[0][at]!
-    return isPreferred ? 2 * months + 1 : 2 * months
+    const [own, other] = statement === 0 ? this.#months : [this.#months[1], this.#months[0]]
+    return 2 * (own[at]! || other[at]!) + (isPreferred ? IS_PREFERRED : 0)
   }
 
-  /** 1 where a year's headcount is the one of the preferred statement, or the only one of the year, else 0. */
-  ofHeadcount(statement: number, year: number): number {
-    const has = this.#has[yearAt(year)]!
+  /** A year's headcount is that of the preferred statement, or the only one of the year. */
+  #ofHeadcount(statement: number, at: number): number {
+    const has = this.#has[at]!
     const preferred = (has & BOTH) === 0 ? 0 : this.#preferred(has)
     const counted = (has & (FIRST_HEADCOUNT << preferred)) === 0 ? 1 - preferred : preferred
-    return counted === statement ? 1 : 0
+    return counted === statement ? IS_PREFERRED : 0
   }
 
   #preferred(has: number): number {
@@ -133,10 +136,11 @@ export class StatementFacts {
       this.#has[at] = 0
       this.#months[0][at] = 0
       this.#months[1][at] = 0
+      this.#facts[0][at] = IS_PREFERRED
+      this.#facts[1][at] = IS_PREFERRED
     }
     this.#years.length = 0
     this.#statements = 0
-    this.#hasMonths = false
   }
 
   #mark(year: number, what: number): void {
@@ -149,7 +153,6 @@ export class StatementFacts {
     const at = yearAt(year)
     this.#years.push(at)
     this.#months[statement === 0 ? 0 : 1][at] = months
-    this.#hasMonths = true
   }
 
   /** Finds which statements there are, and how long their years are by themselves. */

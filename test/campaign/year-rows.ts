@@ -29,6 +29,7 @@ const figureRows = ({ id, sales, item }: Company): Rows => {
     country_code: 'SE',
     consolidation: 'Consolidated',
     category: 'ProfitAndLoss',
+    is_preferred: true,
   }
   const sold = (fiscal_year: number, value: number): Row => ({
     ...{ ...own, line_item: 'NetSales', fiscal_year, value, currency: 'USD' },
@@ -47,6 +48,7 @@ const employeeRows = ({ id, staff }: Company): Rows => [
     consolidation: 'Consolidated',
     fiscal_year: 2025,
     employees: staff,
+    is_preferred: true,
   },
 ]
 
@@ -136,7 +138,11 @@ const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
   rows.set(
     'line_items',
     [
-      ...LINE_ITEMS.map(({ lineItem, category, unit, scaled }) => ({ lineItem, category, unit, scaled })),
+      ...LINE_ITEMS.map(({ lineItem, category, unit, kind, scaled }) => ({
+        ...{ lineItem, category, unit },
+        kind,
+        scaled,
+      })),
       ...lake.items.map((lineItem) => ({
         ...{ lineItem, category: 'ProfitAndLoss', unit: 'unknown', scaled: false },
       })),

@@ -28,10 +28,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const query = (...args: string[]): Promise<CliResult> => runCommand(['query', '--lake', lake, ...args])
 const SUM = "SELECT sum(value)::INT AS n FROM financials WHERE line_item = 'NetSales' AND fiscal_year = 2020"
 
+/** On a machine that is too slow to count the currencies in time the general sentence. */
+const NOTE = /^note: (?:adds 2 currencies|may add several currencies).+\n$/
+
 test('a sum over two currencies is answered, and noted on standard error', async () => {
   const { code, stdout, stderr } = await query(SUM)
   expect([code, stdout.trim().split('\n').at(-1)?.trim()]).toEqual([0, '103'])
-  expect(stderr).toMatch(/^note: adds .+\n$/)
+  expect(stderr).toMatch(NOTE)
 })
 
 test.each(['csv', 'markdown', 'parquet'])(
@@ -39,7 +42,7 @@ test.each(['csv', 'markdown', 'parquet'])(
   async (format) => {
     const { code, stdout, stderr } = await query(SUM, '--format', format)
     expect([code, stdout.includes('note: ')]).toEqual([0, false])
-    expect(stderr).toMatch(/^note: adds .+\n$/)
+    expect(stderr).toMatch(NOTE)
   },
 )
 
@@ -47,13 +50,13 @@ test('query() of the library calls onNote with each, and has the rows', async ()
   const notes: string[] = []
   const rows = await ask({ lake, sql: SUM, onNote: (one) => notes.push(one) })
   expect(rows).toEqual([{ n: 103 }])
-  expect(notes).toEqual(["adds 2 currencies; figures_in('EUR') has one figure a company"])
+  expect(notes.map((one) => `note: ${one}\n`)).toEqual([expect.stringMatching(NOTE)])
 })
 
 test('--json has the notes as JSON', async () => {
   const { code, stdout, stderr } = await query(SUM, '--json')
   expect([code, stdout]).toEqual([0, '[\n{"n":103}\n]\n'])
-  expect(JSON.parse(stderr)).toEqual({ notes: [expect.stringMatching(/^adds /)] })
+  expect(JSON.parse(stderr)).toEqual({ notes: [expect.stringMatching(/^(?:adds|may add) /)] })
 })
 
 test('--no-notes prints none', async () => {

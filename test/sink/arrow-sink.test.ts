@@ -210,7 +210,7 @@ describe('writeArrowFile', () => {
     ])
     expect(schema.metadata.get('row')).toBe('one reported figure')
     expect(schema.fields[3]?.metadata.get('comment')).toBe(
-      'The figure, scale applied to amounts: the double nearest to the exact product.',
+      'The figure, scale applied to amounts: the double nearest to the exact product. Do not add several currencies or both consolidations: the macro figures_in has one figure a company.',
     )
     expect(schema.fields[3]?.metadata.get('unit')).toBe('of the line item; amounts: whole currency')
   })

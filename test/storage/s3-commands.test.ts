@@ -276,8 +276,8 @@ test('diff tells of two snapshots in a bucket what it tells of a folder', async 
   await writeFile(first, (await companyLines(3)).join('\n'))
   const told: unknown[] = []
   for (const lake of [LAKE, folder]) {
-    for (const file of [first, source])
-      expect((await cliAnew(['convert', file, '--lake', lake])).code).toBe(0)
+    for (const what of [[first], [source, '--as-of', 'now']])
+      expect((await cliAnew(['convert', ...what, '--lake', lake])).code).toBe(0)
     await elsewhere()
     const { rows, summary } = await cliJsonAnew<{ rows: unknown; summary: Record<string, unknown> }>([
       'diff',

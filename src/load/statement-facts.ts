@@ -105,7 +105,7 @@ export class StatementFacts {
     }
   }
 
-  /** Of each year, once all of a record is marked. */
+  /** Sets the facts of each marked year, once all of a record is marked. */
   #setFacts(factsOf: (statement: number, at: number) => number): void {
     for (const at of this.#years) {
       this.#facts[0][at] = factsOf(0, at)

@@ -201,12 +201,12 @@ FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_na
       : `SELECT * REPLACE (${movedAsOf(moved)} AS as_of) FROM (${this.#lastOf(rows)})`
   }
 
-  /** Rows of a list of last versions, those of confirmed marks as of the listing that confirmed them. */
+  /** Last versions, each record once; marks of gone companies that a later listing confirmed are as of that listing. */
   #withConfirmed(rows: string, confirmed: string | undefined): string {
     return confirmed === undefined
       ? rows
       : `SELECT r.* REPLACE (greatest(r.as_of, c.as_of) AS as_of)
-FROM (${rows}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal_id = r.internal_id AND c.version = r.version`
+FROM (${this.#lastOf(rows)}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal_id = r.internal_id AND c.version = r.version`
   }
 
   #movedOf({ moved = [] }: Pick<ListRequest, 'moved'>): readonly MovedVersion[] {

@@ -109,7 +109,6 @@ export const notesOn = async (
   if (sums.length === 0 && texts.length === 0) return []
   const scanned = [
     ...sums.map(({ source }) => source),
-
     ...(texts.some(({ column }) => column === 'line_item') ? ['line_items'] : []),
     'financials',
   ]

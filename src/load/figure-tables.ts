@@ -124,7 +124,7 @@ class SeriesReader {
   readonly places = new BigUint64Array(2 * CHUNK_ROWS)
   year = new Int16Array(FIRST_FIGURES)
   value = new Float64Array(FIRST_FIGURES)
-  /** By figure, as `StatementFacts` gives it. */
+  /** Facts of each figure's statement, as `StatementFacts` gives them. */
   facts = new Int16Array(FIRST_FIGURES)
   /** Figures that are kept beside their value, and a bit for each figure that is. */
   kept = new Float64Array(0)

@@ -17,7 +17,7 @@ const LENGTH_CATEGORY = CATEGORIES.indexOf(LINE_ITEMS[LENGTH_ITEM]?.category ?? 
 const LENGTH_FIELD = rowColumnOf(META_DATA.fields.FiscalYearLength)
 const LAST_END_FIELD = rowColumnOf(META_DATA.fields.LastFiscalYearEnd)
 
-// By year, what the record has: statements of both consolidations (1, 2), figures that make the consolidated one count (4),
+// Marks of a year say what the record has of it: statements of both consolidations (1, 2), figures that make the consolidated one count (4),
 // headcounts of both consolidations (8, 16).
 const BOTH = 3
 const COUNTS = 4
@@ -39,9 +39,9 @@ export class StatementFacts {
   readonly #odd: UncommonValues | undefined
   /** Marks of the years. */
   readonly #has = new Uint8Array(YEARS)
-  /** By consolidation and year, 0 where it is not stated. */
+  /** Months of a statement's year, by consolidation and year; 0 where they are not stated. */
   readonly #months = [new Uint8Array(YEARS), new Uint8Array(YEARS)] as const
-  /** By consolidation and year; of years that nothing is marked of the one statement of the year is the preferred one. */
+  /** Facts as `fill` gives them, by consolidation and year. A year that is not marked has one statement, which is preferred. */
   readonly #facts = [
     new Int16Array(YEARS).fill(IS_PREFERRED),
     new Int16Array(YEARS).fill(IS_PREFERRED),

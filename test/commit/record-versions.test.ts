@@ -256,3 +256,32 @@ test.each([
     { numRuns: 3 * ROUNDS },
   )
 })
+
+test('a mark that a later listing confirmed holds against older records, not where the company had come back', async () => {
+  const lake = await temporaryFolder()
+  const writer = new PartWriter({ lake, run: RUN }, randomBytes)
+  // A list of eight rows is not merged with one of a single row: the mark of company 1 stays in it when the company is back.
+  const list = listVersions({ lake, session, sizes: { mostRows: 1000, smallRows: 0 } })
+  const ids = [1, 2, 3, 4, 5, 6, 7, 8]
+  const commits: readonly Loaded[] = [
+    { kind: 'companies', sources: [{ day: 1, ids }] },
+    { kind: 'listings', sources: [{ day: 2, ids }] },
+    { kind: 'companies', sources: [{ day: 3, ids: [1] }] },
+    { kind: 'companies', sources: [{ day: 5, ids: [1, 2] }] },
+  ]
+  const confirmed = `SELECT unnest([1, 2])::BIGINT AS internal_id, 2 AS version, TIMESTAMPTZ '${instantOf(6)}' AS as_of`
+  let versions: readonly VersionFile[] = []
+  for (const [at, loaded] of commits.entries()) {
+    const partitions = [await partitionOf(lake, at + 1, loaded)]
+    const more = at === 3 ? { confirmed } : {}
+    versions = await list({ before: { versions }, partitions, files: [], writer, ...more })
+    if (at === 2) expect(versions.filter(({ kind }) => kind === 'last')).toHaveLength(2)
+  }
+  const hidden = (await contentsOf(lake, versions, 'superseded')).map(({ internal_id, version, is_gone }) => [
+    internal_id,
+    version,
+    is_gone,
+  ])
+  expect(hidden).toContainEqual([2, 4, true])
+  expect(hidden.filter(([id, version]) => id === 1 && version === 4)).toEqual([])
+})

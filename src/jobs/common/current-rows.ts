@@ -30,7 +30,7 @@ export const rowsByManifest = (root: SnapshotRoot): readonly CurrentRows[] => {
   })
 }
 
-/** Those of a bucket are not fetched for it. @throws {ToolkitError} QUERY_FAILED, and those of the lake's files */
+/** Counts rows in files where the manifest does not say how many; files of a bucket are not fetched for it. @throws {ToolkitError} QUERY_FAILED, and those of the lake's files */
 export const countCurrent = async (lake: string, root: SnapshotRoot): Promise<readonly CurrentRows[]> => {
   const known = rowsByManifest(root)
   if (isBucket(lake) || known.every(({ rows }) => rows !== null)) return known

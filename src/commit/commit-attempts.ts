@@ -122,12 +122,17 @@ export const createNext = async ({
   let root: SnapshotRoot
   try {
     root = await write(writer)
+    await ensureLakeId(lease.lake, random)
   } catch (error) {
     await writer.discard()
     throw error
   }
-  await ensureLakeId(lease.lake, random)
-  if (await createSnapshot(lease.lake, root)) {
+  const isCreated = await createSnapshot(lease.lake, root).catch(async (error: unknown) => {
+    // A full disk has no snapshot. After another fault, such as a lost answer, nobody knows: the parts stay.
+    if (error instanceof ToolkitError && error.code === 'DISK_FULL') await writer.discard()
+    throw error
+  })
+  if (isCreated) {
     await ensureRecord(lease.lake, root.snapshot)
     return root
   }

@@ -13,7 +13,7 @@ const KIB = 1024
 const DISK_BYTES = 24 * KIB * KIB
 
 /** Room that is left for the run, from none to about enough; plain `npm test` takes a few of them. */
-const ROOMS_KIB = [0, 8, 16, 32, 64, 96, 128, 150, 175, 200, 250, 450]
+const ROOMS_KIB = [0, 8, 16, 32, 64, 96, 128, 150, 175, 198, 200, 202, 204, 206, 208, 250, 450]
 const MAY_SUFFICE_KIB = 200
 const rooms = process.env.CI === 'true' ? ROOMS_KIB : [0, 16, 150, 450]
 
@@ -52,7 +52,9 @@ test.for(rooms)(
       return
     }
     expect([result.code, errorCode(result)]).toEqual([1, 'DISK_FULL'])
-    expect(await hashLake(lake)).toEqual(hashes.one)
+    // Without its second record a snapshot stands all the same.
+    const isCommitted = result.stderr.includes('_manifest/00000002.sha256')
+    expect(await hashLake(lake)).toEqual(isCommitted ? hashes.both : hashes.one)
     expect((await verify(lake)).problems).toEqual([])
     await rm(filler)
     expect(await convert(lake, second)).toMatchObject({ code: 0 })

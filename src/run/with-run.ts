@@ -4,7 +4,6 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
@@ -12,15 +11,7 @@ import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.
 import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
-import {
-  comparedPlan,
-  encodePlan,
-  isSameJob,
-  type Job,
-  pipelineOf,
-  planOf,
-  type RunPlan,
-} from './run-plan.ts'
+import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
 import { isSameWork, type SourcesNow } from './same-work.ts'
 
 /** Texts of files in a run's folder, by their names. */
@@ -63,9 +54,8 @@ export const startRun = async ({
   ...request
 }: StartRequest): Promise<StartedRun> => {
   const { lake, now } = request
-  const stored = encodePlan(plan)
   const create = async (): Promise<RunLease> =>
-    createRun({ ...request, plan: stored, files: await files?.() })
+    createRun({ ...request, plan: storedPlan(plan), files: await files?.() })
   if (fresh) return create()
   for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
     if (state !== 'gone' || shared) continue
@@ -89,29 +79,7 @@ export const startRun = async ({
   return create()
 }
 
-const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(plan)))
-
-interface SamePlan {
-  readonly mostBlockBytes?: number | undefined
-  /** Whether files may stand elsewhere. @default false */
-  readonly anywhere?: boolean
-}
-
-/** Ignores limits that did not exist when the run was planned. */
-const isSamePlan = (
-  before: unknown,
-  plan: RunPlan,
-  { mostBlockBytes = 0, anywhere = false }: SamePlan = {},
-): boolean => {
-  const [stored, asked] = [comparedPlan(before, anywhere), comparedPlan(asJson(plan), anywhere)]
-  if (stored === undefined || asked === undefined) return false
-  const { blockBytes, ...limits } = stored.limits
-  const isOwnSize = blockBytes !== undefined && blockBytes > mostBlockBytes
-  const known = isOwnSize ? { ...limits, blockBytes } : limits
-  return isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...known } }, asked)
-}
-
-const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batchFiles'
+const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batches'
 
 /** Whether a run has all jobs that are asked for, and besides them only jobs of files. */
 const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<boolean> => {
@@ -120,7 +88,7 @@ const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<
   const [first, ...others] = stored.jobs.filter(
     (job) => !isOfFiles(job) || asked.jobs.some((one) => isSameJob(one, job)),
   )
-  return first !== undefined && isSamePlan(asJson({ ...stored, jobs: [first, ...others] }), asked)
+  return first !== undefined && isSamePlan(storedPlan({ ...stored, jobs: [first, ...others] }), asked)
 }
 
 const noLake = (error: unknown): [] => {

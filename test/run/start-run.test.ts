@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { inLake, recordPath } from '../../src/lake/files/layout.ts'
 import { releaseRun } from '../../src/manifest/runs/run-lease.ts'
 import { createRun } from '../../src/manifest/runs/runs.ts'
-import { encodePlan, type RunPlan } from '../../src/run/run-plan.ts'
+import { storedPlan, type RunPlan } from '../../src/run/run-plan.ts'
 import { startRun } from '../../src/run/with-run.ts'
 import { statPath } from '../../src/support/list-files.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
@@ -15,7 +15,7 @@ const PLAN: RunPlan = { jobs: [{ kind: 'convert', inputs: ['a'], cwd: '/' }], ag
 test('startRun writes the record of a commit that a crash cut off before it', async () => {
   const lake = join(await temporaryFolder(), 'lake')
   const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
-  const dead = await createRun({ ...request, plan: encodePlan(PLAN) })
+  const dead = await createRun({ ...request, plan: storedPlan(PLAN) })
   await createSnapshot(lake, {
     snapshot: 1,
     parent: null,

@@ -119,7 +119,7 @@ export const pullBatches = async (
   // Before a run, and possibly a lake, is made for files that cannot or need not be pulled.
   const { files, ...left } = await chooseListed(service, selection, again, options)
   if (files.length === 0) return { summary: undefined, ...left }
-  const job: BatchFilesJob = { kind: 'batchFiles', url, selection }
+  const job: BatchFilesJob = { kind: 'batches', url, selection }
   const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
   const texts = async () => new Map([batchFilesText(files)])
   const sources = async (run: JobOfRun) => (await openListed(run, files, plan.limits, options)).sources

@@ -88,7 +88,7 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
       : { kind: 'nothing', reason: `no file matches ${job.inputs.join(', ')}` }
   }
   const service = serviceOf(options)
-  if (job.kind === 'batchFiles') {
+  if (job.kind === 'batches') {
     const { files, held, unnameable } = await chooseListed(service, job.selection, false, options)
     if (files.length > 0)
       return {
@@ -142,7 +142,7 @@ export const openPart = async (
 ): Promise<OpenedPart> => {
   if (job.kind === 'convert') return { job: await openConvert(run, job), pulled: () => undefined }
   const asked = { ...options, service: serviceOf(options) }
-  if (job.kind === 'batchFiles')
+  if (job.kind === 'batches')
     return { job: await openBatchFiles(run, limits, asked), pulled: () => undefined }
   if (job.kind === 'pull') {
     const opened = await openPullJob(run, job, asked)

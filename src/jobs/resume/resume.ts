@@ -186,7 +186,7 @@ const openJob = async (
       return openPullJob(run, job, { ...options, service: await options.service(job.url) })
     case 'sync':
       return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
-    case 'batchFiles':
+    case 'batches':
       return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
     case 'program':
       throw notResumable(run.run, 'its sources belong to a program, start that again')

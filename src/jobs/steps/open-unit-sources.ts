@@ -75,7 +75,7 @@ export const openUnitSources = async (
     case 'pull':
     case 'sync':
       return (await serviceUnits()).openWindows(shared, job, asked, places, options)
-    case 'batchFiles':
+    case 'batches':
       return (await serviceUnits()).openBatches(shared, job, asked, places, options)
     default:
       throw notResumable(seen.run, `it is a run of "${asked.kind}"`)

@@ -18,11 +18,11 @@ import { projectionOfRun } from '../../run/projection-of-run.ts'
 import {
   type BatchFilesJob,
   type ConvertJob,
-  encodePlan,
   type PullJob,
   type RunLimits,
   type RunPlan,
   type SyncJob,
+  storedPlan,
 } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { isOfNewest } from '../../run/same-work.ts'
@@ -157,15 +157,13 @@ const planUnits = (plan: RunPlan, options: PlanOptions): Promise<PlannedJob> => 
   const { job, service } = options
   if (job.kind === 'convert') return planConvert(job, plan, options)
   if (service === undefined) throw new TypeError('Cannot plan a run over a service: none is given')
-  return job.kind === 'batchFiles'
-    ? planBatchFiles(job, service, options)
-    : planWindowed(job, service, options)
+  return job.kind === 'batches' ? planBatchFiles(job, service, options) : planWindowed(job, service, options)
 }
 
 /** Unfinished runs of a plan that processes may still work on, or that were committed and are what the plan is about. */
 const openRuns = async (lake: string, plan: RunPlan): Promise<readonly [run: string, units: RunUnits][]> => {
   if ((await rootIfAny(lake)) === null && (await listRunIds(lake)).length === 0) return []
-  const asked: unknown = JSON.parse(JSON.stringify(encodePlan(plan)))
+  const asked: unknown = JSON.parse(JSON.stringify(storedPlan(plan)))
   const found: [run: string, units: RunUnits][] = []
   for (const run of await listRunIds(lake)) {
     const now = new Date()
@@ -174,7 +172,7 @@ const openRuns = async (lake: string, plan: RunPlan): Promise<readonly [run: str
     const commit = await commitOf(lake, run, state.owner.base)
     if (commit && !(await isOfNewest({ lake, committed: commit.snapshot }, plan, now))) continue
     // No bytes of batch files are known here that could be compared.
-    if (commit && plan.jobs.some(({ kind }) => kind === 'batchFiles')) continue
+    if (commit && plan.jobs.some(({ kind }) => kind === 'batches')) continue
     const units = await readUnits(lake, run)
     if (units?.shared && isDeepStrictEqual(await readPlan(lake, run).catch(() => undefined), asked))
       found.push([run, units])
@@ -236,7 +234,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
   if (units.length === 0 && !isPull) return plannedAs(null, [], false, skipped)
   const { run } = await createRun({
     ...{ lake, mode, now: new Date(), random: randomBytes, process: SHARED_OWNER },
-    plan: encodePlan(plan),
+    plan: storedPlan(plan),
     files: new Map([...files, [UNITS_FILE, unitsText({ ...settings, units })]]),
   })
   return plannedAs(run, units, false, skipped)

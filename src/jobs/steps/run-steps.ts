@@ -66,7 +66,7 @@ const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
     }
     case 'batches': {
       const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
-      return { kind: 'batchFiles', url: options.from.service.url, selection: batchSelection(options.from) }
+      return { kind: 'batches', url: options.from.service.url, selection: batchSelection(options.from) }
     }
   }
 }

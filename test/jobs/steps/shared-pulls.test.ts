@@ -130,7 +130,7 @@ test('batch files are a unit each, and make the lake that one machine makes of t
   onTestFinished(opened.close)
   const lake = join(folder, 'lake')
   const steps = stepsOf('/', lake)
-  const job: BatchFilesJob = { kind: 'batchFiles', url: service.url, selection: { kind: 'all' } }
+  const job: BatchFilesJob = { kind: 'batches', url: service.url, selection: { kind: 'all' } }
   const { run, units } = await steps.plan([], { job, service: opened, limits: {} })
   expect(units).toBe(2)
   const call = { service: async () => createService({ url: service.url, token: TOKEN }) }

@@ -127,11 +127,13 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     pull: ['common'],
     sync: ['common', 'pull'],
     'batch-files': ['common'],
-    resume: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files', 'forget'],
-    steps: ['common', 'convert', 'pull', 'sync', 'batch-files'],
+    // The kinds of jobs that load, as one table.
+    kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
+    resume: ['common', 'kinds', 'forget'],
+    steps: ['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
     // A night is made of the other jobs.
     nightly: [
-      ...['common', 'convert', 'pull', 'sync', 'batch-files'],
+      ...['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
       ...['compact', 'gc', 'check', 'report'],
     ],
   },

@@ -5,6 +5,7 @@ import { checkStaged } from '../commit/files-of-run.ts'
 import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { isFinal, ToolkitError } from '../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from '../core/memory-shares.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
@@ -15,7 +16,7 @@ import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
 import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
-import type { CommittedJob, OpenedJob } from './opened-job.ts'
+import type { OpenedJob, PullFacts } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
@@ -125,7 +126,7 @@ export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record'
   readonly lease: RunLease
   readonly sources: readonly Source[]
   /** Asked for when all sources are loaded. */
-  readonly pulls?: OpenedJob['pulls']
+  readonly pulls?: ((partitions: readonly PartitionEntry[]) => readonly PullEntry[]) | undefined
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
   /** Called when a partition is recorded. */
@@ -151,48 +152,61 @@ export const workWithJournal = async (
   const inLake = again ? null : new SourceIndex(lake, await newestRoot(lake))
   const journal = await openJournal(lease)
   try {
+    const known = new Map(whole.map(({ partition }) => [partition.id, partition]))
     const keep: typeof journal.append = async (entry) => {
       onRecorded?.()
+      known.set(entry.partition.id, entry.partition)
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
     const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    await journal.finish({ ...loaded, pulls: pulls?.() ?? [] })
+    const partitions = loaded.units
+      .flatMap((one) => (one.kind === 'loaded' ? one.partitions : []))
+      .flatMap((id) => known.get(id) ?? [])
+    await journal.finish({ ...loaded, pulls: pulls?.(partitions) ?? [] })
   } finally {
     await journal.close()
   }
 }
 
-/** The partitions of some sources. */
-export const partitionsOf = (
-  { partitions }: Pick<LoadSummary, 'partitions'>,
-  sources: readonly Pick<Source, 'name'>[],
-): LoadSummary['partitions'] => {
-  const names = new Set(sources.map(({ name }) => name))
-  return partitions.filter(({ source }) => names.has(source.name))
+/** The partitions of a job's sources, by the names that the job has for these. @param apart as the run names them */
+const partitionsOf = (
+  partitions: readonly PartitionEntry[],
+  { sources }: Pick<OpenedJob, 'sources'>,
+  apart: readonly Pick<Source, 'name'>[],
+): readonly PartitionEntry[] => {
+  const names = new Map(apart.map(({ name }, at) => [name, sources[at]?.name ?? name]))
+  return partitions.flatMap((one) => {
+    const name = names.get(one.source.name)
+    return name === undefined ? [] : [{ ...one, source: { ...one.source, name } }]
+  })
 }
 
-/** The jobs of a run as an earlier call has committed them. */
-const committedJobs = (
-  before: LoadSummary,
-  jobs: readonly OpenedJob[],
+/**
+ * What the pulls among some jobs have brought; `undefined` of the other jobs.
+ *
+ * @param recorded the entries of the pulls, where an earlier call has committed them
+ */
+const factsOf = <Facts extends PullFacts>(
+  jobs: readonly OpenedJob<Facts>[],
   byJob: readonly (readonly Source[])[],
-): readonly CommittedJob[] => {
-  const pulls = [...(before.already?.pulls ?? [])]
-  return jobs.map((job, at) => ({
-    pull: job.pulls && pulls.shift(),
-    partitions: partitionsOf(before, byJob[at] ?? []),
-  }))
+  partitions: readonly PartitionEntry[],
+  recorded: readonly PullEntry[] = [],
+): readonly (Facts | undefined)[] => {
+  const left = [...recorded]
+  return jobs.map((job, at) => job.facts?.(partitionsOf(partitions, job, byJob[at] ?? []), left.shift()))
 }
 
-/** The records that did not come, of each job where some did not. */
-const missingOf = (
-  jobs: readonly OpenedJob[],
-  before?: readonly CommittedJob[],
-): Pick<LoadSummary, 'missing'> => {
-  const missing = jobs.flatMap((job, at) => job.notDelivered?.(before?.[at]) ?? [])
-  return missing.length > 0 ? { missing } : {}
+const withFacts = <Facts extends PullFacts>(
+  summary: LoadSummary,
+  facts: Loaded<Facts>['facts'],
+): Loaded<Facts> => {
+  const missing = facts.flatMap((one) => one?.missing ?? [])
+  return { ...summary, ...(missing.length > 0 && { missing }), facts }
 }
+
+/** A run that was loaded, and what each of its jobs has brought where it is a pull. */
+export type Loaded<Facts extends PullFacts> = LoadSummary & { readonly facts: readonly (Facts | undefined)[] }
 
 /**
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
@@ -201,36 +215,40 @@ const missingOf = (
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
-export const loadIntoLake = async (
+export const loadIntoLake = async <Facts extends PullFacts>(
   run: RunScope,
-  jobs: readonly OpenedJob[],
+  jobs: readonly OpenedJob<Facts>[],
   options: RunOptions,
-): Promise<LoadSummary> => {
+): Promise<Loaded<Facts>> => {
   const { skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
+  let facts: Loaded<Facts>['facts'] = []
   // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) {
       const before = await committedBefore(run, run.committed, onEvent)
-      return { ...before, ...missingOf(jobs, committedJobs(before, jobs, byJob)) }
+      return withFacts(before, factsOf(jobs, byJob, before.partitions, before.already?.pulls))
     }
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
       await workWithJournal(tools, {
-        ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
+        ...{ lease: run, sources },
+        pulls: (partitions) => {
+          facts = factsOf(jobs, byJob, partitions)
+          return facts.flatMap((one) => one?.entry ?? [])
+        },
         ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
         ...{ signal, onEvent, onRecorded: () => (isEmpty = false) },
       })
       isEmpty = false
-      const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      const missing = missingOf(jobs)
-      return { ...(await commitLoaded(tools, run, { ...options, listings })), ...missing }
+      const listings = facts.flatMap((one) => one?.listing ?? [])
+      return commitLoaded(tools, run, { ...options, listings })
     })
-    return await withViews(run.lake, summary)
+    return withFacts(await withViews(run.lake, summary), facts)
   } catch (error) {
     // A single source that nobody can load leaves nothing to resume.
     if (!isEmpty || !(error instanceof ToolkitError) || !isFinal(error)) run.keep()

@@ -14,6 +14,8 @@ import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
 import { isSameWork, type SourcesNow } from './same-work.ts'
 
+/** A file in a run's folder. */
+export type RunText = readonly [name: string, text: string]
 /** Texts of files in a run's folder, by their names. */
 export type RunTexts = ReadonlyMap<string, string>
 

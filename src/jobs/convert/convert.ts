@@ -7,7 +7,6 @@ import { CONVERT } from '../../options/convert.ts'
 import type { ConvertOptions } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
-import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ConvertJob, ProgramJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { toBeLoaded } from '../../run/same-work.ts'
@@ -19,6 +18,7 @@ import type { Input } from '../common/inputs.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
+import { filesOfJob } from './convert-kind.ts'
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
 
@@ -87,22 +87,6 @@ export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSu
   },
 )
 
-/** The files of a job, as they stand now. @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
-export const localFilesOf = async ({ inputs, cwd, content, asOf }: ConvertJob): Promise<OpenedJob> => {
-  const sources = (await localSources(inputs, cwd)).map((source) => sourceAsOf(source, asOf))
-  return { sources: content === undefined ? sources : sources.map((source) => ({ ...source, content })) }
-}
-
-/** The files of a run, which another attempt may have begun. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): Promise<OpenedJob> => {
-  if (number === 1) return localFilesOf(job)
-  if (job.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
-  const opened = await localFilesOf(job)
-  const once = opened.sources.find(({ fingerprint }) => fingerprint === undefined)
-  if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
-  return opened
-}
-
 type Planned = Pick<RunPlan, 'again' | 'limits'>
 
 /** Starts or resumes the run of a job over sources that are there already, and loads them. */
@@ -130,7 +114,7 @@ export const convertFiles = async (
 ): Promise<LoadSummary> => {
   const job: ConvertJob = { kind: 'convert', ...asked }
   // Before a run, and possibly a lake, is made for files that do not exist.
-  const { sources } = await localFilesOf(job)
+  const sources = await filesOfJob(job)
   return loadSources(job, sources, { again, limits }, options)
 }
 

@@ -10,8 +10,8 @@ import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
-import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
-import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.ts'
+import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
 import { checkPlanOrigin } from '../../source/service/address.ts'
@@ -19,15 +19,11 @@ import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { openConvert } from '../convert/convert.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
-import { openPullJob } from '../pull/pull.ts'
-import { openReplay } from '../replay/replay.ts'
-import { openSyncJob } from '../sync/sync.ts'
+import { jobKind, loadOf } from '../kinds/kinds.ts'
 
 /** The outcome of an interrupted run. */
 export type ResumedRun =
@@ -170,32 +166,6 @@ export interface JobOptions extends RunOptions {
   readonly concurrency: number
 }
 
-/** Each kind has one place here; the compiler misses one that is added to `Job`. */
-const openJob = async (
-  run: JobScope,
-  job: Job,
-  { limits }: RunPlan,
-  options: JobOptions,
-): Promise<OpenedJob> => {
-  switch (job.kind) {
-    case 'convert':
-      return openConvert(run, job)
-    case 'replay':
-      return openReplay(run, job, limits)
-    case 'pull':
-      return openPullJob(run, job, { ...options, service: await options.service(job.url) })
-    case 'sync':
-      return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
-    case 'batches':
-      return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
-    case 'program':
-      throw notResumable(run.run, 'its sources belong to a program, start that again')
-    case 'compact':
-    case 'forget':
-      throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
-  }
-}
-
 /** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const services = new Map<string, Promise<Service>>()
@@ -206,8 +176,11 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
   }
   try {
     const jobs: OpenedJob[] = []
-    for (const [place, job] of plan.jobs.entries())
-      jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
+    for (const [place, one] of plan.jobs.entries()) {
+      const job = loadOf(run.run, one)
+      const kind = await jobKind(job)
+      jobs.push(await kind.open({ ...run, job: place }, job, plan.limits, { ...options, service }))
+    }
     return await loadIntoLake(run, jobs, options)
   } finally {
     for (const opened of await Promise.allSettled(services.values()))

@@ -4,6 +4,7 @@
  */
 
 import { absoluteAddress } from '../../core/lake-address.ts'
+import { recordedUnits } from '../../manifest/runs/units.ts'
 import { CONVERT } from '../../options/convert.ts'
 import type { Read } from '../../options/entry.ts'
 import type {
@@ -14,15 +15,22 @@ import type {
 } from '../../options/interfaces.ts'
 import { PULL, PULL_BATCH_FILES, SYNC } from '../../options/search.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
-import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { type LoadSummary, readRunInLake } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import { type FactsOf, notResumable } from '../../run/opened-job.ts'
+import type { BatchFilesJob, PullJob, SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
-import type { BatchFilesReport } from '../batch-files/pull-batch-files.ts'
+import { batchesKind } from '../batch-files/batches-kind.ts'
+import { type BatchFilesReport, batchSelection } from '../batch-files/pull-batch-files.ts'
+import type { JobKind } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import type { PullReport, PullSummary } from '../pull/pull.ts'
+import { askedByPull, type PullReport, searched } from '../pull/pull.ts'
+import { currencyBefore, type Pulled, pullKind } from '../pull/pull-kind.ts'
+import { syncSettings } from '../sync/find-changes.ts'
 import type { SyncReport } from '../sync/sync.ts'
+import { syncKind } from '../sync/sync-kind.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { EngineOutcome, RunEngine } from './run-engine.ts'
 import { planLoad } from './run-steps.ts'
@@ -65,7 +73,6 @@ const watchUnits = async (
   { run, units, existing }: PlannedRun & { readonly run: string },
   onUnits: NonNullable<OnEngine['onUnits']>,
 ): Promise<() => void> => {
-  const { recordedUnits } = await import('../../manifest/runs/units.ts')
   let asking = false
   const say = async (): Promise<void> => {
     if (asking) return
@@ -97,7 +104,6 @@ const handOver = async (
   const limits = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
   const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
-  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
   const { excluded, currencyChange } = outcome
   const summary: LoadSummary = {
@@ -124,74 +130,54 @@ const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
   bytes: a.bytes + b.bytes,
 })
 
-type Planned = Pick<PullSummary, 'plan' | 'currencyBefore'>
+type AskedSearch =
+  | ({ readonly load: 'pull' } & Read<PullOptions, typeof PULL>)
+  | ({ readonly load: 'sync' } & Read<SyncOptions, typeof SYNC>)
 
-type AskedPull = { readonly load: 'pull' } & Read<PullOptions, typeof PULL>
-type AskedSync = { readonly load: 'sync' } & Read<SyncOptions, typeof SYNC>
-
-/** Shared by a pull and a sync: their plan is read before the commit removes it, their entry after it. */
-const pullOn = async (
-  options: AskedPull | AskedSync,
+/** A pull or a sync: what tells what it has brought is read before the commit removes it. */
+const searchOn = async <J extends PullJob | SyncJob, Facts extends Pulled>(
+  kind: JobKind<J, Facts>,
+  job: J,
+  options: AskedSearch,
   on: OnEngine,
-  read: (run: string) => Promise<void> = async () => undefined,
 ) => {
-  const { currencyBefore, searched } = await import('../pull/pull.ts')
-  const { readWindows } = await import('../pull/plan-pull.ts')
-  const { notResumable } = await import('../../run/opened-job.ts')
-  const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const { lake, from } = options
-  const content = options.load === 'pull' ? options.content : 'companies'
-  const before = await currencyBefore({ content, ...searched(options) }, options)
-  let plan: Planned['plan'] | undefined
+  const before = await currencyBefore(job, options)
+  let factsOf: FactsOf<Facts> | undefined
   const { loaded, report } = await measured(options, (run) =>
     handOver(run, on, async (id) => {
-      plan = await readWindows({ lake, run: id })
-      if (plan === undefined) throw notResumable(id, 'it has no windows')
-      await read(id)
+      factsOf = await kind.facts?.({ lake, run: id }, job)
     }),
   )
   const { summary, outcome } = loaded
   const found = await readRunInLake(lake, summary.run, summary.snapshot?.snapshot ?? 0)
-  const [entry] = found.pulls
-  if (plan === undefined || entry === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
+  const pulled = factsOf?.(found.partitions, found.pulls[0])
+  if (pulled === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
+  const { missing } = pulled
   const counters = outcome ? sum(from.counters(), outcome.requests) : from.counters()
-  return { report: report(summary), found, entry, pulled: { plan, counters, ...before } }
+  return {
+    report: { ...report(summary), ...(missing && { missing: [missing] }) },
+    pulled,
+    more: { counters, ...before },
+  }
 }
 
 /** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
 export const pullOnEngine = (options: PullOptions, on: OnEngine) =>
   lakeJob<PullOptions, typeof PULL, PullReport>('pull', PULL, async (asked) => {
-    const { report, found, entry, pulled } = await pullOn({ ...asked, load: 'pull' }, on)
-    const { pulledWindows } = await import('../pull/open-windows.ts')
-    const { missingFrom } = await import('../pull/missing-records.ts')
-    const missing = missingFrom(entry, asked, pulled.plan)
-    const windows = pulledWindows(found.partitions, asked.content, pulled.plan)
-    return { ...report, ...(missing && { missing: [missing] }), pull: { ...pulled, entry, windows } }
+    const job: PullJob = { kind: 'pull', url: asked.from.url, ...askedByPull(asked) }
+    const { report, pulled, more } = await searchOn(pullKind, job, { ...asked, load: 'pull' }, on)
+    const { entry, plan, windows } = pulled
+    return { ...report, pull: { ...more, entry, plan, windows } }
   })(options)
 
 /** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
 export const syncOnEngine = (options: SyncOptions, on: OnEngine) =>
   lakeJob<SyncOptions, typeof SYNC, SyncReport>('sync', SYNC, async (asked) => {
-    const { lake } = asked
-    const { readFindings } = await import('../sync/find-changes.ts')
-    const { notResumable } = await import('../../run/opened-job.ts')
-    let findings: SyncReport['sync']['findings'] | undefined
-    const { report, found, entry, pulled } = await pullOn({ ...asked, load: 'sync' }, on, async (run) => {
-      findings = await readFindings({ lake, run })
-    })
-    if (findings === undefined) throw notResumable(report.run, 'it has no findings')
-    const { receivedOf } = await import('../pull/open-windows.ts')
-    const { notDelivered } = await import('../../run/opened-job.ts')
-    const fetched = receivedOf(found.partitions)
-    const { missingFrom } = await import('../pull/missing-records.ts')
-    const missing =
-      notDelivered(findings.new.length + findings.changed.length, fetched) ??
-      missingFrom(entry, asked, pulled.plan)
-    return {
-      ...report,
-      ...(missing && { missing: [missing] }),
-      sync: { ...pulled, entry, findings, fetched },
-    }
+    const job: SyncJob = { kind: 'sync', url: asked.from.url, ...syncSettings(searched(asked)) }
+    const { report, pulled, more } = await searchOn(syncKind, job, { ...asked, load: 'sync' }, on)
+    const { entry, plan, findings, fetched } = pulled
+    return { ...report, sync: { ...more, entry, plan, findings, fetched } }
   })(options)
 
 /** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */
@@ -201,8 +187,11 @@ export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine)
     PULL_BATCH_FILES,
     async (asked) => {
       const { from, again = false } = asked
-      const { batchSelection, chooseListed } = await import('../batch-files/pull-batch-files.ts')
-      const { held, unnameable } = await chooseListed(from.service, batchSelection(from), again, asked)
+      const { service } = from
+      const job: BatchFilesJob = { kind: 'batches', url: service.url, selection: batchSelection(from) }
+      const { held = [], unnameable = [] } = await batchesKind.prepare(
+        ...([job, { ...asked, service: async () => service }, again] as const),
+      )
       const { loaded, report } = await measured(asked, (run) => handOver({ ...run, load: 'batches' }, on))
       const { planned, summary } = loaded
       // The files that the lake holds are named apart.

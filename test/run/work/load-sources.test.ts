@@ -348,7 +348,7 @@ test('a pull of which nothing came is recorded too, behind those before it', asy
   for (const day of ['2025-01-01', '2025-01-02']) {
     const options = { lake, maxQuarantined: { kind: 'count', lines: 0 } } as const
     await withRun({ lake, plan: PLAN }, (run) =>
-      loadIntoLake(run, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
+      loadIntoLake(run, [{ sources: [], facts: () => ({ entry: pullOf(run.run, day) }) }], options),
     )
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)

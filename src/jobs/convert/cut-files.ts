@@ -11,9 +11,8 @@ import type { RunLimits } from '../../run/run-plan.ts'
 import { badFile, KnownSources } from '../../run/work/known-sources.ts'
 import { isCutToNothing } from '../../run/work/load-sources.ts'
 import { prefetchNext } from '../../run/work/prefetch.ts'
+import type { SkippedSource } from '../common/job-kind.ts'
 
-/** Stored bytes of a unit. */
-export const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
 /**
  * Ranges that one file is cut into at most: compressed bytes are decoded from their beginning each time, which takes
  * about a seventh of the work of loading them.
@@ -27,12 +26,6 @@ interface CutFilesOptions {
   /** The sources that the lake holds; `null` loads them all the same. */
   readonly inLake: SourceIndex | null
   readonly signal?: AbortSignal | undefined
-}
-
-/** A source that is not loaded, and why. */
-export interface SkippedSource {
-  readonly source: string
-  readonly reason: string
 }
 
 interface CutFiles {

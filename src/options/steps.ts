@@ -6,20 +6,9 @@ import { AS_OF, CONTENT_OF_FILES, LINES } from './convert.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { AGAIN, COMMON, LOAD, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
-import { BATCH_FILE_IDS, BATCH_FILTER, CONTENT_OF_SEARCH, DOWNLOADING, SEARCHED, spanned } from './search.ts'
-import { atOnce, CONCURRENCY, calling } from './service.ts'
-import {
-  callback,
-  choiceOf,
-  inputs,
-  manyOf,
-  path,
-  plainText,
-  rate,
-  shard,
-  size,
-  whole,
-} from './value-types.ts'
+import { SEARCHED, spanned } from './search.ts'
+import { CONCURRENCY, calling } from './service.ts'
+import { callback, choiceOf, inputs, manyOf, plainText, rate, shard, size, whole } from './value-types.ts'
 
 const { lake, mode, changeTaken, changeCurrency, take, hashKey, onEvent } = LOAD
 
@@ -58,57 +47,6 @@ export const RUN_PLAN = {
   json: JSON_OUTPUT,
 } as const satisfies OptionTable
 
-const { maxUnknownPerRecord, maxUnknownNames, memoryBytes, threads, again, skipBadFiles } = RUN_PLAN
-
-/** The last options of each command that plans. */
-const LAST = {
-  ...{ memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames },
-  ...TAKEN_BY_LOADS,
-  changeTaken,
-  json: JSON_OUTPUT,
-} as const satisfies OptionTable
-
-export const PLAN_FILES = {
-  from: needed(manyOf(path()), 'files, folders, patterns', { argument: '<path...>' }),
-  ...{
-    lake,
-    mode,
-    content: CONTENT_OF_FILES,
-    again,
-    asOf: AS_OF,
-    skipBadFiles,
-    unitBytes: RUN_PLAN.unitBytes,
-  },
-  ...LINES,
-  ...LAST,
-} as const satisfies OptionTable
-
-const LISTING = calling(atOnce('windows listed side by side'))
-
-export const PLAN_PULL = {
-  ...{ content: CONTENT_OF_SEARCH, lake, mode },
-  ...spanned('the last pull of the same search'),
-  ...LISTING,
-  changeCurrency,
-  ...LAST,
-} as const satisfies OptionTable
-
-export const PLAN_SYNC = {
-  ...{ lake, mode },
-  ...SEARCHED,
-  ...LISTING,
-  changeCurrency,
-  ...LAST,
-} as const satisfies OptionTable
-
-export const PLAN_BATCH_FILES = {
-  ...{ ids: BATCH_FILE_IDS, lake, mode },
-  ...BATCH_FILTER,
-  ...{ again, skipBadFiles },
-  ...DOWNLOADING,
-  ...LAST,
-} as const satisfies OptionTable
-
 /** `planRun`: the load says which of them are its own. */
 export const PLAN_RUN = {
   load: needed(choiceOf('<load>', 'convert', 'pull', 'sync', 'batches'), 'what is loaded'),
@@ -124,7 +62,7 @@ export const PLAN_RUN = {
 const { maxRequestsPerSecond: _share, ...WORKER_SERVICE } = calling(CONCURRENCY)
 
 export const WORK_RUN = {
-  run: { ...RUN_STEP.run, about: 'id of the run, see "firmlake run plan"' },
+  run: { ...RUN_STEP.run, about: 'id of the run, see --plan-only of "firmlake convert"' },
   lake: RUN_STEP.lake,
   units: option(manyOf({ ...whole(0), argument: '<n...>' }), 'these units, by their numbers from 0', {
     flag: '--unit',

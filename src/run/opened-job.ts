@@ -23,7 +23,7 @@ export interface NotDelivered {
 export const notDelivered = (asked: number, came: number): NotDelivered | undefined =>
   came < asked ? { kind: 'listed', asked, came } : undefined
 
-/** What a pull or a sync has brought. It is committed also where nothing came. */
+/** The outcome of a pull or a sync. It is committed also where nothing came. */
 export interface PullFacts {
   /** Its entry in the manifest. */
   readonly entry: PullEntry
@@ -41,7 +41,7 @@ export type FactsOf<Facts extends PullFacts> = (own: readonly PartitionEntry[], 
 
 export interface OpenedJob<Facts extends PullFacts = PullFacts> {
   readonly sources: readonly Source[]
-  /** What it has brought, once all of it is loaded. @default it is no pull */
+  /** Its outcome, once all of it is loaded. @default it is no pull */
   readonly facts?: FactsOf<Facts> | undefined
   /** The file of ids beside a source, where the closing of a gap needs them. */
   readonly idsPath?: ((index: number) => string | undefined) | undefined

@@ -98,7 +98,7 @@ class Round {
     const { lake, files, machines } = this.#options
     this.#machine += 1
     const environment = machines[this.#machine % machines.length] ?? {}
-    return new Step(kind, ['run', ...args, '--lake', lake, '--json'], files.folder, environment)
+    return new Step(kind, [...(kind === 'plan' ? args : ['run', ...args]), '--lake', lake, '--json'], files.folder, environment)
   }
 
   /** Waits for the end of a step, which must be one of those expected. */
@@ -162,7 +162,7 @@ class Round {
   #planArgs(): readonly string[] {
     const { random } = this.#options
     const unitBytes = UNIT_BYTES[Math.floor(random() * UNIT_BYTES.length)] ?? 15_000
-    return ['plan', 'convert', INPUTS, '--unit-bytes', String(unitBytes)]
+    return ['convert', INPUTS, '--plan-only', '--unit-bytes', String(unitBytes)]
   }
 
   async #planned(step: Step): Promise<string> {

@@ -19,7 +19,7 @@ interface Planned {
 }
 
 const planOf = (folder: string, ...paths: readonly string[]): Promise<Planned> =>
-  runCommandJson<Planned>(['run', 'plan', 'convert', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
+  runCommandJson<Planned>(['convert', '--plan-only', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
     cwd: folder,
   })
 
@@ -35,7 +35,7 @@ test('each step says by its exit code whether to try it again', async () => {
   const step = stepIn(folder)
   const { run, units } = await planOf(folder, 'a.jsonl', 'b.jsonl')
   expect(units).toBe(2)
-  expect((await runCommand(['run', 'plan', 'convert', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
+  expect((await runCommand(['convert', '--plan-only', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
   expect((await step('work', run)).code).toBe(2)
   expect((await step('work', run, '--unit', '7')).code).toBe(2)
   expect((await step('work', run, '--unit', '0')).code).toBe(0)

@@ -22,6 +22,7 @@ import { noteTaken } from '../output/lake-notes.ts'
 import { note, printJson, printLines } from '../output/print.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { textTable } from '../output/text-table.ts'
+import { planOnly } from '../plan-only.ts'
 import { runLoadJob } from '../run-job.ts'
 
 export const addBatches = (program: Command): void => {
@@ -218,8 +219,12 @@ const runPull = async (values: PullValues): Promise<void> => {
   const choice = chosenBy(values)
   const asked = askedOf(PULL_BATCH_FILES, values)
   const { lake, json } = values
-  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   const { batchFiles } = await import('../../jobs/common/inputs.ts')
+  if (values.planOnly)
+    return withService(values, (service) =>
+      planOnly(values, { load: 'batches', from: batchFiles(service, choice) }),
+    )
+  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   let origin = ''
   await runLoadJob<BatchFilesReport>(
     values,

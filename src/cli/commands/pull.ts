@@ -12,6 +12,7 @@ import { withService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { pullJson, pullLines, warnOfPull, watchPull } from '../output/pull-report.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
+import { planOnly } from '../plan-only.ts'
 import { runLoadJob } from '../run-job.ts'
 
 export const addPull = (program: Command): void => {
@@ -39,6 +40,8 @@ const runPull = async (given: ValuesOf<typeof PULL>): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(PULL, values)
   const { lake, json, content } = values
+  if (values.planOnly)
+    return withService(values, (from) => planOnly(values, { load: 'pull', ...asked, from }))
   const { pull } = await import('../../jobs/pull/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(

@@ -16,18 +16,16 @@ import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { printReport, runJob } from '../run-job.ts'
-import { addRunPlan } from './run-plan.ts'
 
 export const addRun = (program: Command): void => {
   const group = program
     .command('run')
-    .summary('plan a run, work on it on many machines, commit it')
+    .summary('work on a planned run on many machines, and commit it')
     .description(
-      'A run in steps: planned once, worked on by any number of processes on any machine that reaches the lake, ' +
-        'committed by anyone. Exit codes for the scheduler of the steps: 0 done, 1 failed and may be tried again, ' +
+      'A run in steps: planned once by --plan-only of the command that loads, worked on by any number of processes on ' +
+        'any machine that reaches the lake, committed by anyone. Exit codes for the scheduler of the steps: 0 done, 1 failed and may be tried again, ' +
         '75 later; never retry 2 (usage), 3 (too many bad lines) and 4 (the same again fails the same).',
     )
-  addRunPlan(group)
   addRunWork(group)
   addRunCommit(group)
   addRunStatus(group)

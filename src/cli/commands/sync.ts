@@ -14,6 +14,7 @@ import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
 import { currencyLines, nothingFound, warnOfPull } from '../output/pull-report.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
+import { planOnly } from '../plan-only.ts'
 import { runLoadJob } from '../run-job.ts'
 
 type Synced = SyncReport['sync']
@@ -37,6 +38,8 @@ const runSync = async (given: ValuesOf<typeof SYNC>): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(SYNC, values)
   const { lake, json } = values
+  if (values.planOnly)
+    return withService(values, (from) => planOnly(values, { load: 'sync', ...asked, from }))
   const { sync } = await import('../../jobs/sync/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(

@@ -71,7 +71,7 @@ export const preparePart = async (part: LoadPart, options: PartOptions): Promise
     : { kind: 'nothing', reason, ...(unnameable && { unnameable }) }
 }
 
-/** What a pull or a sync has brought, and the comparison of a sync. */
+/** The outcome of a pull or a sync, and the comparison of a sync. */
 export type PulledPart = Pulled & Partial<Pick<Synced, 'findings'>>
 
 export const openPart = async (

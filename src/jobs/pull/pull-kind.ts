@@ -30,7 +30,7 @@ import {
 } from './pull-settings.ts'
 import type { RunWindow } from './window-sources.ts'
 
-/** What a pull or a sync has brought. */
+/** The outcome of a pull or a sync. */
 export interface Pulled extends PullFacts {
   readonly plan: PullPlan
   /** Its windows in the plan's order; none of a sync, whose windows are lists of companies. */

@@ -29,7 +29,7 @@ import {
   syncEntry,
 } from './find-changes.ts'
 
-/** What a sync has found and brought. */
+/** The outcome of a sync. */
 export interface Synced extends Pulled {
   readonly findings: SyncFindings
   /** Companies fetched in full. */

@@ -183,7 +183,7 @@ const partitionsOf = (
 }
 
 /**
- * What the pulls among some jobs have brought; `undefined` of the other jobs.
+ * The outcomes of the pulls among some jobs; `undefined` of the other jobs.
  *
  * @param recorded the entries of the pulls, where an earlier call has committed them
  */

@@ -116,6 +116,9 @@ export type Job =
   | ForgetJob
   | ProgramJob
 
+/** A job that any process can do by the plan of its run. */
+export type LoadJob = ConvertJob | ReplayJob | PullJob | SyncJob | BatchFilesJob
+
 const LIMIT_NAMES = [
   ...(['maxLineBytes', 'maxRatio', 'maxDepth'] as const),
   ...(['blockBytes', 'maxUnknownPerRecord', 'maxUnknownNames'] as const),

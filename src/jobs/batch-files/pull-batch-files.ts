@@ -9,7 +9,7 @@ import type { BatchFilesJob } from '../../run/run-plan.ts'
 import type { ListedBatchFile, Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFilesChoice } from '../common/inputs.ts'
-import { type KindOptions, loadHere } from '../common/job-kind.ts'
+import { type Driver, here, type KindOptions } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
@@ -52,15 +52,26 @@ export const batchSelection = ({ ids, content, countries }: BatchFilesChoice): B
  * console.log(records, held.length) // 5 0
  */
 export const pullBatchFiles: (options: PullBatchFilesOptions) => Promise<BatchFilesReport & TargetsSummary> =
-  lakeJob('pullBatchFiles', PULL_BATCH_FILES, async ({ from, ...options }) => {
-    const { service } = from
-    const selection = batchSelection(from)
-    const { loaded, report } = await measured(options, (run) =>
-      pullBatches(service.url, selection, run.again ?? false, { ...run, service }),
-    )
-    const { summary, held, unnameable } = loaded
-    return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
-  })
+  (options) => pullBatchFilesBy(here, options)
+
+/** A pull of batch files by this process, or by an engine. */
+export const pullBatchFilesBy = (
+  drive: Driver,
+  asked: PullBatchFilesOptions,
+): Promise<BatchFilesReport & TargetsSummary> =>
+  lakeJob<PullBatchFilesOptions, typeof PULL_BATCH_FILES, BatchFilesReport>(
+    'pullBatchFiles',
+    PULL_BATCH_FILES,
+    async ({ from, again = false, ...options }) => {
+      const { service } = from
+      const selection = batchSelection(from)
+      const { loaded, report } = await measured(options, (run) =>
+        pullBatches(service.url, selection, again, { ...run, service }, drive),
+      )
+      const { summary, held, unnameable } = loaded
+      return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
+    },
+  )(asked)
 
 export interface BatchPullOptions extends Omit<KindOptions, 'service'>, Pick<RunOptions, 'maxQuarantined'> {
   readonly service: Service
@@ -77,11 +88,11 @@ export const pullBatches = async (
   selection: BatchSelection,
   again: boolean,
   options: BatchPullOptions,
+  drive: Driver = here,
 ): Promise<BatchPull> => {
   const { service } = options
   const job: BatchFilesJob = { kind: 'batches', url, selection }
-  const { prepared, loaded } = await loadHere(
-    ...([batchesKind, job, { ...options, service: async () => service }, again] as const),
-  )
+  const calling = { ...options, service: async () => service }
+  const { prepared, loaded } = await drive(batchesKind, job, calling, { again })
   return { summary: loaded, held: prepared.held ?? [], unnameable: prepared.unnameable ?? [] }
 }

@@ -7,11 +7,11 @@ import type { Source } from '../../core/source.ts'
 import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import type { WorkUnit } from '../../manifest/runs/units.ts'
 import type { PullBatchFilesOptions, PullOptions, SyncOptions } from '../../options/interfaces.ts'
-import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { defaultLimits, type Loaded, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
 import type { FactsOf, JobScope, OpenedJob, PullFacts } from '../../run/opened-job.ts'
-import type { Job, RunLimits, RunPlan } from '../../run/run-plan.ts'
+import type { Job, LoadJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { type RunText, withRun } from '../../run/with-run.ts'
-import type { ListedBatchFile, Service } from '../../source/service/service.ts'
+import type { ListedBatchFile, Service, ServiceCounters } from '../../source/service/service.ts'
 
 export interface KindOptions
   extends Omit<RunOptions, 'maxQuarantined'>,
@@ -81,21 +81,36 @@ export interface JobKind<J extends Job, Facts extends PullFacts = PullFacts> {
   readonly facts?: (run: JobOfRun, job: J, service?: Service, signal?: AbortSignal) => Promise<FactsOf<Facts>>
 }
 
-/**
- * Starts or resumes the run of one job in this process, and loads it.
- *
- * @returns without a summary where there is nothing to load
- */
-export const loadHere = async <J extends Job, Facts extends PullFacts>(
+/** The options of a job that calls no service. */
+export const NO_SERVICE: Pick<KindOptions, 'service' | 'concurrency'> = {
+  concurrency: 1,
+  service: async () => {
+    throw new TypeError('Cannot call a service: the job has none')
+  },
+}
+
+/** A job as it was done: without a load where there was nothing to load. */
+interface Driven<Facts extends PullFacts> {
+  readonly prepared: PreparedJob
+  readonly loaded: Loaded<Facts> | undefined
+  /** The requests of other processes to a service. @default none */
+  readonly requests?: ServiceCounters | undefined
+}
+
+/** The driver of a job: this process, or an engine on many machines. It starts the run of the job, or takes over one that stands. */
+export type Driver = <J extends LoadJob, Facts extends PullFacts>(
   kind: JobKind<J, Facts>,
   job: J,
   options: KindOptions & RunOptions,
-  again = false,
-) => {
+  given?: Partial<Pick<RunPlan, 'again' | 'limits'>>,
+) => Promise<Driven<Facts>>
+
+/** Does a job in this process. */
+export const here: Driver = async (kind, job, options, { again = false, limits } = {}) => {
   const { lake, mode, signal } = options
   const prepared = await kind.prepare(job, options, again)
   if (prepared.nothing !== undefined) return { prepared, loaded: undefined }
-  const plan: RunPlan = { jobs: [job], again, limits: defaultLimits(options) }
+  const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options), ...limits } }
   const files = async () => new Map(await prepared.texts?.(0))
   const { sources } = prepared
   return withRun({ lake, plan, mode, files, taking: options, sources, signal }, async (run) => {

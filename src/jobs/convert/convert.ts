@@ -15,10 +15,11 @@ import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { sourceAsOf } from '../common/files-as-of.ts'
 import type { Input } from '../common/inputs.ts'
+import { type Driver, NO_SERVICE } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
-import type { RunReport } from '../common/run-report.ts'
-import { filesOfJob } from './convert-kind.ts'
+import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
+import { convertKind, filesOfJob } from './convert-kind.ts'
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
 
@@ -67,10 +68,15 @@ export const sourcesOfInputs = async (
  * })
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
-export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSummary> = lakeJob(
-  'convert',
-  CONVERT,
-  async (options) => {
+export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSummary> = (options) =>
+  convertBy(undefined, options)
+
+/** @param drive does it @default this process */
+export const convertBy = (
+  drive: Driver | undefined,
+  asked: ConvertOptions,
+): Promise<RunReport & TargetsSummary> =>
+  lakeJob<ConvertOptions, typeof CONVERT, RunReport>('convert', CONVERT, async (options) => {
     const { asOf } = options
     const inputs = [options.from].flat()
     if (inputs.length === 0)
@@ -79,13 +85,16 @@ export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSu
     const { loaded, report } = await measured(options, async (run) => {
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
-      return paths === undefined
-        ? convertSources(await sourcesOfInputs(inputs, content, undefined, asOf), planned, run)
-        : convertFiles({ inputs: paths, cwd: process.cwd(), content, asOf, ...planned }, run)
+      if (paths === undefined)
+        return convertSources(await sourcesOfInputs(inputs, content, undefined, asOf), planned, run)
+      const files = { inputs: paths, cwd: process.cwd(), content, asOf }
+      if (drive === undefined) return convertFiles({ ...files, ...planned }, run)
+      const job: ConvertJob = { kind: 'convert', ...files }
+      const { loaded: driven } = await drive(convertKind, job, { ...run, ...NO_SERVICE }, planned)
+      return driven ?? NOTHING_LOADED
     })
     return report(loaded)
-  },
-)
+  })(asked)
 
 type Planned = Pick<RunPlan, 'again' | 'limits'>
 

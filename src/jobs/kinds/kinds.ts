@@ -1,11 +1,8 @@
 /** The kinds of jobs that load, each loaded when it is needed: a worker is a process, and there are many. */
 
 import { notResumable } from '../../run/opened-job.ts'
-import type { BatchFilesJob, ConvertJob, Job, PullJob, ReplayJob, SyncJob } from '../../run/run-plan.ts'
+import type { Job, LoadJob } from '../../run/run-plan.ts'
 import type { JobKind } from '../common/job-kind.ts'
-
-/** A job that any process can do by the plan of its run. */
-export type LoadJob = ConvertJob | ReplayJob | PullJob | SyncJob | BatchFilesJob
 
 const KINDS: {
   readonly [K in LoadJob['kind']]: () => Promise<JobKind<Extract<LoadJob, { readonly kind: K }>>>

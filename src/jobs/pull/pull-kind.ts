@@ -7,15 +7,8 @@ import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { FactsOf, PullFacts } from '../../run/opened-job.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import { parseAddress } from '../../source/service/address.ts'
-import type { Service } from '../../source/service/service.ts'
-import {
-  type CutJob,
-  type JobKind,
-  type KindOptions,
-  loadHere,
-  type PartOfJob,
-  type PreparedJob,
-} from '../common/job-kind.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
+import type { CutJob, Driver, JobKind, KindOptions, PartOfJob, PreparedJob } from '../common/job-kind.ts'
 import { listingOf } from './ask-listed.ts'
 import { missingFrom } from './missing-records.ts'
 import { openPull, type PulledWindow, pullEntry, pulledWindows, windowsOf } from './open-windows.ts'
@@ -124,17 +117,28 @@ export const pullKind: JobKind<PullJob, Pulled> = {
   facts: factsOf,
 }
 
-/** Starts or resumes the run of a search in this process, and loads it. */
-export const searchHere = async <J extends PullJob | SyncJob, Facts extends Pulled>(
+const NO_REQUESTS: ServiceCounters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+
+const added = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
+  requests: a.requests + b.requests,
+  retries: a.retries + b.retries,
+  throttled: a.throttled + b.throttled,
+  bytes: a.bytes + b.bytes,
+})
+
+/** Does a pull or a sync. */
+export const driveSearch = async <J extends PullJob | SyncJob, Facts extends Pulled>(
+  drive: Driver,
   kind: JobKind<J, Facts>,
   job: J,
   options: Omit<KindOptions, 'service'> & Pick<RunOptions, 'maxQuarantined'> & { readonly service: Service },
 ) => {
   const service = rememberParameters(options.service)
-  const { prepared, loaded } = await loadHere(kind, job, { ...options, service: async () => service })
+  const { prepared, loaded, requests } = await drive(kind, job, { ...options, service: async () => service })
   const [pulled] = loaded?.facts ?? []
-  if (loaded === undefined || pulled === undefined) throw new TypeError('Cannot pull without a search')
+  if (loaded === undefined || pulled === undefined)
+    throw new TypeError(`Cannot ${job.kind}: its run has told nothing of it`)
   const { currencyBefore: before } = prepared
-  const counters = service.counters()
+  const counters = added(service.counters(), requests ?? NO_REQUESTS)
   return { summary: loaded, pulled, counters, ...(before !== undefined && { currencyBefore: before }) }
 }

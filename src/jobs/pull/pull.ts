@@ -8,11 +8,11 @@ import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { PullJob } from '../../run/run-plan.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import type { KindOptions } from '../common/job-kind.ts'
+import { type Driver, here, type KindOptions } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { type Pulled, pullKind, searchHere } from './pull-kind.ts'
+import { driveSearch, type Pulled, pullKind } from './pull-kind.ts'
 import type { PullSettings } from './pull-settings.ts'
 import { exactSearch } from './search.ts'
 
@@ -46,17 +46,18 @@ export interface PullReport extends RunReport {
  * })
  * console.log(snapshot, records, pulled.entry.announced) // 1 2 2
  */
-export const pull: (options: PullOptions) => Promise<PullReport & TargetsSummary> = lakeJob(
-  'pull',
-  PULL,
-  async (options) => {
+export const pull: (options: PullOptions) => Promise<PullReport & TargetsSummary> = (options) =>
+  pullBy(here, options)
+
+/** A pull by this process, or by an engine. */
+export const pullBy = (drive: Driver, asked: PullOptions): Promise<PullReport & TargetsSummary> =>
+  lakeJob<PullOptions, typeof PULL, PullReport>('pull', PULL, async (options) => {
     const { loaded, report } = await measured(options, (run) =>
-      pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }),
+      pullSearch(run.from.url, askedByPull(run), { ...run, service: run.from }, drive),
     )
     const { summary, ...pulled } = loaded
     return { ...report(summary), pull: pulled }
-  },
-)
+  })(asked)
 
 type Asked = Read<PullOptions, typeof PULL>
 
@@ -97,9 +98,10 @@ export const pullSearch = async (
   url: string,
   settings: PullSettings,
   options: PullRunOptions,
+  drive: Driver = here,
 ): Promise<PullSummary> => {
   const job: PullJob = { kind: 'pull', url, ...settings }
-  const { pulled, ...done } = await searchHere(pullKind, job, options)
+  const { pulled, ...done } = await driveSearch(drive, pullKind, job, options)
   const { entry, plan, windows } = pulled
   return { ...done, entry, plan, windows }
 }

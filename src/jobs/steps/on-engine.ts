@@ -4,36 +4,24 @@
  */
 
 import { absoluteAddress } from '../../core/lake-address.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../core/memory-shares.ts'
 import { recordedUnits } from '../../manifest/runs/units.ts'
-import { CONVERT } from '../../options/convert.ts'
-import type { Read } from '../../options/entry.ts'
 import type {
   ConvertOptions,
   PullBatchFilesOptions,
   PullOptions,
   SyncOptions,
 } from '../../options/interfaces.ts'
-import { PULL, PULL_BATCH_FILES, SYNC } from '../../options/search.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
-import { type LoadSummary, readRunInLake } from '../../run/commit-loaded.ts'
-import type { RunOptions } from '../../run/load-into-lake.ts'
-import { type FactsOf, notResumable } from '../../run/opened-job.ts'
-import type { BatchFilesJob, PullJob, SyncJob } from '../../run/run-plan.ts'
-import type { ServiceCounters } from '../../source/service/service.ts'
-import { batchesKind } from '../batch-files/batches-kind.ts'
-import { type BatchFilesReport, batchSelection } from '../batch-files/pull-batch-files.ts'
-import type { JobKind } from '../common/job-kind.ts'
-import { lakeJob } from '../common/lake-job.ts'
-import { measured } from '../common/load-job.ts'
-import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
-import { askedByPull, type PullReport, searched } from '../pull/pull.ts'
-import { currencyBefore, type Pulled, pullKind } from '../pull/pull-kind.ts'
-import { syncSettings } from '../sync/find-changes.ts'
-import type { SyncReport } from '../sync/sync.ts'
-import { syncKind } from '../sync/sync-kind.ts'
-import type { PlannedRun } from './plan-shared-run.ts'
-import type { EngineOutcome, RunEngine } from './run-engine.ts'
-import { planLoad } from './run-steps.ts'
+import { readRunInLake } from '../../run/commit-loaded.ts'
+import { pullBatchFilesBy } from '../batch-files/pull-batch-files.ts'
+import type { Driver } from '../common/job-kind.ts'
+import { NOTHING_LOADED } from '../common/run-report.ts'
+import { convertBy } from '../convert/convert.ts'
+import { pullBy } from '../pull/pull.ts'
+import { syncBy } from '../sync/sync.ts'
+import { type PlannedRun, planSharedRun } from './plan-shared-run.ts'
+import type { RunEngine } from './run-engine.ts'
 
 /** How a job is handed to an engine. */
 export interface OnEngine {
@@ -53,13 +41,6 @@ interface UnitProgress {
   readonly done: number
   /** Whether it was begun before, by this command or another. */
   readonly attached: boolean
-}
-
-interface Handed {
-  readonly planned: PlannedRun
-  readonly summary: LoadSummary
-  /** `undefined` where there was nothing to load. */
-  readonly outcome: EngineOutcome | undefined
 }
 
 const PROGRESS_EVERY_MS = 2000
@@ -87,115 +68,43 @@ const watchUnits = async (
   return () => clearInterval(timer)
 }
 
-/** @param begin is given the run as soon as it is planned: what is needed of its folder has to be read by then */
-const handOver = async (
-  options: Parameters<typeof planLoad>[0] & Pick<RunOptions, 'maxQuarantined'>,
-  { engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine,
-  begin: (run: string) => Promise<void> = async () => undefined,
-): Promise<Handed> => {
-  const { memoryBytes, signal, changeCurrency = false } = options
-  const lake = absoluteAddress(options.lake)
-  const planned = await planLoad({ ...options, lake, changeCurrency, unitBytes, maxRequestsPerSecond })
-  const { run, phases, skipped } = planned
-  if (run === null) return { planned, summary: { ...NOTHING_LOADED, skipped }, outcome: undefined }
-  await begin(run)
-  const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
-  const { unitsAtOnce, maxWaitMs } = engine
-  const limits = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
-  const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
-  const outcome = await engine.work(request, signal).finally(() => stop?.())
-  const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
-  const { excluded, currencyChange } = outcome
-  const summary: LoadSummary = {
-    ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], excluded },
-    skipped: [...skipped, ...outcome.skipped],
-    ...(currencyChange && { currencyChange }),
+/** An engine as the driver of jobs. What tells what a pull has brought is read before the commit removes it. */
+const driveBy =
+  ({ engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine): Driver =>
+  async (kind, job, options, { again = false, limits } = {}) => {
+    const lake = absoluteAddress(options.lake)
+    const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
+    const prepared = await kind.prepare(job, options, again)
+    if (prepared.nothing !== undefined) return { prepared, loaded: undefined }
+    const asked = { ...options, lake, job, again, limits, prepared }
+    const planned = await planSharedRun({ ...asked, unitBytes, maxRequestsPerSecond })
+    // The files that the lake holds are named apart where a listing names them.
+    const before = prepared.held ? [] : planned.skipped
+    const { run, phases } = planned
+    if (run === null) return { prepared, loaded: { ...NOTHING_LOADED, skipped: before, facts: [] } }
+    const factsOf = await kind.facts?.({ lake, run }, job)
+    const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
+    const { unitsAtOnce, maxWaitMs } = engine
+    const strictness = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
+    const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...strictness }
+    const outcome = await engine.work(request, signal).finally(() => stop?.())
+    const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
+    const { excluded, currencyChange, requests } = outcome
+    const { snapshot, partitions = [], pulls = [] } = found ?? {}
+    const facts = factsOf?.(partitions, pulls[0])
+    const missing = facts?.missing
+    const loaded = {
+      ...{ run, snapshot, partitions, excluded, facts: [facts] },
+      skipped: [...before, ...outcome.skipped],
+      ...(currencyChange && { currencyChange }),
+      ...(missing && { missing: [missing] }),
+    }
+    return { prepared, loaded, requests }
   }
-  return { planned, summary, outcome }
-}
 
-type Files = Omit<ConvertOptions, 'from'> & { readonly from: readonly string[] }
-
-/** `convert` of files, on an engine. @throws {ToolkitError} as `convert`, and as the engine */
-export const convertOnEngine = (options: Files, on: OnEngine) =>
-  lakeJob<Files, typeof CONVERT, RunReport>('convert', CONVERT, async (asked) => {
-    const { loaded, report } = await measured(asked, (run) => handOver({ ...run, load: 'convert' }, on))
-    return report(loaded.summary)
-  })(options)
-
-const sum = (a: ServiceCounters, b: ServiceCounters): ServiceCounters => ({
-  requests: a.requests + b.requests,
-  retries: a.retries + b.retries,
-  throttled: a.throttled + b.throttled,
-  bytes: a.bytes + b.bytes,
-})
-
-type AskedSearch =
-  | ({ readonly load: 'pull' } & Read<PullOptions, typeof PULL>)
-  | ({ readonly load: 'sync' } & Read<SyncOptions, typeof SYNC>)
-
-/** A pull or a sync: what tells what it has brought is read before the commit removes it. */
-const searchOn = async <J extends PullJob | SyncJob, Facts extends Pulled>(
-  kind: JobKind<J, Facts>,
-  job: J,
-  options: AskedSearch,
-  on: OnEngine,
-) => {
-  const { lake, from } = options
-  const before = await currencyBefore(job, options)
-  let factsOf: FactsOf<Facts> | undefined
-  const { loaded, report } = await measured(options, (run) =>
-    handOver(run, on, async (id) => {
-      factsOf = await kind.facts?.({ lake, run: id }, job)
-    }),
-  )
-  const { summary, outcome } = loaded
-  const found = await readRunInLake(lake, summary.run, summary.snapshot?.snapshot ?? 0)
-  const pulled = factsOf?.(found.partitions, found.pulls[0])
-  if (pulled === undefined) throw notResumable(summary.run, 'its snapshot has no pull')
-  const { missing } = pulled
-  const counters = outcome ? sum(from.counters(), outcome.requests) : from.counters()
-  return {
-    report: { ...report(summary), ...(missing && { missing: [missing] }) },
-    pulled,
-    more: { counters, ...before },
-  }
-}
-
-/** `pull`, on an engine. @throws {ToolkitError} as `pull`, and as the engine */
-export const pullOnEngine = (options: PullOptions, on: OnEngine) =>
-  lakeJob<PullOptions, typeof PULL, PullReport>('pull', PULL, async (asked) => {
-    const job: PullJob = { kind: 'pull', url: asked.from.url, ...askedByPull(asked) }
-    const { report, pulled, more } = await searchOn(pullKind, job, { ...asked, load: 'pull' }, on)
-    const { entry, plan, windows } = pulled
-    return { ...report, pull: { ...more, entry, plan, windows } }
-  })(options)
-
-/** `sync`, on an engine. @throws {ToolkitError} as `sync`, and as the engine */
-export const syncOnEngine = (options: SyncOptions, on: OnEngine) =>
-  lakeJob<SyncOptions, typeof SYNC, SyncReport>('sync', SYNC, async (asked) => {
-    const job: SyncJob = { kind: 'sync', url: asked.from.url, ...syncSettings(searched(asked)) }
-    const { report, pulled, more } = await searchOn(syncKind, job, { ...asked, load: 'sync' }, on)
-    const { entry, plan, findings, fetched } = pulled
-    return { ...report, sync: { ...more, entry, plan, findings, fetched } }
-  })(options)
-
-/** `pullBatchFiles`, on an engine. @throws {ToolkitError} as `pullBatchFiles`, and as the engine */
+/** The jobs that load, on an engine. @throws {ToolkitError} as the job, and as the engine */
+export const convertOnEngine = (options: ConvertOptions, on: OnEngine) => convertBy(driveBy(on), options)
+export const pullOnEngine = (options: PullOptions, on: OnEngine) => pullBy(driveBy(on), options)
+export const syncOnEngine = (options: SyncOptions, on: OnEngine) => syncBy(driveBy(on), options)
 export const batchFilesOnEngine = (options: PullBatchFilesOptions, on: OnEngine) =>
-  lakeJob<PullBatchFilesOptions, typeof PULL_BATCH_FILES, BatchFilesReport>(
-    'pullBatchFiles',
-    PULL_BATCH_FILES,
-    async (asked) => {
-      const { from, again = false } = asked
-      const { service } = from
-      const job: BatchFilesJob = { kind: 'batches', url: service.url, selection: batchSelection(from) }
-      const { held = [], unnameable = [] } = await batchesKind.prepare(
-        ...([job, { ...asked, service: async () => service }, again] as const),
-      )
-      const { loaded, report } = await measured(asked, (run) => handOver({ ...run, load: 'batches' }, on))
-      const { planned, summary } = loaded
-      // The files that the lake holds are named apart.
-      const skipped = summary.skipped.slice(planned.skipped.length)
-      return { ...report({ ...summary, skipped }), run: planned.run, held, unnameable }
-    },
-  )(options)
+  pullBatchFilesBy(driveBy(on), options)

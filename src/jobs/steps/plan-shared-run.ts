@@ -11,23 +11,20 @@ import { type RunUnits, readUnits, UNITS_FILE, unitsText, type WorkUnit } from '
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { defaultLimits } from '../../run/load-into-lake.ts'
 import { projectionOfRun } from '../../run/projection-of-run.ts'
-import { isSamePlan, type RunLimits, type RunPlan, storedPlan } from '../../run/run-plan.ts'
+import { isSamePlan, type LoadJob, type RunLimits, type RunPlan, storedPlan } from '../../run/run-plan.ts'
 import { isOfNewest } from '../../run/same-work.ts'
-import type { Service } from '../../source/service/service.ts'
 import { TOOL } from '../../support/own-package.ts'
-import type { KindOptions, SkippedSource } from '../common/job-kind.ts'
-import { jobKind, type LoadJob } from '../kinds/kinds.ts'
-import { rememberParameters } from '../pull/pull-settings.ts'
+import type { KindOptions, PreparedJob, SkippedSource } from '../common/job-kind.ts'
+import { jobKind } from '../kinds/kinds.ts'
 import { commitOf, type Phase, phasesOf } from './shared-run.ts'
 
 /** Stored bytes of the files of a unit. */
 const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
 
-/** The jobs that a run of many machines may load. */
-export type SharedJob = Exclude<LoadJob, { readonly kind: 'replay' }>
-
-export interface PlanOptions extends Omit<KindOptions, 'service' | 'concurrency'> {
-  readonly job: SharedJob
+export interface PlanOptions extends KindOptions {
+  readonly job: LoadJob
+  /** The job, where it is known already that it can be done. */
+  readonly prepared?: PreparedJob
   readonly limits?: RunLimits | undefined
   /** Loads sources that the lake holds already once more. @default false */
   readonly again?: boolean | undefined
@@ -35,10 +32,6 @@ export interface PlanOptions extends Omit<KindOptions, 'service' | 'concurrency'
   readonly unitBytes?: number | undefined
   /** Requests a second of all workers together. @default learnt from the answers, by each for itself */
   readonly maxRequestsPerSecond?: number | undefined
-  /** The service, for the jobs that call one. */
-  readonly service?: Service | undefined
-  /** Windows listed side by side. @default 4 */
-  readonly concurrency?: number | undefined
 }
 
 /** A run as it was planned. */
@@ -91,7 +84,7 @@ const plannedAs = (
  * @throws {ToolkitError} USAGE for standard input, and what the inputs or the service throw; no run is begun then
  */
 export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> => {
-  const { lake, job, again = false, limits, skipBadFiles, mode, concurrency = 4 } = options
+  const { lake, job, again = false, limits, skipBadFiles, mode } = options
   const { maxRequestsPerSecond: requestsPerSecond, unitBytes = DEFAULT_UNIT_BYTES } = options
   const plan: RunPlan = {
     ...{ jobs: [job], again, limits: { ...defaultLimits(options), ...limits } },
@@ -106,13 +99,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
   // A service has moved on meanwhile: what was planned of it stays.
   const [first] = job.kind === 'convert' ? [] : before
   if (first) return plannedAs(first[0], first[1].units, true)
-  const service = options.service && rememberParameters(options.service)
-  const opened = async (): Promise<Service> => {
-    if (service !== undefined) return service
-    throw new TypeError('Cannot plan a run over a service: none is given')
-  }
-  const kind = await jobKind(job)
-  const prepared = await kind.prepare(job, { ...options, concurrency, service: opened }, again)
+  const prepared = options.prepared ?? (await (await jobKind(job)).prepare(job, options, again))
   const { units, texts, skipped } = await prepared.cut(plan, unitBytes)
   const same = before.find(([, one]) => isDeepStrictEqual(one.units, JSON.parse(JSON.stringify(units))))
   if (same) return plannedAs(same[0], units, true, skipped)

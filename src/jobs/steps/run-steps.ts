@@ -17,13 +17,15 @@ import type {
 } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { COMMIT_RUN, PLAN_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
+import type { LoadJob } from '../../run/run-plan.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
+import { NO_SERVICE } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
+import type { PlannedRun } from './plan-shared-run.ts'
 import type { SharedRunStatus } from './shared-run.ts'
 import type { UnitChoice, WorkSummary } from './work-shared-run.ts'
 
@@ -48,7 +50,7 @@ export type PlanRunOptions = RunLoad & RunPlanOptions
 type AskedPlan = Read<RunLoad & Omit<RunPlanOptions, 'unitBytes'>, typeof PLAN_RUN> &
   Pick<RunPlanOptions, 'unitBytes'>
 
-const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
+const jobOf = async (options: AskedPlan): Promise<LoadJob> => {
   switch (options.load) {
     case 'convert': {
       const { from, content, asOf } = options
@@ -71,11 +73,6 @@ const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
   }
 }
 
-const planningService = (options: AskedPlan): Service | undefined => {
-  if (options.load === 'convert') return undefined
-  return options.load === 'batches' ? options.from.service : options.from
-}
-
 /**
  * Plans a run that any number of processes work on, on any machine that reaches the lake: what there is to load is cut into
  * units, which are stored in the lake. Nothing is loaded. Units of a later phase (windows of a pull that still grow) wait
@@ -90,16 +87,22 @@ const planningService = (options: AskedPlan): Service | undefined => {
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
  */
-export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job('planRun', PLAN_RUN, (options) =>
-  planLoad(options),
+export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job(
+  'planRun',
+  PLAN_RUN,
+  async (options) => {
+    const { planSharedRun } = await import('./plan-shared-run.ts')
+    const { rememberParameters } = await import('../pull/pull-settings.ts')
+    const limits = options.load === 'convert' ? limitsGiven(options) : {}
+    const asked = { ...options, ...NO_SERVICE, job: await jobOf(options), limits }
+    if (options.load === 'convert') return planSharedRun(asked)
+    const service = rememberParameters(options.load === 'batches' ? options.from.service : options.from)
+    return planSharedRun({ ...asked, concurrency: LISTED_AT_ONCE, service: async () => service })
+  },
 )
 
-/** The same of options that other ones of a job may stand beside. */
-export const planLoad = async (options: AskedPlan): Promise<PlannedRun> => {
-  const limits = options.load === 'convert' ? limitsGiven(options) : {}
-  const { planSharedRun } = await import('./plan-shared-run.ts')
-  return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
-}
+/** Windows listed side by side for a plan. */
+const LISTED_AT_ONCE = 4
 
 /** Options of `workRun`. */
 export type WorkRunOptions = UnitWorkOptions & UnitChoice

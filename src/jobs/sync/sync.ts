@@ -6,11 +6,12 @@ import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { type Driver, here } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { type PullRunOptions, searched } from '../pull/pull.ts'
-import { searchHere } from '../pull/pull-kind.ts'
+import { driveSearch } from '../pull/pull-kind.ts'
 import type { PullSettings } from '../pull/pull-settings.ts'
 import { syncSettings } from './find-changes.ts'
 import { type Synced, syncKind } from './sync-kind.ts'
@@ -38,17 +39,18 @@ export interface SyncReport extends RunReport {
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
-export const sync: (options: SyncOptions) => Promise<SyncReport & TargetsSummary> = lakeJob(
-  'sync',
-  SYNC,
-  async (options) => {
+export const sync: (options: SyncOptions) => Promise<SyncReport & TargetsSummary> = (options) =>
+  syncBy(here, options)
+
+/** A sync by this process, or by an engine. */
+export const syncBy = (drive: Driver, asked: SyncOptions): Promise<SyncReport & TargetsSummary> =>
+  lakeJob<SyncOptions, typeof SYNC, SyncReport>('sync', SYNC, async (options) => {
     const { loaded, report } = await measured(options, (run) =>
-      syncSearch(run.from.url, searched(run), { ...run, service: run.from }),
+      syncSearch(run.from.url, searched(run), { ...run, service: run.from }, drive),
     )
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
-  },
-)
+  })(asked)
 
 export interface SyncSummary extends Pick<Synced, 'entry' | 'plan' | 'findings' | 'fetched'> {
   readonly summary: LoadSummary
@@ -65,9 +67,10 @@ export const syncSearch = async (
   url: string,
   asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
   options: PullRunOptions,
+  drive: Driver = here,
 ): Promise<SyncSummary> => {
   const job: SyncJob = { kind: 'sync', url, ...syncSettings(asked) }
-  const { pulled, ...done } = await searchHere(syncKind, job, options)
+  const { pulled, ...done } = await driveSearch(drive, syncKind, job, options)
   const { entry, plan, findings, fetched } = pulled
   return { ...done, entry, plan, findings, fetched }
 }

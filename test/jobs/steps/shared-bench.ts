@@ -35,6 +35,7 @@ export const stepsOf = (folder: string, lake: string): Steps => ({
   plan: (inputs, options) =>
     planSharedRun({
       ...{ lake, job: { kind: 'convert', inputs, cwd: folder }, limits: SMALL_LIMITS, threads: 1 },
+      ...{ concurrency: 2, service: NO_SERVICE },
       ...options,
     }),
   work: (run, choice, options) =>

@@ -1,6 +1,6 @@
 /** A job of a run, ready to be loaded, and its folders on the machine that works on it. */
 
-import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
+import type { Listing } from '../commit/find-gone.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
@@ -36,7 +36,7 @@ export interface OpenedJob {
   /** Asked for when all sources are loaded: what was pulled. A pull is committed also when nothing came. */
   readonly pulls?: () => readonly PullEntry[]
   /** Asked for when all sources are loaded: whether all companies of a search came; absent of what is no search. */
-  readonly listing?: () => WholeListing | PartialListing | undefined
+  readonly listing?: () => Listing | undefined
   /** Asked for when all sources are loaded: what did not come. It is committed without. @param before what was committed before, if it was */
   readonly notDelivered?: (before?: CommittedJob) => NotDelivered | undefined
 }

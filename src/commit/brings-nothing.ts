@@ -44,8 +44,8 @@ const rowsSql = (table: Table, files: readonly VersionedFile[], owners: string):
   JOIN ${owners} AS o ON o.owner = t.${ident(table.owner ?? '')} AND o.version = t.version`
 }
 
-const countOf = async ({ rows }: StagedRun, sql: string): Promise<number> =>
-  Number((await rows(`SELECT count(*) AS n FROM (${sql})`))[0]?.n)
+const countOf = async ({ loader }: StagedRun, sql: string): Promise<number> =>
+  Number((await loader.rows(`SELECT count(*) AS n FROM (${sql})`))[0]?.n)
 
 /** Whether the lake shows all records of a content with the same values. */
 const isKnown = async (staged: StagedRun, root: SnapshotRoot, content: Content): Promise<boolean> => {

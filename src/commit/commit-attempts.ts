@@ -1,6 +1,7 @@
 /** Steps of every commit: check its partitions, create the next snapshot, and retry when another run commits first. */
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
@@ -8,6 +9,7 @@ import { arithmeticProblems } from '../manifest/form/problems.ts'
 import type { RunLease, SeenRun } from '../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../manifest/runs/runs.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
+import { LIST_NAMES } from '../manifest/snapshots/parts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import {
   createSnapshot,
@@ -136,11 +138,16 @@ export const createNext = async ({
     await ensureRecord(lease.lake, root.snapshot)
     return root
   }
-  // A bucket may have created it although its answer was lost: then it is of this very run.
+  // A bucket may have created it although its answer was lost: then it lists these very parts.
   const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)
-  if (first !== null && first.run !== root.run) await writer.discard()
+  if (first !== null && !isDeepStrictEqual(partNames(first), partNames(root))) await writer.discard()
   return null
 }
+
+const partNames = ({ lists, versions }: SnapshotRoot): readonly string[] => [
+  ...LIST_NAMES.flatMap((name) => lists[name].map(({ ref }) => ref.name)),
+  ...versions.map(({ name }) => name),
+]
 
 /**
  * Removes a run that began before a forget, with all that it has loaded: it may hold what was forgotten.

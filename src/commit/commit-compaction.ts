@@ -22,8 +22,10 @@ import { withInstants } from './source-instants.ts'
 export interface CompactCommitRequest
   extends Pick<
     CommitRequest,
-    'lease' | 'tool' | 'partitions' | 'runFiles' | 'versions' | 'now' | 'random' | 'maxAttempts' | 'signal'
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxAttempts' | 'signal'
   > {
+  /** Lists which versions of records are superseded then. */
+  readonly versions: ListVersions
   /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
   readonly base: Snapshot
 }

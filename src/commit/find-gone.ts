@@ -17,6 +17,7 @@ import {
 import { nameOfPartition } from '../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
+import type { GoneCompanies } from './commit-summary.ts'
 import { excessText, withinLimit } from './quarantine-limit.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
@@ -44,21 +45,14 @@ export interface WholeListing {
 }
 
 /** Not all came. */
-export interface PartialListing {
+interface PartialListing {
   readonly kind: 'partial'
   readonly search: string
   readonly reason: string
 }
 
-/** The outcome for companies of the lake that a listing lacked. */
-export interface GoneCompanies {
-  /** The search, as JSON. */
-  readonly search: string
-  /** Companies that are not shown from now on. */
-  readonly marked: number
-  /** Why none is marked; absent where some are. */
-  readonly reason?: string
-}
+/** Whether all companies of a search came. */
+export type Listing = WholeListing | PartialListing
 
 /** Companies that a listing lacks, before they are written down. */
 export interface FoundGone {
@@ -98,11 +92,11 @@ const lackingOf = async (
   const files = await stagedFiles(staged, COMPANIES.name)
   const loaded = `SELECT internal_id AS id FROM (${readTable(COMPANIES, files)})`
   const meant = `(SELECT id FROM (${shownCompanies(snapshot, staged.lake, scope)}) WHERE meant)`
-  const [counted] = await staged.rows(`WITH meant AS MATERIALIZED ${meant}
+  const [counted] = await staged.loader.rows(`WITH meant AS MATERIALIZED ${meant}
 SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JOIN (${loaded}) AS l USING (id)) AS lacking`)
   const [held, lacking] = [Number(counted?.held), Number(counted?.lacking)]
   if (lacking === 0 || !withinLimit(limit, lacking, held)) return { ids: [], held, lacking }
-  const rows = await staged.rows(
+  const rows = await staged.loader.rows(
     `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY id`,
   )
   return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
@@ -115,7 +109,7 @@ SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JO
 export const findGone = async (
   staged: StagedRun,
   root: SnapshotRoot | null,
-  listing: WholeListing | PartialListing,
+  listing: Listing,
   limit: QuarantineLimit,
   signal: AbortSignal | undefined,
 ): Promise<FoundGone | GoneCompanies | undefined> => {

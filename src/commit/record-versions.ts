@@ -19,7 +19,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
-import { type MovedVersion, movedAsOf } from './mistaken-instants.ts'
+import { type MovedVersion, movedAsOf } from './moved-versions.ts'
 
 /** Entries that a commit adds, with the versions that it gives. */
 interface Added {

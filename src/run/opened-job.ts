@@ -1,6 +1,6 @@
 /** A job of a run, ready to be loaded, and its folders on the machine that works on it. */
 
-import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
+import type { Listing } from '../commit/find-gone.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
@@ -30,7 +30,7 @@ export interface PullFacts {
   /** The records that did not come; it is committed without. */
   readonly missing?: NotDelivered | undefined
   /** Whether all companies of its search came; absent of what is no whole search. */
-  readonly listing?: WholeListing | PartialListing | undefined
+  readonly listing?: Listing | undefined
 }
 
 /**

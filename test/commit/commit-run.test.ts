@@ -100,13 +100,14 @@ test('commitPartitions starts again where gc removed the snapshot that it builds
   await loadSources(lake, ['a'])
   const staged = await stageRun(lake, ['c'])
   const seen: (number | undefined)[] = []
-  const beforeTry = async (newest: SnapshotRoot | null): Promise<void> => {
+  const look = async (newest: SnapshotRoot | null) => {
     seen.push(newest?.snapshot)
-    if (seen.length > 1) return
+    if (seen.length > 1) return undefined
     await loadSources(lake, ['b'])
     await removeGarbage({ lake, keep: 1, now: NOW })
+    return undefined
   }
-  expect(await commitStaged(staged, { beforeTry })).toMatchObject({
+  expect(await commitStaged(staged, { rules: [{ look }] })).toMatchObject({
     kind: 'committed',
     snapshot: { snapshot: 3 },
   })

@@ -100,8 +100,8 @@ export const requestOf = ({ lease, entries, runFiles }: Staged): CommitRequest =
   tool: 'firmlake 0.1.0',
   partitions: entries.map(({ partition }) => partition),
   runFiles,
-  // Its files are no Parquet.
-  versions: async ({ before }) => before?.versions ?? [],
+  // Its files are no Parquet: no list of versions.
+  rules: [],
   now: () => NOW,
   random: randomBytes,
 })

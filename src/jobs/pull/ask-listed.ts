@@ -3,7 +3,7 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
-import type { PartialListing, WholeListing } from '../../commit/find-gone.ts'
+import type { Listing, WholeListing } from '../../commit/find-gone.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
@@ -84,7 +84,7 @@ export const listingOf = (
   { search, currency }: Pick<PullSettings, 'search' | 'currency'>,
   entry: PullEntry,
   { signal, lacking }: { readonly signal?: AbortSignal | undefined } & Pick<WholeListing, 'lacking'>,
-): WholeListing | PartialListing | undefined => {
+): Listing | undefined => {
   const scope = scopeOf(search)
   const isOfDays = entry.from !== undefined || entry.to !== undefined
   if (entry.content !== 'companies' || isOfDays || scope === undefined) return undefined

@@ -3,6 +3,7 @@
 import type { Checkers } from '../../check/block-checker.ts'
 import { emptyPart } from '../../check/check-block.ts'
 import { detectContent } from '../../check/detect-content.ts'
+import type { NamesOfRun } from '../../commit/names.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Block } from '../../core/lines.ts'
@@ -13,7 +14,6 @@ import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { Loader } from '../../load/loader.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
 import { badFile } from './known-sources.ts'
-import type { NamesOfRun } from './names-of-run.ts'
 import {
   type DonePartitions,
   type Finished,

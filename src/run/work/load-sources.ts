@@ -3,6 +3,7 @@
  * finishes is recorded partition by partition, and nothing else is handed on to the commit.
  */
 
+import { NamesOfRun } from '../../commit/names.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
@@ -11,7 +12,6 @@ import type { JournalEntry, JournalResult } from '../../manifest/runs/journal.ts
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import { badFile, KnownSources, leftOutFor, readOf } from './known-sources.ts'
 import { type LoadedSource, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
-import { NamesOfRun } from './names-of-run.ts'
 import { DonePartitions, type Finished, withFingerprint } from './partition-entry.ts'
 import { prefetchNext } from './prefetch.ts'
 import { type Progress, type RunEvent, SourceResults } from './progress.ts'

@@ -17,8 +17,9 @@ import type { RunScope } from './with-run.ts'
 import type { RunEvent } from './work/progress.ts'
 
 export interface CommitOptions extends Omit<CommitWorkOptions, 'onCommitting'> {
-  /** Partitions that its workers have made, with files that are in place already. @default those of its journal */
-  readonly work?: FinishedWork | undefined
+  readonly work: FinishedWork
+  /** Whether its workers have put their files in place already. @default false */
+  readonly isPlaced?: boolean
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
@@ -35,7 +36,7 @@ export interface LoadSummary extends CommitSummary {
 export const commitLoaded = async (
   tools: Pick<StagedRun, 'loader' | 'sink'>,
   seen: SeenRun,
-  { work: placed, onEvent, ...options }: CommitOptions,
+  { work, isPlaced = false, onEvent, ...options }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run, number } = seen
   const plan = await planOf(lake, run)
@@ -43,10 +44,8 @@ export const commitLoaded = async (
   return inStage(
     { stage: 'commit', lake, run, pipeline, attempt: number },
     async () => {
-      const work = placed ?? (await readFinishedWork(lake, run))
-      if (work === undefined) throw new RangeError(`Cannot commit run "${run}": its work is not done`)
       const onCommitting = (partitions: number): void => onEvent?.({ kind: 'committing', partitions })
-      const done = { seen, plan: { ...plan, pipeline }, work, isPlaced: placed !== undefined }
+      const done = { seen, plan: { ...plan, pipeline }, work, isPlaced }
       return commitWork(tools, done, { ...options, onCommitting })
     },
     ({ snapshot, partitions }) => ({ committed: { snapshot, partitions } }),

@@ -10,7 +10,7 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import { openJournal, readJournal } from '../manifest/runs/journal.ts'
+import { type DoneWork, openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
@@ -125,8 +125,6 @@ export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): reado
 export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
   readonly lease: RunLease
   readonly sources: readonly Source[]
-  /** Asked for when all sources are loaded. */
-  readonly pulls?: ((partitions: readonly PartitionEntry[]) => readonly PullEntry[]) | undefined
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
   /** Called when a partition is recorded. */
@@ -141,8 +139,8 @@ export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record'
  */
 export const workWithJournal = async (
   tools: Omit<LoadSourcesParts, 'sources' | 'inLake'>,
-  { lease, sources, pulls, again = false, onRecorded, ...options }: JournaledWork,
-): Promise<void> => {
+  { lease, sources, again = false, onRecorded, ...options }: JournaledWork,
+): Promise<DoneWork> => {
   const { lake, run } = lease
   const { signal, onEvent } = options
   const entries = await readJournal(lake, run)
@@ -152,21 +150,25 @@ export const workWithJournal = async (
   const inLake = again ? null : new SourceIndex(lake, await newestRoot(lake))
   const journal = await openJournal(lease)
   try {
-    const known = new Map(whole.map(({ partition }) => [partition.id, partition]))
+    const known = new Map(whole.map((entry) => [entry.partition.id, entry]))
     const keep: typeof journal.append = async (entry) => {
       onRecorded?.()
-      known.set(entry.partition.id, entry.partition)
+      known.set(entry.partition.id, entry)
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
     const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    const partitions = loaded.units
-      .flatMap((one) => (one.kind === 'loaded' ? one.partitions : []))
-      .flatMap((id) => known.get(id) ?? [])
-    await journal.finish({ ...loaded, pulls: pulls?.(partitions) ?? [] })
+    await journal.finish(loaded)
+    return { units: loaded.units, entries: [...known.values()] }
   } finally {
     await journal.close()
   }
+}
+
+/** The partitions that count: a source may have been loaded in part before it changed. */
+const loadedIn = ({ units, entries }: DoneWork): readonly PartitionEntry[] => {
+  const counted = new Set(units.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
+  return entries.flatMap(({ partition }) => (counted.has(partition.id) ? [partition] : []))
 }
 
 /** The partitions of a job's sources, by the names that the job has for these. @param apart as the run names them */
@@ -235,18 +237,22 @@ export const loadIntoLake = async <Facts extends PullFacts>(
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
-      await workWithJournal(tools, {
-        ...{ lease: run, sources },
-        pulls: (partitions) => {
-          facts = factsOf(jobs, byJob, partitions)
-          return facts.flatMap((one) => one?.entry ?? [])
+      const done = await workWithJournal(tools, {
+        ...{
+          lease: run,
+          sources,
+          again,
+          skipBadFiles,
+          maxUnknownNames: limits.maxUnknownNames,
+          sideBySide: threads,
         },
-        ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
         ...{ signal, onEvent, onRecorded: () => (isEmpty = false) },
       })
       isEmpty = false
+      facts = factsOf(jobs, byJob, loadedIn(done))
       const listings = facts.flatMap((one) => one?.listing ?? [])
-      return commitLoaded(tools, run, { ...options, listings })
+      const work = { ...done, pulls: facts.flatMap((one) => one?.entry ?? []) }
+      return commitLoaded(tools, run, { ...options, listings, work })
     })
     return withFacts(await withViews(run.lake, summary), facts)
   } catch (error) {

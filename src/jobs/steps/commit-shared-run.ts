@@ -37,7 +37,7 @@ import {
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work'> {
+    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced'> {
   readonly run: string
 }
 
@@ -94,7 +94,7 @@ const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Prom
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work }),
+        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true }),
       ),
     )
     return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })

@@ -9,6 +9,7 @@ import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
+import { newestNumber } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
@@ -68,7 +69,11 @@ export const startRun = async ({
     if (!isSame && !isOneOfMore) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
-    if (committed === null) return lease
+    if (committed === null) {
+      if (!isOfItsBegin(plan) || (await newestNumber(lake)) === lease.base) return lease
+      await removeRun(lease)
+      continue
+    }
     try {
       if (await isSameWork({ lake, run, committed }, plan, now, { sources, signal }))
         return { ...lease, committed }
@@ -80,6 +85,13 @@ export const startRun = async ({
   }
   return create()
 }
+
+/**
+ * Whether sources of a plan are as of the begin of their run: taken over behind a later commit, that run would bring what is new by
+ * now as older than what came meanwhile.
+ */
+const isOfItsBegin = ({ jobs }: RunPlan): boolean =>
+  jobs.some((job) => job.kind === 'program' || (job.kind === 'convert' && job.asOf === 'now'))
 
 const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batches'
 

@@ -193,7 +193,8 @@ export const openPullJob = async (
     plan,
     entry,
     pulls: () => [entry()],
-    listing: () => listingOf(service, settings, entry(), { signal }),
+    listing: () =>
+      listingOf({ origin: service.origin, open: async () => service }, settings, entry(), { signal }),
     notDelivered: (before) => missingFrom(before?.pull ?? entry(), settings, plan),
     windows: () =>
       checkpoints().map((checkpoint, at) => ({

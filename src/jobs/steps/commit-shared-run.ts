@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PullEntry } from '../../core/partition.ts'
 import type { FinishedWork } from '../../manifest/runs/journal.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
@@ -21,14 +20,10 @@ import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
-import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-job.ts'
 import { withTools } from '../../run/run-tools.ts'
-import { parseAddress } from '../../source/service/address.ts'
+import type { Service } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { missingFrom } from '../pull/missing-records.ts'
-import { pullEntry, type WindowCounts } from '../pull/open-windows.ts'
-import { readWindows } from '../pull/plan-pull.ts'
-import { readFindings, syncEntry } from '../sync/find-changes.ts'
+import { donePull } from './pull-of-records.ts'
 import {
   checkRelease,
   commitOf,
@@ -42,8 +37,10 @@ import {
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work'> {
+    Omit<CommitOptions, 'attempt' | 'work' | 'listings'> {
   readonly run: string
+  /** Opens the service of the plan, where it is asked whether it still lists companies; closed behind the commit. */
+  readonly service: (url: string, share: number | undefined) => Promise<Service>
 }
 
 export type CommittedRun =
@@ -72,35 +69,41 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
   )
 }
 
-/** The work of all units, in their order. */
-const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
-  units: records.flatMap(({ sources }) => sources),
-  entries: records.flatMap(({ entries }) => entries),
-  pulls: await pullsOfRun(shared, records),
-})
-
-const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
-  const { plan, seen } = shared
+const commitOpen = async (
+  shared: SharedRun,
+  { service, ...options }: CommitSharedOptions,
+): Promise<LoadSummary> => {
+  const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
   const { signal } = options
   checkRelease(shared)
   const records = await recordsOf(shared)
-  const work = await workOf(shared, records)
-  const missing = await notDeliveredOfRun(shared, records, work.pulls)
   const attempt = randomBytes(4).toString('hex')
+  let opened: Promise<Service> | undefined
+  // No worker is left that the requests a second would be shared with.
+  const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
+  const pull = await donePull(shared, records, open, signal)
+  const work: FinishedWork = {
+    units: records.flatMap(({ sources }) => sources),
+    entries: records.flatMap(({ entries }) => entries),
+    pulls: pull ? [pull.entry] : [],
+  }
+  const listings = pull?.listing ? [pull.listing] : []
   try {
     await checkPlaced(seen, work.entries, signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work }),
+        commitLoaded(tools, seen, { ...options, attempt, work, listings }),
       ),
     )
-    return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
+    return await withViews(lake, { ...summary, ...(pull?.missing && { missing: [pull.missing] }) })
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
+  } finally {
+    await (await opened?.catch(() => undefined))?.close()
   }
 }
 
@@ -163,53 +166,4 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     if (await hasEnded(lake, run)) return ended
     throw await failureOfRun(found.shared.seen, error)
   }
-}
-
-/** The counts of each source of a unit, in its order. Every window has a partition, and each says it of the whole. */
-const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] => {
-  const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
-  return sources.map((source) => {
-    const window = source.kind === 'loaded' ? byId.get(source.partitions[0] ?? '')?.source.window : undefined
-    return window ?? { announced: 0, received: 0 }
-  })
-}
-
-/** The records of a pull or a sync that did not come. */
-const notDeliveredOfRun = async (
-  { plan, seen }: SharedRun,
-  records: readonly UnitRecord[],
-  [pull]: readonly PullEntry[],
-): Promise<NotDelivered | undefined> => {
-  const [job] = plan.jobs
-  const windows = await readWindows(seen)
-  if ((job.kind !== 'pull' && job.kind !== 'sync') || !pull || !windows) return undefined
-  const findings = job.kind === 'sync' ? await readFindings(seen) : undefined
-  const came = records.flatMap(windowsIn).reduce((sum, { received }) => sum + received, 0)
-  const missing = findings && notDelivered(findings.new.length + findings.changed.length, came)
-  return missing ?? missingFrom(pull, job, windows)
-}
-
-/** @param records of all units, in their order */
-const pullsOfRun = async (
-  { plan, seen, units }: SharedRun,
-  records: readonly UnitRecord[],
-): Promise<readonly PullEntry[]> => {
-  const [job] = plan.jobs
-  if (job.kind !== 'pull' && job.kind !== 'sync') return []
-  const { origin } = parseAddress(job.url)
-  const windows = await readWindows(seen)
-  if (windows === undefined) throw notResumable(seen.run, 'it has no windows')
-  if (job.kind === 'sync') {
-    const findings = await readFindings(seen)
-    if (findings === undefined) throw notResumable(seen.run, 'it has no findings')
-    return [syncEntry({ origin }, seen, job, windows, findings)]
-  }
-  const searched: WindowCounts[] = []
-  let closed = 0
-  // Windows that close a gap stand behind those of the search.
-  for (const [id, record] of records.entries())
-    for (const [index, window] of windowsIn(record).entries())
-      if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += window.received
-      else searched.push(window)
-  return [pullEntry(origin, seen, job, windows, { windows: searched, closed })]
 }

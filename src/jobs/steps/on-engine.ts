@@ -12,6 +12,7 @@ import type {
   PullOptions,
   SyncOptions,
 } from '../../options/interfaces.ts'
+import { MAX_GONE } from '../../options/lake-jobs.ts'
 import { PULL, PULL_BATCH_FILES, SYNC } from '../../options/search.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
@@ -82,11 +83,11 @@ const watchUnits = async (
 
 /** @param begin is given the run as soon as it is planned: what is needed of its folder has to be read by then */
 const handOver = async (
-  options: Parameters<typeof planLoad>[0] & Pick<RunOptions, 'maxQuarantined'>,
+  options: Parameters<typeof planLoad>[0] & Pick<RunOptions, 'maxQuarantined' | 'maxGone'>,
   { engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine,
   begin: (run: string) => Promise<void> = async () => undefined,
 ): Promise<Handed> => {
-  const { memoryBytes, signal, changeCurrency = false } = options
+  const { memoryBytes, signal, changeCurrency = false, maxGone = MAX_GONE.default.value } = options
   const lake = absoluteAddress(options.lake)
   const planned = await planLoad({ ...options, lake, changeCurrency, unitBytes, maxRequestsPerSecond })
   const { run, phases, skipped } = planned
@@ -94,16 +95,19 @@ const handOver = async (
   await begin(run)
   const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
   const { unitsAtOnce, maxWaitMs } = engine
-  const limits = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
-  const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...limits }
+  const request = {
+    ...{ lake, run, phases, memoryBytes, unitsAtOnce, maxWaitMs, changeCurrency },
+    ...{ maxQuarantined: limitText(options.maxQuarantined), maxGone: limitText(maxGone) },
+  }
   const outcome = await engine.work(request, signal).finally(() => stop?.())
   const { readRunInLake } = await import('../../run/commit-loaded.ts')
   const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
-  const { excluded, currencyChange } = outcome
+  const { excluded, currencyChange, gone } = outcome
   const summary: LoadSummary = {
     ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], excluded },
     skipped: [...skipped, ...outcome.skipped],
     ...(currencyChange && { currencyChange }),
+    ...(gone && { gone }),
   }
   return { planned, summary, outcome }
 }

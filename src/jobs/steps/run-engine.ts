@@ -20,11 +20,13 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
   readonly maxWaitMs: number
   /** As `--max-quarantined`. */
   readonly maxQuarantined: string
+  /** As `--max-gone`. */
+  readonly maxGone: string
   readonly changeCurrency: boolean
 }
 
 /** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
-export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'excluded'> {
+export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'excluded' | 'gone'> {
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
   /** The requests of the workers to a service. */
   readonly requests: ServiceCounters

@@ -162,10 +162,12 @@ export type CommitRunReport =
 export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport & TargetsSummary> = lakeJob(
   'commitRun',
   COMMIT_RUN,
-  async (options): Promise<CommitRunReport> => {
+  async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(options, (watched) => commitSharedRun({ ...watched, run }))
+    const { loaded, report } = await measured(options, (watched) =>
+      commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),
+    )
     return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
   },
 )

@@ -1,26 +1,24 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
-import type { WholeListing } from '../../commit/find-gone.ts'
 import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../core/memory-shares.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { SyncOptions } from '../../options/interfaces.ts'
 import { SYNC } from '../../options/search.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
+import type { JobScope, OpenedJob } from '../../run/opened-job.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { listingOf } from '../pull/ask-listed.ts'
-import { missingFrom } from '../pull/missing-records.ts'
 import { receivedOf } from '../pull/open-windows.ts'
 import { windowsOfRun } from '../pull/plan-pull.ts'
 import { type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
 import type { PullPlan, PullSettings } from '../pull/pull-settings.ts'
 import { findChanges, openSync, type SyncFindings, syncEntry, syncSettings } from './find-changes.ts'
+import { missingFromSync, syncListing } from './sync-outcome.ts'
 
 /** The report of a sync. */
 export interface SyncReport extends RunReport {
@@ -88,10 +86,6 @@ export const syncSearch = async (
   return { ...done, entry, plan, findings, fetched: fetched() }
 }
 
-/** The companies that a sync does not find any more, among those that the lake has of the search. */
-const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing['lacking'] =>
-  vanished && { ids: vanished.map(BigInt), held: unchanged + changed.length + vanished.length }
-
 export interface OpenedSync extends OpenedJob, Pick<SyncSummary, 'entry' | 'plan' | 'findings'> {
   /** Companies fetched in full so far. */
   readonly fetched: () => number
@@ -120,11 +114,11 @@ export const openSyncJob = async (
   const fetched = (): number => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
   return {
     ...{ sources, plan, entry, findings, fetched, pulls: () => [entry] },
-    listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
-    notDelivered: (before) =>
-      notDelivered(
-        findings.new.length + findings.changed.length,
-        before ? receivedOf(before.partitions) : fetched(),
-      ) ?? missingFrom(before?.pull ?? entry, settings, plan),
+    listing: () =>
+      syncListing({ origin: service.origin, open: async () => service }, settings, entry, findings, signal),
+    notDelivered: (before) => {
+      const came = before ? receivedOf(before.partitions) : fetched()
+      return missingFromSync(before?.pull ?? entry, settings, plan, findings, came)
+    },
   }
 }

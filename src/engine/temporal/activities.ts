@@ -128,9 +128,10 @@ export const stepActivities = ({ command, stepArgs = [], lakes, onStep }: StepOp
       const done: CommitRunReport = JSON.parse(stdout)
       const { snapshot } = done
       if (done.kind === 'already') return { snapshot, report: null }
-      const { skipped, excluded, currencyChange, gone } = done
-      const found = { ...(currencyChange && { currencyChange }), ...(gone && { gone }) }
-      return { snapshot, report: { skipped, excluded, ...found } }
+      const { skipped, excluded, currencyChange, gone, requests } = done
+      const marks = gone?.map(({ search: _, ...one }) => one)
+      const found = { ...(currencyChange && { currencyChange }), ...(marks && { gone: marks }) }
+      return { snapshot, report: { skipped, excluded, ...found }, ...(requests && { requests }) }
     },
   }
 }

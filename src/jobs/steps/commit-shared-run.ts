@@ -21,7 +21,7 @@ import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import { withTools } from '../../run/run-tools.ts'
-import type { Service } from '../../source/service/service.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { donePull } from './pull-of-records.ts'
 import {
@@ -44,7 +44,12 @@ export interface CommitSharedOptions
 }
 
 export type CommittedRun =
-  | { readonly kind: 'committed'; readonly summary: LoadSummary }
+  | {
+      readonly kind: 'committed'
+      readonly summary: LoadSummary
+      /** Those to the service; absent where none was called. */
+      readonly requests: ServiceCounters | undefined
+    }
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -72,7 +77,7 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
 const commitOpen = async (
   shared: SharedRun,
   { service, ...options }: CommitSharedOptions,
-): Promise<LoadSummary> => {
+): Promise<Extract<CommittedRun, { kind: 'committed' }>> => {
   const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
   const { signal } = options
@@ -98,7 +103,9 @@ const commitOpen = async (
         commitLoaded(tools, seen, { ...options, attempt, work, listings }),
       ),
     )
-    return await withViews(lake, { ...summary, ...(pull?.missing && { missing: [pull.missing] }) })
+    const requests = (await opened?.catch(() => undefined))?.counters()
+    const missing = pull?.missing && { missing: [pull.missing] }
+    return { kind: 'committed', summary: await withViews(lake, { ...summary, ...missing }), requests }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
@@ -153,11 +160,11 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     return ended
   }
   try {
-    const summary = await commitOpen(found.shared, options)
+    const committed = await commitOpen(found.shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.
-    if (summary.snapshot === undefined) await recordEnded(lake, run)
+    if (committed.summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
-    return { kind: 'committed', summary }
+    return committed
   } catch (error) {
     // Another call may have been first, and has removed what this one was about to read.
     if (options.signal?.aborted) throw error

@@ -107,7 +107,7 @@ const handOver = async (
     ...{ run, snapshot: found?.snapshot, partitions: found?.partitions ?? [], excluded },
     skipped: [...skipped, ...outcome.skipped],
     ...(currencyChange && { currencyChange }),
-    ...(gone && { gone }),
+    ...(gone && { gone: gone.map((one) => ({ search: JSON.stringify(found?.pulls[0]?.search), ...one })) }),
   }
   return { planned, summary, outcome }
 }

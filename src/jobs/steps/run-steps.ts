@@ -17,7 +17,7 @@ import type {
 } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { COMMIT_RUN, PLAN_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
-import type { Service } from '../../source/service/service.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import { lakeJob } from '../common/lake-job.ts'
@@ -139,7 +139,11 @@ export const workRun: (options: WorkRunOptions) => Promise<WorkSummary> = job(
 
 /** The report of a commit of a run. */
 export type CommitRunReport =
-  | ({ readonly kind: 'committed' } & RunReport)
+  | ({
+      readonly kind: 'committed'
+      /** The requests to the service; absent where it was not asked. */
+      readonly requests?: ServiceCounters
+    } & RunReport)
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -168,7 +172,9 @@ export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport &
     const { loaded, report } = await measured(options, (watched) =>
       commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),
     )
-    return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
+    if (loaded.kind === 'already') return loaded
+    const { summary, requests } = loaded
+    return { kind: 'committed', ...report(summary), ...(requests && { requests }) }
   },
 )
 

@@ -61,6 +61,8 @@ test('a pull in steps marks the companies that its search no longer has, as a pu
   const committed = await commit()
   expect(committed).toMatchObject({ kind: 'committed', summary: { gone: [{ search: SEARCH, marked: 2 }] } })
   expect(summary.gone).toEqual([{ search: SEARCH, marked: 2 }])
+  const asked = steps.fake.pages.filter(({ search }) => 'InternalId' in search)
+  expect(committed).toMatchObject({ requests: { requests: asked.length } })
   expect(await marks(steps)).toEqual([
     [7, SEARCH, true, '2026-06-15T12:00:00.000Z'],
     [50, SEARCH, true, '2026-06-15T12:00:00.000Z'],

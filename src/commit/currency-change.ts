@@ -10,16 +10,16 @@ import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
 import { inLake } from '../lake/files/layout.ts'
 import {
   filesOf,
-  oldVersions,
   readTable,
   type VersionedFile,
   versionFacts,
   versionFilesOf,
 } from '../lake/views/current-versions.ts'
 import { ofLastVersion } from '../lake/views/version-order.ts'
-import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import type { CommitRule } from './commit-rule.ts'
 import type { CurrencyChange } from './commit-summary.ts'
+import { readShown, shownRows } from './shown-rows.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 const EXAMPLES = 3
@@ -37,26 +37,18 @@ const COMPANIES = tableNamed('companies')
 const companiesSql = (rows: string): string =>
   `SELECT internal_id AS id, current_currency_code AS currency, local_currency_code AS local, * FROM (${rows})`
 
-/** The companies that a snapshot shows, and the lists of their versions; all on this machine. */
-interface Held {
-  readonly files: readonly VersionedFile[]
-  readonly old: string
-  /** Paths of the lists of last versions, in SQL. */
-  readonly last: string
-}
-
 /**
  * Companies that have another currency after the run; a hash of the staged ids bounds what is kept of the lake's. What is older
  * than that which the lake shows replaces nothing.
+ *
+ * @param held the companies that the lake shows, in SQL @param last paths of the lists of last versions
  */
-const changedSql = (staged: readonly VersionedFile[], { files, old, last }: Held): string => `staged AS (
+const changedSql = (staged: readonly VersionedFile[], held: string, last: string): string => `staged AS (
   SELECT id, max(as_of) AS as_of, ${ofLastVersion('version')} AS version, ${ofLastVersion('currency')} AS currency,
     ${ofLastVersion('local')} AS local
   FROM (${companiesSql(readTable(COMPANIES, staged, 'with-as-of'))}) GROUP BY id),
 held AS (
-  SELECT id, version, currency, local FROM (${companiesSql(readTable(COMPANIES, files, 'with-version'))}) AS h
-  ANTI JOIN (${old}) AS o ON o.owner = h.id AND o.version = h.version
-  WHERE id IN (SELECT id FROM staged)),
+  SELECT id, version, currency, local FROM (${companiesSql(held)}) WHERE id IN (SELECT id FROM staged)),
 changed AS (
   SELECT id, held.currency AS was, staged.currency AS becomes, held.version AS held_version,
     staged.version AS staged_version, held.local IS DISTINCT FROM staged.local AS moved
@@ -86,18 +78,12 @@ const findCurrencyChange = async (
   )
   if (seen?.least == null) return undefined
   if (seen.least === seen.most && seen.least === currencyOfAll(root)?.toUpperCase()) return undefined
-  const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes('companies') ?? false)
-  const lists = versionFacts(snapshot.versions.filter(({ table }) => table === COMPANIES.name))
+  const snapshot = await readShown(lake, root, 'companies')
   const last = versionFacts(versionFilesOf(snapshot, 'last', COMPANIES))
   if (last.length === 0) return undefined
-  const held: Held = {
-    files: filesOf(snapshot, lake, COMPANIES.name),
-    old: oldVersions(snapshot, lake, COMPANIES),
-    last: pathsSql(last.map(({ path }) => inLake(lake, path))),
-  }
-  await fetchTables(lake, snapshot, [COMPANIES.name], CHECK)
-  await fetchFiles(lake, lists, CHECK)
-  const changed = changedSql(companies, held)
+  await fetchFiles(lake, last, CHECK)
+  const paths = pathsSql(last.map(({ path }) => inLake(lake, path)))
+  const changed = changedSql(companies, shownRows(COMPANIES, snapshot, lake), paths)
   const [count] = await loader.rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
   if (Number(count?.companies) === 0) return undefined
   await fetchTables(lake, snapshot, ['financials'], CHECK)

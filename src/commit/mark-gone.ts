@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { PartitionEntry, PullEntry } from '../core/partition.ts'
+import type { PartitionEntry } from '../core/partition.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
@@ -14,18 +14,15 @@ import { MAX_GONE } from '../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
 import { type CommitRule, withWritten } from './commit-rule.ts'
 import type { GoneCompanies } from './commit-summary.ts'
-import { isWholeListing } from './confirmed-gone.ts'
-import { type FoundGone, findGone, type Listing, readCompanies, shownCompanies } from './find-gone.ts'
+import { lastListings } from './confirmed-gone.ts'
+import { type FoundGone, findGone, type Listing, shownCompanies } from './find-gone.ts'
 import { listingEntry } from './listing-entry.ts'
+import { readShown } from './shown-rows.ts'
 import type { StagedRun } from './staged-files.ts'
 
 /** Ids as rows: one text, which DuckDB does not parse as SQL. */
 const idRows = (ids: readonly bigint[]): string =>
   `SELECT unnest(from_json(${literal(`[${ids.join()}]`)}, '["BIGINT"]')) AS id`
-
-/** When the last listing of the same search that lacked nothing was asked for. */
-const lastListed = (pulls: readonly PullEntry[], { search }: FoundGone['listing']): string | undefined =>
-  pulls.findLast((pull) => isWholeListing(pull) && JSON.stringify(pull.search) === search)?.asOf
 
 const timeOf = (instant: string | undefined): string => (instant === undefined ? 'NULL' : literal(instant))
 
@@ -40,15 +37,16 @@ const writeGone = async (
   found: readonly FoundGone[],
   root: SnapshotRoot,
 ): Promise<readonly PartitionEntry[]> => {
-  const snapshot = await readCompanies(lake, root)
-  const pulls = await listOf(lake, root, 'pulls')
+  const snapshot = await readShown(lake, root, LISTINGS.content)
+  const before = lastListings(await listOf(lake, root, 'pulls'))
   const entries: PartitionEntry[] = []
   for (const { listing, ids, asOf, known } of found) {
     const seen = snapshot.partitions.flatMap((one) =>
       known.has(nameOfPartition(one)) ? [[one.version, timeOf(one.committed.time)] as const] : [],
     )
+    const last = before.find(({ search }) => JSON.stringify(search) === listing.search)?.asOf
     const rows = `SELECT s.id AS internal_id, ${literal(listing.service)} AS service, ${literal(listing.search)} AS search,
-  greatest(h.time, ${timeOf(lastListed(pulls, listing))}::TIMESTAMPTZ) AS seen,
+  greatest(h.time, ${timeOf(last)}::TIMESTAMPTZ) AS seen,
   ${literal(listing.asOf)}::TIMESTAMPTZ AS gone_since
 FROM (${shownCompanies(snapshot, lake)}) AS s SEMI JOIN (${idRows(ids)}) AS g ON g.id = s.id
 JOIN (SELECT unnest([${seen.map(([version]) => version).join(', ')}]::BIGINT[]) AS version,

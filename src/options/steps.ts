@@ -4,7 +4,7 @@ import { BUCKET_FORM } from '../core/lake-address.ts'
 import { JSON_OUTPUT, LAKE, MEMORY, signalThat } from './common.ts'
 import { AS_OF, CONTENT_OF_FILES, LINES } from './convert.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
-import { AGAIN, COMMON, LOAD, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
+import { AGAIN, COMMON, LOAD, MAX_GONE, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
 import { SEARCHED, spanned } from './search.ts'
 import { CONCURRENCY, calling } from './service.ts'
@@ -60,6 +60,14 @@ export const PLAN_RUN = {
 } as const satisfies OptionTable
 
 const { maxRequestsPerSecond: _share, ...WORKER_SERVICE } = calling(CONCURRENCY)
+const { concurrency: _windows, ...COMMIT_SERVICE } = WORKER_SERVICE
+
+/** @param use of the service, and when it is closed */
+const serviceOfRun = (use: string) =>
+  option(callback('(url: string, share: number | undefined) => Service | Promise<Service>'), use, {
+    only: 'calls',
+    otherwise: 'with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL',
+  })
 
 export const WORK_RUN = {
   run: { ...RUN_STEP.run, about: 'id of the run, see --plan-only of "firmlake convert"' },
@@ -79,13 +87,8 @@ export const WORK_RUN = {
   threads: PARTITIONS,
   ...WORKER_SERVICE,
   json: JSON_OUTPUT,
-  service: option(
-    callback('(url: string, share: number | undefined) => Service | Promise<Service>'),
+  service: serviceOfRun(
     "opens the service of a run that pulls from one, by the address in the run's plan and with this worker's share of the requests a second; it is closed when the work ends",
-    {
-      only: 'calls',
-      otherwise: 'with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL',
-    },
   ),
   signal: signalThat('Stops the work cleanly: units that are done are kept.'),
   onEvent,
@@ -98,8 +101,13 @@ const { localBytes } = LOAD
 
 export const COMMIT_RUN = {
   ...{ run: RUN_STEP.run, lake: RUN_STEP.lake },
+  maxGone: MAX_GONE,
   ...WORKING,
+  ...COMMIT_SERVICE,
   json: JSON_OUTPUT,
   ...COMMON,
   ...{ localBytes, onEvent },
+  service: serviceOfRun(
+    "opens the service of a run that pulled from one, by the address in the run's plan and with the requests a second of all workers, where it is to be asked for companies that a whole search lacks; it is closed after the commit",
+  ),
 } as const satisfies OptionTable

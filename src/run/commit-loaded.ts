@@ -6,6 +6,7 @@ import type { StagedRun } from '../commit/staged-files.ts'
 import type { PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { inStage } from '../core/stages.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
+import { isLoaded } from '../manifest/form/sources.ts'
 import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
 import { type FinishedWork, readFinishedWork } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
@@ -61,6 +62,7 @@ export const withViews = async (lake: string, summary: LoadSummary): Promise<Loa
 /** A run in the snapshot that shows it. */
 export interface RunInLake {
   readonly snapshot: SnapshotHead
+  /** Those that records came with. */
   readonly partitions: readonly PartitionEntry[]
   /** One for each pull or sync among its jobs, in their order. */
   readonly pulls: readonly PullEntry[]
@@ -72,7 +74,7 @@ export const readRunInLake = async (lake: string, run: string, number: number): 
   const { partitions, pulls = [] } = await readAllListed(lake, root, mayHoldRun(run))
   return {
     snapshot: headOf(root),
-    partitions: partitions.filter((one) => one.run === run),
+    partitions: partitions.filter((one) => one.run === run && isLoaded(one)),
     pulls: pulls.filter((one) => one.run === run),
   }
 }

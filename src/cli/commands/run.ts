@@ -38,7 +38,8 @@ const addRunCommit = (group: Command): void => {
     summary: 'commit a run whose units are all done',
     description:
       'Commits a run, in one snapshot. Anyone may, again and at once with others: one commit makes the snapshot, and ' +
-      'the others find it. With units that are not done it ends with 75 and names the first.',
+      'the others find it. With units that are not done it ends with 75 and names the first. Of a whole search it asks the ' +
+      'service for the companies that came no more: with the token, and of the origin, of "run work".',
     options: COMMIT_RUN,
     run: commit,
     examples: [['run commit 20261121T094920744Z-54d23e --lake s3://bucket/lake', 'all of it at once']],
@@ -50,7 +51,12 @@ const commit = async (values: ValuesOf<typeof COMMIT_RUN>): Promise<void> => {
   const { commitRun } = await import('../../jobs/steps/run-steps.ts')
   await runJob<CommitRunReport>(
     values,
-    (given, line) => commitRun({ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) }),
+    (given, line) =>
+      commitRun({
+        ...{ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) },
+        service: (url, maxRequestsPerSecond) =>
+          plannedService({ ...values, concurrency: 1, maxRequestsPerSecond }, url),
+      }),
     async (done) => {
       if (done.kind === 'committed') {
         process.exitCode = exitCodeOfReports([done])

@@ -75,10 +75,15 @@ export interface JobKind<J extends Job, Facts extends PullFacts = PullFacts> {
   /**
    * Reads from a run's folder what tells what the job has brought, by its partitions.
    *
-   * @param service asked for companies that its listing lacks @default nothing is said of these
+   * @param service opened only where companies are asked for that the listing lacks
    * @default it is no pull
    */
-  readonly facts?: (run: JobOfRun, job: J, service?: Service, signal?: AbortSignal) => Promise<FactsOf<Facts>>
+  readonly facts?: (
+    run: JobOfRun,
+    job: J,
+    service: KindOptions['service'],
+    signal?: AbortSignal,
+  ) => Promise<FactsOf<Facts>>
 }
 
 /** The options of a job that calls no service. */

@@ -9,7 +9,7 @@ import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import { parseAddress } from '../../source/service/address.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { CutJob, Driver, JobKind, KindOptions, PartOfJob, PreparedJob } from '../common/job-kind.ts'
-import { listingOf } from './ask-listed.ts'
+import { type AskedService, listingOf } from './ask-listed.ts'
 import { missingFrom } from './missing-records.ts'
 import { openPull, type PulledWindow, pullEntry, pulledWindows, windowsOf } from './open-windows.ts'
 import { planPull, windowsOfRun, windowsText } from './plan-pull.ts'
@@ -75,23 +75,29 @@ export const prepareSearch = async <J extends PullJob | SyncJob>(
 export const placesOfPart = (part: PartOfJob | undefined): readonly number[] | undefined =>
   part?.units.flatMap(({ sources }) => sources.map(({ at }) => at))
 
+/** The service of a job, opened where it is asked. */
+export const askedService = ({ url }: PullJob | SyncJob, service: KindOptions['service']): AskedService => ({
+  origin: parseAddress(url).origin,
+  open: () => service(url),
+})
+
 const factsOf = async (
   run: JobOfRun,
   job: PullJob,
-  service?: Service,
+  service: KindOptions['service'],
   signal?: AbortSignal,
 ): Promise<FactsOf<Pulled>> => {
   const plan = await windowsOfRun(run)
-  const { origin } = service ?? parseAddress(job.url)
+  const asked = askedService(job, service)
   return (own, recorded) => {
     const windows = pulledWindows(own, job.content, plan)
     const searched = windows.slice(0, plan.windows.length)
     const closed = windows.slice(plan.windows.length).reduce((sum, { received }) => sum + received, 0)
-    const entry = recorded ?? pullEntry(origin, run, job, plan, { windows: searched, closed })
+    const entry = recorded ?? pullEntry(asked.origin, run, job, plan, { windows: searched, closed })
     return {
       ...{ entry, plan, windows },
       missing: missingFrom(entry, job, plan),
-      listing: service && listingOf(service, job, entry, { signal }),
+      listing: listingOf(asked, job, entry, { signal }),
     }
   }
 }
@@ -112,7 +118,7 @@ export const pullKind: JobKind<PullJob, Pulled> = {
       ...([service, run, job, plan, { concurrency, signal, onEvent: onPull }] as const),
       { only: placesOfPart(part), brought: part?.brought },
     )
-    return { sources, idsPath, facts: await factsOf(run, job, service, signal) }
+    return { sources, idsPath, facts: await factsOf(run, job, options.service, signal) }
   },
   facts: factsOf,
 }

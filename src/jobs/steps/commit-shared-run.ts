@@ -20,9 +20,9 @@ import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
-import type { NotDelivered } from '../../run/opened-job.ts'
 import { withTools } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import {
@@ -37,12 +37,19 @@ import {
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced'> {
+    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced' | 'listings'> {
   readonly run: string
+  /** Opens the service of the plan, where it is asked whether it still lists companies; closed behind the commit. */
+  readonly service: (url: string, share: number | undefined) => Promise<Service>
 }
 
 export type CommittedRun =
-  | { readonly kind: 'committed'; readonly summary: LoadSummary }
+  | {
+      readonly kind: 'committed'
+      readonly summary: LoadSummary
+      /** Those to the service; absent where none was called. */
+      readonly requests: ServiceCounters | undefined
+    }
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -67,40 +74,43 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
   )
 }
 
-/** The work of all units, in their order, and the records that a pull or a sync did not get. */
-const workOf = async (
-  { plan, seen }: SharedRun,
-  records: readonly UnitRecord[],
-): Promise<{ readonly work: FinishedWork; readonly missing: NotDelivered | undefined }> => {
-  const units = records.flatMap(({ sources }) => sources)
-  const entries = records.flatMap((record) => record.entries)
-  const job = loadOf(seen.run, plan.jobs[0])
-  const factsOf = await (await jobKind(job)).facts?.(seen, job)
-  const facts = factsOf?.(entries.map(({ partition }) => partition))
-  return { work: { units, entries, pulls: facts ? [facts.entry] : [] }, missing: facts?.missing }
-}
-
-const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
-  const { plan, seen } = shared
+const commitOpen = async (
+  shared: SharedRun,
+  { service, ...options }: CommitSharedOptions,
+): Promise<Extract<CommittedRun, { kind: 'committed' }>> => {
+  const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
   const { signal } = options
   checkRelease(shared)
   const records = await recordsOf(shared)
-  const { work, missing } = await workOf(shared, records)
   const attempt = randomBytes(4).toString('hex')
+  let opened: Promise<Service> | undefined
+  // No worker is left that the requests a second would be shared with.
+  const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
+  const job = loadOf(run, plan.jobs[0])
+  const factsOf = await (await jobKind(job)).facts?.(seen, job, open, signal)
+  const entries = records.flatMap((record) => record.entries)
+  const pull = factsOf?.(entries.map(({ partition }) => partition))
+  const units = records.flatMap(({ sources }) => sources)
+  const work: FinishedWork = { units, entries, pulls: pull ? [pull.entry] : [] }
+  const listings = pull?.listing ? [pull.listing] : []
   try {
     await checkPlaced(seen, work.entries, signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true }),
+        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true, listings }),
       ),
     )
-    return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
+    const requests = (await opened?.catch(() => undefined))?.counters()
+    const missing = pull?.missing && { missing: [pull.missing] }
+    return { kind: 'committed', summary: await withViews(lake, { ...summary, ...missing }), requests }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
+  } finally {
+    await (await opened?.catch(() => undefined))?.close()
   }
 }
 
@@ -150,11 +160,11 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     return ended
   }
   try {
-    const summary = await commitOpen(found.shared, options)
+    const committed = await commitOpen(found.shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.
-    if (summary.snapshot === undefined) await recordEnded(lake, run)
+    if (committed.summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
-    return { kind: 'committed', summary }
+    return committed
   } catch (error) {
     // Another call may have been first, and has removed what this one was about to read.
     if (options.signal?.aborted) throw error

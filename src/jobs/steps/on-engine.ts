@@ -12,6 +12,7 @@ import type {
   PullOptions,
   SyncOptions,
 } from '../../options/interfaces.ts'
+import { MAX_GONE } from '../../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
 import { readRunInLake } from '../../run/commit-loaded.ts'
 import { pullBatchFilesBy } from '../batch-files/pull-batch-files.ts'
@@ -74,6 +75,7 @@ const driveBy =
   async (kind, job, options, { again = false, limits } = {}) => {
     const lake = absoluteAddress(options.lake)
     const { memoryBytes = DEFAULT_MEMORY_BYTES, signal, changeCurrency = false } = options
+    const { maxQuarantined, maxGone = MAX_GONE.default.value } = options
     const prepared = await kind.prepare(job, options, again)
     if (prepared.nothing !== undefined) return { prepared, loaded: undefined }
     const asked = { ...options, lake, job, again, limits, prepared }
@@ -82,14 +84,16 @@ const driveBy =
     const before = prepared.held ? [] : planned.skipped
     const { run, phases } = planned
     if (run === null) return { prepared, loaded: { ...NOTHING_LOADED, skipped: before, facts: [] } }
-    const factsOf = await kind.facts?.({ lake, run }, job)
+    const factsOf = await kind.facts?.({ lake, run }, job, options.service)
     const stop = onUnits && (await watchUnits(lake, { ...planned, run }, onUnits))
     const { unitsAtOnce, maxWaitMs } = engine
-    const strictness = { maxQuarantined: limitText(options.maxQuarantined), changeCurrency, maxWaitMs }
-    const request = { lake, run, phases, memoryBytes, unitsAtOnce, ...strictness }
+    const request = {
+      ...{ lake, run, phases, memoryBytes, unitsAtOnce, maxWaitMs, changeCurrency },
+      ...{ maxQuarantined: limitText(maxQuarantined), maxGone: limitText(maxGone) },
+    }
     const outcome = await engine.work(request, signal).finally(() => stop?.())
     const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
-    const { excluded, currencyChange, requests } = outcome
+    const { excluded, currencyChange, gone, requests } = outcome
     const { snapshot, partitions = [], pulls = [] } = found ?? {}
     const facts = factsOf?.(partitions, pulls[0])
     const missing = facts?.missing
@@ -97,6 +101,7 @@ const driveBy =
       ...{ run, snapshot, partitions, excluded, facts: [facts] },
       skipped: [...before, ...outcome.skipped],
       ...(currencyChange && { currencyChange }),
+      ...(gone && { gone: gone.map((one) => ({ search: JSON.stringify(pulls[0]?.search), ...one })) }),
       ...(missing && { missing: [missing] }),
     }
     return { prepared, loaded, requests }

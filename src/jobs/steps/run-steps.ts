@@ -18,7 +18,7 @@ import type {
 import { job } from '../../options/job.ts'
 import { COMMIT_RUN, PLAN_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
 import type { LoadJob } from '../../run/run-plan.ts'
-import type { Service } from '../../source/service/service.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
 import { NO_SERVICE } from '../common/job-kind.ts'
@@ -142,7 +142,11 @@ export const workRun: (options: WorkRunOptions) => Promise<WorkSummary> = job(
 
 /** The report of a commit of a run. */
 export type CommitRunReport =
-  | ({ readonly kind: 'committed' } & RunReport)
+  | ({
+      readonly kind: 'committed'
+      /** The requests to the service; absent where it was not asked. */
+      readonly requests?: ServiceCounters
+    } & RunReport)
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -165,11 +169,15 @@ export type CommitRunReport =
 export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport & TargetsSummary> = lakeJob(
   'commitRun',
   COMMIT_RUN,
-  async (options): Promise<CommitRunReport> => {
+  async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(options, (watched) => commitSharedRun({ ...watched, run }))
-    return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
+    const { loaded, report } = await measured(options, (watched) =>
+      commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),
+    )
+    if (loaded.kind === 'already') return loaded
+    const { summary, requests } = loaded
+    return { kind: 'committed', ...report(summary), ...(requests && { requests }) }
   },
 )
 

@@ -10,14 +10,12 @@ import { type FactsOf, notDelivered } from '../../run/opened-job.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
-import { parseAddress } from '../../source/service/address.ts'
-import type { Service } from '../../source/service/service.ts'
-import type { JobKind } from '../common/job-kind.ts'
+import type { JobKind, KindOptions } from '../common/job-kind.ts'
 import { listingOf } from '../pull/ask-listed.ts'
 import { missingFrom } from '../pull/missing-records.ts'
 import { receivedOf } from '../pull/open-windows.ts'
 import { windowsOfRun } from '../pull/plan-pull.ts'
-import { type Pulled, placesOfPart, prepareSearch, unitsOfWindows } from '../pull/pull-kind.ts'
+import { askedService, type Pulled, placesOfPart, prepareSearch, unitsOfWindows } from '../pull/pull-kind.ts'
 import {
   changeWindows,
   findChanges,
@@ -43,19 +41,20 @@ const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing
 const factsOf = async (
   run: JobOfRun,
   job: SyncJob,
-  service?: Service,
+  service: KindOptions['service'],
   signal?: AbortSignal,
 ): Promise<FactsOf<Synced>> => {
+  const asked = askedService(job, service)
   const plan = await windowsOfRun(run)
   const findings = await findingsOfRun(run)
   return (own, recorded) => {
     const fetched = receivedOf(own)
-    const entry = recorded ?? syncEntry(service ?? parseAddress(job.url), run, job, plan, findings)
+    const entry = recorded ?? syncEntry(asked, run, job, plan, findings)
     return {
       ...{ entry, plan, windows: [], findings, fetched },
       missing:
         notDelivered(findings.new.length + findings.changed.length, fetched) ?? missingFrom(entry, job, plan),
-      listing: service && listingOf(service, job, entry, { signal, lacking: lackingOf(findings) }),
+      listing: listingOf(asked, job, entry, { signal, lacking: lackingOf(findings) }),
     }
   }
 }
@@ -87,7 +86,7 @@ export const syncKind: JobKind<SyncJob, Synced> = {
     const findings = await findingsOfRun(run)
     if (isWhole) onSync?.({ kind: 'compared', findings })
     const { sources } = await openSync(service, run, job, findings, pulling, placesOfPart(part))
-    return { sources, facts: await factsOf(run, job, service, signal) }
+    return { sources, facts: await factsOf(run, job, options.service, signal) }
   },
   facts: factsOf,
 }

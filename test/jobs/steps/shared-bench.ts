@@ -45,5 +45,8 @@ export const stepsOf = (folder: string, lake: string): Steps => ({
       ...options,
     }),
   commit: (run, options) =>
-    commitSharedRun({ lake, run, threads: 1, maxQuarantined: { kind: 'count', lines: 0 }, ...options }),
+    commitSharedRun({
+      ...{ lake, run, threads: 1, service: NO_SERVICE, maxQuarantined: { kind: 'count', lines: 0 } },
+      ...options,
+    }),
 })

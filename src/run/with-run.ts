@@ -8,7 +8,7 @@ import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
-import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
+import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
 import { newestNumber } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
@@ -60,7 +60,7 @@ export const startRun = async ({
   const create = async (): Promise<RunLease> =>
     createRun({ ...request, plan: storedPlan(plan), files: await files?.() })
   if (fresh) return create()
-  for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
+  for (const { run, state, committed, shared } of await runsIfAny(lake, { now })) {
     if (state !== 'gone' || shared) continue
     const before: unknown = await readPlan(lake, run).catch(() => undefined)
     // The bytes of what was committed are compared: wherever files stand by now.
@@ -103,11 +103,6 @@ const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<
     (job) => !isOfFiles(job) || asked.jobs.some((one) => isSameJob(one, job)),
   )
   return first !== undefined && isSamePlan(storedPlan({ ...stored, jobs: [first, ...others] }), asked)
-}
-
-const noLake = (error: unknown): [] => {
-  if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []
-  throw error
 }
 
 const takenByAnother = (error: unknown): undefined => {

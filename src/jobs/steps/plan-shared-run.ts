@@ -5,10 +5,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { runState, SHARED_OWNER } from '../../manifest/runs/run-lease.ts'
-import { createRun, listRunIds, readPlan } from '../../manifest/runs/runs.ts'
+import { SHARED_OWNER } from '../../manifest/runs/run-lease.ts'
+import { createRun, readPlan, runsIfAny } from '../../manifest/runs/runs.ts'
 import { type RunUnits, readUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/runs/units.ts'
-import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { defaultLimits } from '../../run/load-into-lake.ts'
 import { projectionOfRun } from '../../run/projection-of-run.ts'
 import { isSamePlan, type LoadJob, type RunLimits, type RunPlan, storedPlan } from '../../run/run-plan.ts'
@@ -16,7 +15,7 @@ import { isOfNewest } from '../../run/same-work.ts'
 import { TOOL } from '../../support/own-package.ts'
 import type { KindOptions, PreparedJob, SkippedSource } from '../common/job-kind.ts'
 import { jobKind } from '../kinds/kinds.ts'
-import { commitOf, type Phase, phasesOf } from './shared-run.ts'
+import { type Phase, phasesOf } from './shared-run.ts'
 
 /** Stored bytes of the files of a unit. */
 const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
@@ -48,16 +47,13 @@ export interface PlannedRun {
 
 /** Unfinished runs of a plan that processes may still work on, or that were committed and are what the plan is about. */
 const openRuns = async (lake: string, plan: RunPlan): Promise<readonly [run: string, units: RunUnits][]> => {
-  if ((await rootIfAny(lake)) === null && (await listRunIds(lake)).length === 0) return []
+  const now = new Date()
   const found: [run: string, units: RunUnits][] = []
-  for (const run of await listRunIds(lake)) {
-    const now = new Date()
-    const state = await runState(lake, run, { now })
-    if (!state?.owner.shared || state.state === 'gone') continue
-    const commit = await commitOf(lake, run, state.owner.base)
-    if (commit && !(await isOfNewest({ lake, committed: commit.snapshot }, plan, now))) continue
+  for (const { run, state, shared, committed } of await runsIfAny(lake, { now })) {
+    if (!shared || state === 'gone') continue
+    if (committed !== null && !(await isOfNewest({ lake, committed }, plan, now))) continue
     // No bytes of batch files are known here that could be compared.
-    if (commit && plan.jobs.some(({ kind }) => kind === 'batches')) continue
+    if (committed !== null && plan.jobs.some(({ kind }) => kind === 'batches')) continue
     const units = await readUnits(lake, run)
     if (units?.shared && isSamePlan(await readPlan(lake, run).catch(() => undefined), plan))
       found.push([run, units])

@@ -170,6 +170,16 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
   return runs
 }
 
+/** As `listRuns`; none where there is no lake yet. */
+export const runsIfAny = async (lake: string, judge: LivenessRule): Promise<readonly RunSummary[]> => {
+  try {
+    return await listRuns(lake, judge)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []
+    throw error
+  }
+}
+
 /**
  * Removes what stands of a run on this machine. What a late worker writes there meanwhile goes with the next gc.
  *

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { SHARED_OWNER } from '../../manifest/runs/run-lease.ts'
+import { SHARED } from '../../manifest/runs/run-lease.ts'
 import { createRun, readPlan, runsIfAny } from '../../manifest/runs/runs.ts'
 import { type RunUnits, readUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/runs/units.ts'
 import { defaultLimits } from '../../run/load-into-lake.ts'
@@ -103,7 +103,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
   // A pull of which nothing comes is recorded too: "since last" continues from it.
   if (units.length === 0 && !isPull) return plannedAs(null, [], false, skipped)
   const { run } = await createRun({
-    ...{ lake, mode, now: new Date(), random: randomBytes, process: SHARED_OWNER },
+    ...{ lake, mode, now: new Date(), random: randomBytes, process: SHARED },
     plan: storedPlan(plan),
     files: new Map([...texts, [UNITS_FILE, unitsText({ ...settings, units })]]),
   })

@@ -23,6 +23,7 @@ import {
   type RunLease,
   type RunState,
   runState,
+  type SHARED,
 } from './run-lease.ts'
 
 interface NewRun {
@@ -35,8 +36,8 @@ interface NewRun {
   readonly random: RandomBytes
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined
-  /** @default this process */
-  readonly process?: ProcessIdentity
+  /** Its owner. @default this process */
+  readonly process?: ProcessIdentity | typeof SHARED
 }
 
 /**

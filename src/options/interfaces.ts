@@ -429,6 +429,8 @@ export interface RunPlanOptions {
   readonly skipBadFiles?: boolean | undefined
   /** Stored bytes of the files of a unit. @default 64 MiB */
   readonly unitBytes?: number | undefined
+  /** Windows listed side by side. @default 4 */
+  readonly concurrency?: number | undefined
   /** Requests a second of all workers together; each takes its share. @default learnt by each for itself */
   readonly maxRequestsPerSecond?: number | undefined
   /**

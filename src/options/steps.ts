@@ -7,7 +7,7 @@ import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { AGAIN, COMMON, LOAD, MAX_GONE, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
 import { SEARCHED, spanned } from './search.ts'
-import { CONCURRENCY, calling } from './service.ts'
+import { atOnce, CONCURRENCY, calling } from './service.ts'
 import { callback, choiceOf, inputs, manyOf, plainText, rate, shard, size, whole } from './value-types.ts'
 
 const { lake, mode, changeTaken, changeCurrency, take, hashKey, onEvent } = LOAD
@@ -29,6 +29,7 @@ export const RUN_PLAN = {
   unitBytes: withDefault(size(), 'stored bytes of the files of a unit', '64MiB', {
     doc: 'Stored bytes of the files of a unit. @default 64 MiB',
   }),
+  concurrency: atOnce('windows listed side by side'),
   maxRequestsPerSecond: option(rate, 'requests a second of all workers together; each takes its share', {
     otherwise: 'learnt by each for itself',
   }),

@@ -75,8 +75,6 @@ test('pull says how many companies left the service, or why none is marked', asy
   const marked = await one.run([...args, '--max-gone', '1'])
   expect(marked.stdout).toContain('No longer listed by the service: 1 company, kept in companies_all')
   expect((await one.run([...args, '--max-gone', 'some'])).stderr).toContain('Cannot read --max-gone "some"')
-  const onEngine = await one.run([...args, '--max-gone', '1', '--engine', 'temporal'])
-  expect([onEngine.code, onEngine.stderr]).toEqual([2, expect.stringContaining('cannot be used with')])
   expect(await queryLake(one.lake, 'SELECT count(*) FROM companies')).toEqual([[29]])
 })
 

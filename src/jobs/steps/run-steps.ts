@@ -94,15 +94,12 @@ export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job(
     const { planSharedRun } = await import('./plan-shared-run.ts')
     const { rememberParameters } = await import('../pull/pull-settings.ts')
     const limits = options.load === 'convert' ? limitsGiven(options) : {}
-    const asked = { ...options, ...NO_SERVICE, job: await jobOf(options), limits }
+    const asked = { ...NO_SERVICE, ...options, job: await jobOf(options), limits }
     if (options.load === 'convert') return planSharedRun(asked)
     const service = rememberParameters(options.load === 'batches' ? options.from.service : options.from)
-    return planSharedRun({ ...asked, concurrency: LISTED_AT_ONCE, service: async () => service })
+    return planSharedRun({ ...asked, service: async () => service })
   },
 )
-
-/** Windows listed side by side for a plan. */
-const LISTED_AT_ONCE = 4
 
 /** Options of `workRun`. */
 export type WorkRunOptions = UnitWorkOptions & UnitChoice

@@ -45,7 +45,7 @@ export const keyFilesOf = ({ partitions, files }: Added, name: string): readonly
     ...files.map((file) => ({ ...file, dated: [{ rows: file.rows, asOf: NO_INSTANT }] })),
   ].filter(({ table, path }) => table === name && path.endsWith('.parquet'))
 
-export const rowsOf = (files: readonly { readonly rows: number }[]): number =>
+export const rowsInFiles = (files: readonly { readonly rows: number }[]): number =>
   files.reduce((sum, { rows }) => sum + rows, 0)
 
 const instantSql = (asOf: string): string => `TIMESTAMPTZ ${literal(asOf)}`

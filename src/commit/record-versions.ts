@@ -19,7 +19,7 @@ import { storageOf } from '../storage/open-storage.ts'
 import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
-import { type Added, type KeyFile, keyFilesOf, keyRows, rowsOf } from './key-files.ts'
+import { type Added, type KeyFile, keyFilesOf, keyRows, rowsInFiles } from './key-files.ts'
 import { type MovedVersion, movedAsOf } from './moved-versions.ts'
 
 /** Records that the lake had newer data of: how many, and the latest instant of that data. */
@@ -255,14 +255,14 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     const confirmed = isListed ? added.confirmed : undefined
     // No partition has a record twice: without a list before, the greatest one stands in for it.
     const byVersion = [...Map.groupBy(records, ({ version }) => version).values()]
-    const [greatest = []] = last.length > 0 ? [] : byVersion.sort((a, b) => rowsOf(b) - rowsOf(a))
+    const [greatest = []] = last.length > 0 ? [] : byVersion.sort((a, b) => rowsInFiles(b) - rowsInFiles(a))
     const others = records.filter((file) => !greatest.includes(file))
     return this.#withLists([...last, ...superseded], async (placeOf) => {
       const came = union(await this.#keysIn(others), await this.#keysIn(listings, true))
       const held =
         last.length > 0 ? this.#corrected(this.#listed(last, placeOf), moved, confirmed) : undefined
       const known = held ?? (await this.#keysIn(greatest))
-      const rows = rowsOf([...others, ...listings])
+      const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
       // Where some are as of another instant than they said, the whole list is written anew; of marks those of what came.
@@ -273,7 +273,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
           : undefined
       const newest = {
         sql: union(held === undefined || isAnew ? known : again, rows > 0 ? came : undefined),
-        rows: rowsOf([...records, ...listings, ...(isAnew ? last : [])]),
+        rows: rowsInFiles([...records, ...listings, ...(isAnew ? last : [])]),
       }
       const extended = [
         ...(await this.#append('last', isAnew ? [] : last, newest, placeOf)),
@@ -316,7 +316,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
 HAVING ${ofLastVersion('is_listing')}`,
     )
     await this.#withLists(own, async (placeOf) => {
-      for (const some of this.#inPieces(this.#listed(own, placeOf), rowsOf(own))) {
+      for (const some of this.#inPieces(this.#listed(own, placeOf), rowsInFiles(own))) {
         const known = `SELECT DISTINCT ${this.#keys}, version, as_of, is_listing FROM (${some})`
         await session.run(
           `CREATE OR REPLACE TEMP TABLE all_versions AS WITH known AS MATERIALIZED (${known})\n${all}`,

@@ -20,7 +20,7 @@ import { makeFolder } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
 import { type Added, type KeyFile, keyFilesOf, keyRows, rowsInFiles } from './key-files.ts'
-import { type MovedVersion, movedAsOf } from './moved-versions.ts'
+import { type MovedVersion, movedAsOf } from './source-instants.ts'
 
 /** Records that the lake had newer data of: how many, and the latest instant of that data. */
 export interface OlderRecords {

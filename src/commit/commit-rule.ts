@@ -10,8 +10,7 @@ import { checkPartitions } from './commit-attempts.ts'
 import type { RuleFindings } from './commit-summary.ts'
 import type { PartWriter } from './extend-list.ts'
 import { confirmFiles } from './files-of-run.ts'
-import type { MovedVersion } from './moved-versions.ts'
-import { withInstants } from './source-instants.ts'
+import { type MovedVersion, withInstants } from './source-instants.ts'
 import type { StagedRun } from './staged-files.ts'
 
 export interface CommitRule {

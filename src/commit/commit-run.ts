@@ -13,9 +13,9 @@ import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { knownByBytes, namedSources, sourcesOf, splitLoaded } from '../manifest/form/sources.ts'
 import { addTotals, NO_TOTALS, totalsOf } from '../manifest/form/totals.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
-import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'
+import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { headOf, listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import {
   type CommitAttempts,
@@ -23,7 +23,6 @@ import {
   commitWithRetries,
   createNext,
   isRemovedBase,
-  refuseForgotten,
 } from './commit-attempts.ts'
 import type { CommitRule, SnapshotDraft } from './commit-rule.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
@@ -189,19 +188,9 @@ const heldBy = async (
 const commitOnto = async (
   request: CommitRequest,
   newest: SnapshotRoot | null,
-  from: number,
 ): Promise<CommitOutcome | null> => {
   const { lease, partitions, pulls = [], again = false, rules } = request
-  const { lake, run } = lease
-  // Its own commit first, whoever made it: of several at once one creates the snapshot, and the others find it here.
-  const earlier = await findCommit(lake, run, from, newest)
-  if (earlier) {
-    await ensureRecord(lake, earlier.snapshot)
-    await discardUnlisted(earlier, request)
-    return { kind: 'already', snapshot: headOf(earlier), ...(await splitShown(earlier, request)) }
-  }
-  await assertOwner(lease)
-  await refuseForgotten(lease, newest)
+  const { lake } = lease
   const held = await heldBy(request, newest)
   const { kept, dropped } = again
     ? { kept: partitions, dropped: [] }
@@ -240,5 +229,11 @@ export const commitPartitions = async (request: CommitRequest): Promise<CommitOu
   for (const { run } of pulls)
     if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
   checkPartitions(lease, partitions)
-  return commitWithRetries('run', request, (newest, from) => commitOnto(request, newest, from))
+  return commitWithRetries<CommitOutcome>('run', request, {
+    found: async (earlier) => {
+      await discardUnlisted(earlier, request)
+      return { kind: 'already', snapshot: headOf(earlier), ...(await splitShown(earlier, request)) }
+    },
+    onto: (newest) => commitOnto(request, newest),
+  })
 }

@@ -19,8 +19,7 @@ import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import { sha256Of } from '../support/hash.ts'
 import { type CommitRule, withWritten } from './commit-rule.ts'
 import { listingEntry } from './listing-entry.ts'
-import { type MovedVersion, movedAsOf } from './moved-versions.ts'
-import type { DatedPartition } from './source-instants.ts'
+import { type DatedPartition, type MovedVersion, movedAsOf } from './source-instants.ts'
 import { CHECK, type StagedRun } from './staged-files.ts'
 
 interface InstantOfSource {

@@ -1,24 +1,19 @@
 /** The rules of the commit of a run, in the order in which they apply. A new one is a file of this room and a line here. */
 
-import type { KeptTake } from '../lake/projection/projection.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
 import type { CommitRule } from './commit-rule.ts'
 import { sameCurrency } from './currency-change.ts'
-import type { Listing } from './find-gone.ts'
 import { recordVersions } from './list-versions.ts'
+import type { GoneOptions } from './mark-gone.ts'
 import { boundNames } from './names.ts'
 import { quarantineLimit } from './quarantine-limit.ts'
-import { sameProjection } from './same-projection.ts'
+import { type DeclaredTake, sameProjection } from './same-projection.ts'
 import type { StagedRun } from './staged-files.ts'
 
 /** The part of a run's plan that its commit goes by. */
-export interface PlannedCommit {
+export interface PlannedCommit extends DeclaredTake {
   /** Commits sources that the lake holds already once more. */
   readonly again: boolean
-  /** The projection of the run. @default everything */
-  readonly take?: KeptTake | undefined
-  /** Whether earlier loads of the lake may have taken other data. @default false */
-  readonly changeTaken?: boolean | undefined
   readonly limits: {
     /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
     readonly maxUnknownNames?: number | undefined
@@ -26,15 +21,10 @@ export interface PlannedCommit {
 }
 
 /** How strict a commit is. */
-export interface RuleOptions {
+export interface RuleOptions extends Partial<GoneOptions> {
   readonly maxQuarantined: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
-  /** Listings of all companies of its searches. @default none */
-  readonly listings?: readonly Listing[] | undefined
-  /** Most companies of a search that its listing may say are gone. @default 2% */
-  readonly maxGone?: QuarantineLimit | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 /** The code of rules that few runs need is loaded for these alone. */

@@ -43,7 +43,7 @@ export interface SnapshotDraft extends Pick<SnapshotRoot, 'taken' | 'versions' |
 
 /** A snapshot with partitions that a rule has written, behind those that it has. Their files are put in place. */
 export const withWritten = async (
-  { lake, run, sink }: StagedRun,
+  { lake, run, sink }: Pick<StagedRun, 'lake' | 'run'> & { readonly sink: Pick<StagedRun['sink'], 'commit'> },
   next: SnapshotDraft,
   written: readonly PartitionEntry[],
 ): Promise<SnapshotDraft> => {

@@ -27,7 +27,6 @@ import {
   checkedBlocks,
   type Decode,
   hashWhileReading,
-  SourceCheck,
   sourceBlocks,
 } from './source-blocks.ts'
 import type { TaskPool } from './task-pool.ts'
@@ -107,22 +106,20 @@ const loadBlocks = async (
 ): Promise<SourceOutcome> => {
   const { parts, pool } = run
   const hashed = hashWhileReading(source)
-  const check = new SourceCheck(source, run)
   const origin = { run: run.run, id: run.done.origin(source, known, index), source, fingerprint: known }
   const jobs: Promise<boolean>[] = []
   try {
-    const blocks = sourceBlocks(known ? source : hashed.source, parts.decode, {
-      ...{ run: run.run, onRead: run.onRead },
-      onFirstLines: (begun) => check.begin(begun),
-    })
-    for await (const block of checkedBlocks(blocks, check)) {
+    let content: Content = 'companies'
+    const blocks = sourceBlocks(known ? source : hashed.source, parts.decode, run)
+    for await (const block of checkedBlocks(source, blocks, run)) {
+      content = block.content
       await pool.waitForSlot()
       jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
     // A source that can be read only once gets its fingerprint when all of it is loaded; else the next one may begin.
     if (known) pool.throwIfStopped()
     else await pool.waitForSuccess()
-    return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
+    return { content, fingerprint: known ?? hashed.fingerprint(), jobs }
   } catch (error) {
     const excluded = reasonToLeaveOut(source, error)
     if (excluded !== undefined) return { excluded }

@@ -45,7 +45,7 @@ export const readSmall = async (
 ): Promise<Pick<SmallSource, 'content' | 'block'> | undefined> => {
   let only: Block | undefined
   try {
-    for await (const block of decode(source, {})) {
+    for await (const block of decode(source)) {
       const bytes =
         only === undefined && block.bytes.length <= SMALL_BYTES ? Buffer.from(block.bytes) : undefined
       block.release?.()

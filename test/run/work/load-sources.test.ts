@@ -274,7 +274,7 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
   expect(first.calls).not.toContain('release')
 })
 
-/** Gives its bytes in pieces, the others as large as the last one, so that its first block is checked before it is whole. */
+/** Gives its bytes in pieces, the others as large as the last one. */
 const inPieces = (bytes: Buffer, sizes: readonly number[]): Source['open'] =>
   async function* () {
     for (let from = 0, piece = 0; from < bytes.length; piece++) {

@@ -8,8 +8,7 @@ import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import type { UnitSource, WorkUnit } from '../../manifest/runs/units.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import type { RunLimits } from '../../run/run-plan.ts'
-import { badFile, KnownSources } from '../../run/work/known-sources.ts'
-import { isCutToNothing } from '../../run/work/load-sources.ts'
+import { badFile, isCutToNothing, KnownSources } from '../../run/work/known-sources.ts'
 import { prefetchNext } from '../../run/work/prefetch.ts'
 
 /** Stored bytes of a unit. */

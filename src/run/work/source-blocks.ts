@@ -1,42 +1,34 @@
 /** The blocks of a source: decoded one ahead, cut to its range, and checked. */
 
-import { createHash } from 'node:crypto'
 import type { BlockChecker, Checkers, HeldBlock } from '../../check/block-checker.ts'
 import { contentToRead } from '../../check/detect-content.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { Block } from '../../core/lines.ts'
 import type { SinkRun } from '../../core/sink.ts'
-import type { Fingerprint, Source } from '../../core/source.ts'
+import type { Source } from '../../core/source.ts'
 import { inStage } from '../../core/stages.ts'
 import { settled } from '../../support/side-by-side.ts'
+import type { RunEvent, WorkProgress } from './progress.ts'
 
 /** Stored bytes of a source as blocks. @param onRead called with the number of bytes of each chunk that is read */
 export type Decode = (source: Source, onRead?: (bytes: number) => void) => AsyncIterable<Block>
 
-export interface HashedSource {
-  readonly source: Source
-  /** Length and hash of what was read; of the whole source once it has been read to its end. */
-  readonly fingerprint: () => Fingerprint
+/** The stages that blocks pass before they are loaded. */
+export interface BlockParts {
+  readonly decode: Decode
+  readonly checkers: Checkers
+  /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
+  readonly refuse?: ((block: Block, content: Content) => Block) | undefined
 }
 
-/** A source that can be read only once, hashed while it is read. */
-export const hashWhileReading = (source: Source): HashedSource => {
-  const hash = createHash('sha256')
-  let bytes = 0
-  return {
-    source: {
-      ...source,
-      open: async function* (signal) {
-        for await (const chunk of source.open(signal)) {
-          hash.update(chunk)
-          bytes += chunk.length
-          yield chunk
-        }
-      },
-    },
-    fingerprint: () => ({ bytes, sha256: hash.copy().digest('hex') }),
-  }
+/** The run that blocks are read for. */
+interface BlocksRun {
+  readonly run: string
+  readonly parts: BlockParts
+  readonly sink: Pick<SinkRun, 'stagedRows'>
+  readonly progress: Pick<WorkProgress, 'read'>
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
 
 export interface SourceBlock {
@@ -47,22 +39,16 @@ export interface SourceBlock {
   readonly isLast: () => Promise<boolean>
 }
 
-export interface SourceBlocksOptions {
-  readonly run: string
-  readonly onRead: (bytes: number) => void
-}
-
 const WHOLE = { from: 0, to: Number.POSITIVE_INFINITY, of: Number.POSITIVE_INFINITY }
 const NO_LINES: Block = { bytes: Buffer.alloc(0), firstLine: 1, offset: 0, overlong: [] }
 
 /** The blocks of a source, each decoded while the one before is checked and loaded; of an empty source one without lines. */
 export async function* sourceBlocks(
   source: Source,
-  decode: Decode,
-  { run, onRead }: SourceBlocksOptions,
+  { run, parts, progress }: BlocksRun,
 ): AsyncGenerator<SourceBlock, void> {
   const { range = WHOLE } = source
-  const iterator = decode(source, onRead)[Symbol.asyncIterator]()
+  const iterator = parts.decode(source, (bytes) => progress.read(bytes))[Symbol.asyncIterator]()
   const decodeNext = (): Promise<() => IteratorResult<Block>> =>
     settled(
       inStage(
@@ -98,17 +84,6 @@ export interface CheckedSourceBlock extends SourceBlock {
   readonly checked: HeldBlock
 }
 
-/** The tools that a source is checked with. */
-interface CheckTools {
-  readonly parts: {
-    readonly checkers: Checkers
-    /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
-    readonly refuse?: ((block: Block, content: Content) => Block) | undefined
-  }
-  readonly sink: Pick<SinkRun, 'stagedRows'>
-  readonly onContent: (source: string, content: Content) => void
-}
-
 /**
  * Checks the blocks of a source in their order, as many side by side as the checker can. The first one shows the content of all.
  *
@@ -117,14 +92,14 @@ interface CheckTools {
 export async function* checkedBlocks(
   source: Source,
   blocks: AsyncIterable<SourceBlock>,
-  { parts: { checkers, refuse }, sink, onContent }: CheckTools,
+  { parts: { checkers, refuse }, sink, onEvent }: BlocksRun,
 ): AsyncGenerator<CheckedSourceBlock, void> {
   const checking: Promise<() => CheckedSourceBlock>[] = []
   let known: { readonly content: Content; readonly checker: BlockChecker } | undefined
   for await (const { block: read, ...place } of blocks) {
     if (known === undefined) {
       const content = contentToRead(source, read) ?? contentOfNothing(source.name, read)
-      if (!source.shared) onContent(source.name, content)
+      if (!source.shared) onEvent?.({ kind: 'source', source: source.name, content })
       known = { content, checker: checkers.of(content, { listAllItems: sink.stagedRows === undefined }) }
     }
     const { content, checker } = known

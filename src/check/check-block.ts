@@ -47,6 +47,12 @@ export const lineOf = ({ rows }: CheckedPart, record: number): Range => {
   return [start[record] ?? 0, next[record] ?? 0]
 }
 
+/**
+ * Columns get room for blocks of multiples of it. Blocks of one size differ by a line: for a longer one the columns of the one
+ * before would grow to twice their room.
+ */
+const RESERVED_BYTES = 1024 * 1024
+
 /** The check of one block, in slices: whoever shares the thread has its turn between them. */
 export class BlockCheck {
   readonly #block: Block
@@ -68,7 +74,8 @@ export class BlockCheck {
     this.#wellFormed = isUtf8(block.bytes)
     this.#line = block.firstLine
     rows.clear()
-    if (checker.hasFigures) rows.figures.reserve(block.bytes.length)
+    if (checker.hasFigures)
+      rows.figures.reserve(Math.ceil(block.bytes.length / RESERVED_BYTES) * RESERVED_BYTES)
   }
 
   /** Checks lines of about so many bytes. @returns whether there are more */

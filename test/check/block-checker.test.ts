@@ -108,6 +108,21 @@ test('a checker uses the memory of columns again that was given back, and no oth
   }
 })
 
+test('a block that is a line longer than the one before uses its memory again', async () => {
+  for (const threads of [0, 1]) {
+    const checkers = openCheckers({ threads })
+    const sizes: (number | undefined)[] = []
+    for (const lines of [LINES.length - 1, LINES.length]) {
+      const [block] = blocksOf(LINES.slice(0, lines), lines)
+      const held = block && (await checkers.of('companies').check(block))
+      sizes.push(held?.parts[0]?.rows.figures.figures.columns.value.buffer.byteLength)
+      held?.release()
+    }
+    expect(sizes[1]).toBe(sizes[0])
+    await checkers.close()
+  }
+})
+
 test('a checker on the own thread lets others have it in between', async () => {
   const checkers = openCheckers()
   const [block] = blocksOf(LINES, LINES.length)

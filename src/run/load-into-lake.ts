@@ -10,7 +10,7 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import { type DoneWork, openJournal, readJournal } from '../manifest/runs/journal.ts'
+import { type DoneWork, openJournal, readFinishedWork, readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
@@ -165,6 +165,17 @@ export const workWithJournal = async (
   }
 }
 
+/**
+ * The work of a run that an earlier attempt has done to its end, where its files are still what it recorded: the run can be
+ * committed without its sources. @throws as `readJournal`
+ */
+export const workDone = async (run: RunLease, signal?: AbortSignal): Promise<DoneWork | undefined> => {
+  const done = await readFinishedWork(run.lake, run.run)
+  if (done === undefined) return undefined
+  const { damaged } = await checkStaged(run, done.entries, signal)
+  return damaged.length === 0 ? done : undefined
+}
+
 /** The partitions that count: a source may have been loaded in part before it changed. */
 const loadedIn = ({ units, entries }: DoneWork): readonly PartitionEntry[] => {
   const counted = new Set(units.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
@@ -196,7 +207,9 @@ const factsOf = <Facts extends PullFacts>(
   recorded: readonly PullEntry[] = [],
 ): readonly (Facts | undefined)[] => {
   const left = [...recorded]
-  return jobs.map((job, at) => job.facts?.(partitionsOf(partitions, job, byJob[at] ?? []), left.shift()))
+  const ownOf = (job: OpenedJob, at: number): readonly PartitionEntry[] =>
+    jobs.length === 1 ? partitions : partitionsOf(partitions, job, byJob[at] ?? [])
+  return jobs.map((job, at) => job.facts?.(ownOf(job, at), left.shift()))
 }
 
 const withFacts = <Facts extends PullFacts>(
@@ -214,6 +227,7 @@ export type Loaded<Facts extends PullFacts> = LoadSummary & { readonly facts: re
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
  * was committed before nothing is loaded again.
  *
+ * @param earlier its work, where an earlier attempt has done all of it: it is committed
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
@@ -221,6 +235,7 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   run: RunScope,
   jobs: readonly OpenedJob<Facts>[],
   options: RunOptions,
+  earlier?: DoneWork,
 ): Promise<Loaded<Facts>> => {
   const { skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
@@ -237,22 +252,19 @@ export const loadIntoLake = async <Facts extends PullFacts>(
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
-      const done = await workWithJournal(tools, {
-        ...{
-          lease: run,
-          sources,
-          again,
-          skipBadFiles,
-          maxUnknownNames: limits.maxUnknownNames,
-          sideBySide: threads,
-        },
-        ...{ signal, onEvent, onRecorded: () => (isEmpty = false) },
-      })
+      const work = () =>
+        workWithJournal(tools, {
+          ...{ lease: run, sources, again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames },
+          ...{ sideBySide: threads, signal, onEvent, onRecorded: () => (isEmpty = false) },
+        })
+      if (earlier)
+        onEvent?.({ kind: 'started', run: run.run, resumed: true, finished: earlier.entries.length })
+      const done = earlier ?? (await work())
       isEmpty = false
       facts = factsOf(jobs, byJob, loadedIn(done))
       const listings = facts.flatMap((one) => one?.listing ?? [])
-      const work = { ...done, pulls: facts.flatMap((one) => one?.entry ?? []) }
-      return commitLoaded(tools, run, { ...options, listings, work })
+      const pulls = facts.flatMap((one) => one?.entry ?? [])
+      return commitLoaded(tools, run, { ...options, listings, work: { ...done, pulls } })
     })
     return withFacts(await withViews(run.lake, summary), facts)
   } catch (error) {

@@ -14,7 +14,7 @@ const KINDS: {
   batches: async () => (await import('../batch-files/batches-kind.ts')).batchesKind,
 }
 
-const isLoad = (job: Job): job is LoadJob => Object.hasOwn(KINDS, job.kind)
+export const isLoad = (job: Job): job is LoadJob => Object.hasOwn(KINDS, job.kind)
 
 /** The kind of a job. */
 export const jobKind = <J extends LoadJob>({ kind }: J): Promise<JobKind<J>> =>

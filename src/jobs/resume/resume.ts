@@ -9,7 +9,7 @@ import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
+import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
 import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
@@ -23,7 +23,7 @@ import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
-import { jobKind, loadOf } from '../kinds/kinds.ts'
+import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
 
 /** The outcome of an interrupted run. */
 export type ResumedRun =
@@ -166,7 +166,7 @@ export interface JobOptions extends RunOptions {
   readonly concurrency: number
 }
 
-/** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
+/** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const services = new Map<string, Promise<Service>>()
   const service = async (url: string): Promise<Service> => {
@@ -175,6 +175,14 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     return opened
   }
   try {
+    const [first, ...others] = plan.jobs
+    const done = others.length === 0 ? await workDone(run, options.signal) : undefined
+    if (done) {
+      const facts = isLoad(first)
+        ? await (await jobKind(first)).facts?.(run, first, service, options.signal)
+        : undefined
+      return await loadIntoLake(run, [{ sources: [], facts }], options, done)
+    }
     const jobs: OpenedJob[] = []
     for (const [place, one] of plan.jobs.entries()) {
       const job = loadOf(run.run, one)

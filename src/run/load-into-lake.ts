@@ -107,9 +107,12 @@ const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Sou
     : source
 
 /** The sources of each job. Equal keys of different jobs name different units of work. */
-export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): readonly (readonly Source[])[] => {
+export const sourcesByJob = (
+  jobs: readonly Pick<OpenedJob, 'sources' | 'place'>[],
+): readonly (readonly Source[])[] => {
   const names = new Set<string>()
-  return jobs.map(({ sources }, job) => {
+  return jobs.map(({ sources, place }, at) => {
+    const job = place ?? at
     const apart = sources.map((source) =>
       nameApart(
         job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,

@@ -40,6 +40,8 @@ export interface PullFacts {
 export type FactsOf<Facts extends PullFacts> = (own: readonly PartitionEntry[], recorded?: PullEntry) => Facts
 
 export interface OpenedJob<Facts extends PullFacts = PullFacts> {
+  /** Its place among the jobs of the run's plan. @default that among those that are loaded */
+  readonly place?: number
   readonly sources: readonly Source[]
   /** Its outcome, once all of it is loaded. @default it is no pull */
   readonly facts?: FactsOf<Facts> | undefined

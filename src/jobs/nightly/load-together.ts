@@ -60,18 +60,15 @@ const openAll = async (
 ) => {
   // One that was committed before may have had more jobs.
   const { jobs } = run.committed === undefined ? plan : await planOf(run.lake, run.run)
-  const opened: { readonly job: OpenedJob<PulledPart>; readonly part: LoadPart; readonly place: number }[] =
-    []
+  const opened: { readonly part: LoadPart; readonly job: OpenedJob<PulledPart> }[] = []
   for (const { part, job } of prepared) {
     const place = jobs.findIndex((one) => isSameJob(one, job))
     const open = () => openPart({ ...run, job: place }, job, plan.limits, options)
-    opened.push({ part, place, job: await blame.around(part, open) })
+    opened.push({ part, job: { ...(await blame.around(part, open)), place } })
   }
-  const named = sourcesByJob(
-    jobs.map((_, at) => opened.find(({ place }) => place === at)?.job ?? { sources: [] }),
-  )
-  return opened.map(({ place, part, job }) => {
-    const sources = named[place] ?? []
+  const named = sourcesByJob(opened.map(({ job }) => job))
+  return opened.map(({ part, job }, at) => {
+    const sources = named[at] ?? []
     return { part, sources, watched: blame.watch(part, job, sources) }
   })
 }

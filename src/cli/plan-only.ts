@@ -1,10 +1,12 @@
 /** `--plan-only` of the commands that load: units of work for many machines, in place of the load. */
 
+import type { Command } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
 import type { RunLoad } from '../jobs/steps/run-steps.ts'
 import { askedOf, takenBy, type ValuesOf } from '../options/entry.ts'
-import { PLAN_RUN, RUN_PLAN } from '../options/steps.ts'
+import { COMMIT_RUN, PLAN_RUN, RUN_PLAN } from '../options/steps.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
+import { optionsOf } from './add-command.ts'
 import { interruptible } from './interrupt.ts'
 import type { EngineFlags } from './options/engine-options.ts'
 import type { LakeOption } from './options/options.ts'
@@ -12,17 +14,32 @@ import { projectionOf } from './options/projection-options.ts'
 import { checkMode } from './options/run-options.ts'
 import { printJson, printLines } from './output/print.ts'
 
+/** Options of the commit are given to that: what a person asks for here would not be done. @throws {ToolkitError} USAGE */
+const refuseCommitOptions = (command: Command): void => {
+  const ofCommit = optionsOf(COMMIT_RUN).filter(([name]) => !(name in PLAN_RUN) && name !== 'json')
+  const [, given] =
+    ofCommit.find(([, one]) => command.getOptionValueSource(one.attributeName()) === 'cli') ?? []
+  if (given === undefined) return
+  throw new ToolkitError(
+    'USAGE',
+    `Cannot use ${given.long} with --plan-only: nothing is committed, give it to "firmlake run commit"`,
+  )
+}
+
 /**
  * Plans a run, and prints it.
  *
- * @throws {ToolkitError} USAGE together with an engine, which works on what it plans; what `planRun` throws
+ * @throws {ToolkitError} USAGE together with an engine, which works on what it plans, or with options of the commit; what
+ *   `planRun` throws
  */
 export const planOnly = async (
+  command: Command,
   values: LakeOption & Partial<ValuesOf<typeof RUN_PLAN>> & Pick<EngineFlags, 'engine'>,
   load: RunLoad,
 ): Promise<void> => {
   if (values.engine !== undefined)
     throw new ToolkitError('USAGE', 'Cannot use --plan-only with --engine: expected one of them')
+  refuseCommitOptions(command)
   await checkMode(values)
   const { lake, json } = values
   const { planRun } = await import('../jobs/steps/run-steps.ts')

@@ -214,14 +214,14 @@ const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   return { ...report, skipped }
 }
 
-const runPull = async (values: PullValues): Promise<void> => {
+const runPull = async (values: PullValues, command: Command): Promise<void> => {
   const choice = chosenBy(values)
   const asked = askedOf(PULL_BATCH_FILES, values)
   const { lake, json } = values
   const { batchFiles } = await import('../../jobs/common/inputs.ts')
   if (values.planOnly)
     return withService(values, (service) =>
-      planOnly(values, { load: 'batches', from: batchFiles(service, choice) }),
+      planOnly(command, values, { load: 'batches', from: batchFiles(service, choice) }),
     )
   const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   let origin = ''

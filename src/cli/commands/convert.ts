@@ -55,7 +55,7 @@ const runConvert = async (given: Values, command: Command): Promise<void> => {
     throw new ToolkitError('USAGE', 'Cannot use --table, --names, --bom or --delimiter without --to')
   const values = neededLake(given)
   const asked = askedOf(CONVERT, values)
-  if (values.planOnly) return planOnly(values, { load: 'convert', ...asked })
+  if (values.planOnly) return planOnly(command, values, { load: 'convert', ...asked })
   const { convert } = await import('../../jobs/convert/convert.ts')
   await runLoadJob<RunReport>(
     values,

@@ -35,12 +35,12 @@ export const addPull = (program: Command): void => {
   })
 }
 
-const runPull = async (given: ValuesOf<typeof PULL>): Promise<void> => {
+const runPull = async (given: ValuesOf<typeof PULL>, command: Command): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(PULL, values)
   const { lake, json, content } = values
   if (values.planOnly)
-    return withService(values, (from) => planOnly(values, { load: 'pull', ...asked, from }))
+    return withService(values, (from) => planOnly(command, values, { load: 'pull', ...asked, from }))
   const { pull } = await import('../../jobs/pull/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(

@@ -23,8 +23,9 @@ export const addRun = (program: Command): void => {
     .summary('work on a planned run on many machines, and commit it')
     .description(
       'A run in steps: planned once by --plan-only of the command that loads, worked on by any number of processes on ' +
-        'any machine that reaches the lake, committed by anyone. Exit codes for the scheduler of the steps: 0 done, 1 failed and may be tried again, ' +
-        '75 later; never retry 2 (usage), 3 (too many bad lines) and 4 (the same again fails the same).',
+        'any machine that reaches the lake, committed by anyone. Exit codes for the scheduler of the steps, the plan ' +
+        'too: 0 done, 1 failed and may be tried again, 75 later; never retry 2 (usage), 3 (too many bad lines) and 4 ' +
+        '(the same again fails the same).',
     )
   addRunWork(group)
   addRunCommit(group)

@@ -33,12 +33,12 @@ export const addSync = (program: Command): void => {
   })
 }
 
-const runSync = async (given: ValuesOf<typeof SYNC>): Promise<void> => {
+const runSync = async (given: ValuesOf<typeof SYNC>, command: Command): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(SYNC, values)
   const { lake, json } = values
   if (values.planOnly)
-    return withService(values, (from) => planOnly(values, { load: 'sync', ...asked, from }))
+    return withService(values, (from) => planOnly(command, values, { load: 'sync', ...asked, from }))
   const { sync } = await import('../../jobs/sync/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(

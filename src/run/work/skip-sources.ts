@@ -1,5 +1,7 @@
 /** Leaves out the sources of which nothing is to be loaded. */
 
+import type { Content } from '../../contract/objects.ts'
+import type { Source } from '../../core/source.ts'
 import type { IdentifiedSource } from './identify-sources.ts'
 import { isCutToNothing, type KnownSources } from './known-sources.ts'
 import { type ResultTools, settle } from './source-results.ts'
@@ -26,11 +28,15 @@ export async function* toBeLoaded(
   }
 }
 
-const reasonToSkip = async (
+/** The contents that a source may have. */
+export const contentsOf = ({ content }: Pick<Source, 'content'>): readonly Content[] =>
+  content ? [content] : ['companies', 'relations']
+
+/** Why a source need not be loaded; `undefined` where it has to be. */
+export const reasonToSkip = async (
   { source, fingerprint, whole }: IdentifiedSource,
   known: KnownSources,
 ): Promise<string | undefined> => {
   if (fingerprint === undefined || isCutToNothing(source, fingerprint)) return undefined
-  const content = whole?.content ?? source.content
-  return known.reasonToSkip(source, fingerprint, content ? [content] : ['companies', 'relations'])
+  return known.reasonToSkip(source, fingerprint, contentsOf(whole ?? source))
 }

@@ -129,7 +129,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'batch-files': ['common'],
     // The kinds of jobs that load, as one table.
     kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
-    resume: ['common', 'kinds', 'forget'],
+    resume: ['common', 'kinds', 'convert', 'forget'],
     steps: ['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
     // A night is made of the other jobs.
     nightly: [

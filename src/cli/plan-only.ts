@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
 import type { RunLoad } from '../jobs/steps/run-steps.ts'
 import { askedOf, takenBy, type ValuesOf } from '../options/entry.ts'
-import { COMMIT_RUN, PLAN_RUN, RUN_PLAN } from '../options/steps.ts'
+import { COMMIT_RUN, COMMIT_SERVICE, PLAN_RUN, RUN_PLAN } from '../options/steps.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import { optionsOf } from './add-command.ts'
 import { interruptible } from './interrupt.ts'
-import type { EngineFlags } from './options/engine-options.ts'
+import { checkEngine, type EngineFlags } from './options/engine-options.ts'
 import type { LakeOption } from './options/options.ts'
 import { projectionOf } from './options/projection-options.ts'
 import { checkMode } from './options/run-options.ts'
@@ -16,7 +16,8 @@ import { printJson, printLines } from './output/print.ts'
 
 /** Options of the commit are given to that: what a person asks for here would not be done. @throws {ToolkitError} USAGE */
 const refuseCommitOptions = (command: Command): void => {
-  const ofCommit = optionsOf(COMMIT_RUN).filter(([name]) => !(name in PLAN_RUN) && name !== 'json')
+  const ofPlan = { ...PLAN_RUN, ...COMMIT_SERVICE, json: true }
+  const ofCommit = optionsOf(COMMIT_RUN).filter(([name]) => !(name in ofPlan))
   const [, given] =
     ofCommit.find(([, one]) => command.getOptionValueSource(one.attributeName()) === 'cli') ?? []
   if (given === undefined) return
@@ -34,11 +35,12 @@ const refuseCommitOptions = (command: Command): void => {
  */
 export const planOnly = async (
   command: Command,
-  values: LakeOption & Partial<ValuesOf<typeof RUN_PLAN>> & Pick<EngineFlags, 'engine'>,
+  values: LakeOption & Partial<ValuesOf<typeof RUN_PLAN>> & EngineFlags,
   load: RunLoad,
 ): Promise<void> => {
   if (values.engine !== undefined)
     throw new ToolkitError('USAGE', 'Cannot use --plan-only with --engine: expected one of them')
+  checkEngine(values)
   refuseCommitOptions(command)
   await checkMode(values)
   const { lake, json } = values

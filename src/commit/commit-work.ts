@@ -118,7 +118,9 @@ export const commitWork = async (
   const dropped = new Set(outcome.dropped.map(({ id }) => id))
   const shown = new Map(outcome.kind === 'nothing' ? [] : outcome.shown.map((one) => [one.id, one]))
   const first = [...new Set(outcome.dropped.flatMap(sourcesOf).map(({ name }) => name))]
-  const { skipped, ...said } = summary()
+  // The commit that was first reports its own marks.
+  const { skipped, gone, ...more } = summary()
+  const said = { ...more, ...(gone && outcome.kind !== 'already' && { gone }) }
   return {
     ...said,
     snapshot: outcome.kind === 'nothing' ? undefined : outcome.snapshot,

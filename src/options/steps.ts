@@ -61,7 +61,9 @@ export const PLAN_RUN = {
 } as const satisfies OptionTable
 
 const { maxRequestsPerSecond: _share, ...WORKER_SERVICE } = calling(CONCURRENCY)
-const { concurrency: _windows, ...COMMIT_SERVICE } = WORKER_SERVICE
+const { concurrency: _windows, ...ASKED_SERVICE } = WORKER_SERVICE
+/** The service of a commit: where it is asked whether it still lists companies. */
+export const COMMIT_SERVICE = ASKED_SERVICE
 
 /** @param use of the service, and when it is closed */
 const serviceOfRun = (use: string) =>

@@ -10,7 +10,13 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import { type DoneWork, openJournal, readFinishedWork, readJournal } from '../manifest/runs/journal.ts'
+import {
+  type DoneWork,
+  type JournalResult,
+  openJournal,
+  readFinishedWork,
+  readJournal,
+} from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
@@ -172,7 +178,10 @@ export const workWithJournal = async (
  * The work of a run that an earlier attempt has done to its end, where its files are still what it recorded: the run can be
  * committed without its sources. @throws as `readJournal`
  */
-export const workDone = async (run: RunLease, signal?: AbortSignal): Promise<DoneWork | undefined> => {
+export const workDone = async (
+  run: RunLease,
+  signal?: AbortSignal,
+): Promise<(DoneWork & JournalResult) | undefined> => {
   const done = await readFinishedWork(run.lake, run.run)
   if (done === undefined) return undefined
   const { damaged } = await checkStaged(run, done.entries, signal)

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
+import { readJournal } from '../manifest/runs/journal.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
 import { newestNumber } from '../manifest/snapshots/snapshots.ts'
@@ -70,7 +71,7 @@ export const startRun = async ({
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
     if (committed === null) {
-      if (!isOfItsBegin(plan) || (await newestNumber(lake)) === lease.base) return lease
+      if ((await newestNumber(lake)) === lease.base || !(await isOfItsBegin(lease, plan))) return lease
       await removeRun(lease)
       continue
     }
@@ -87,11 +88,18 @@ export const startRun = async ({
 }
 
 /**
- * Whether sources of a plan are as of the begin of their run: taken over behind a later commit, that run would bring what is new by
- * now as older than what came meanwhile.
+ * Whether sources of a run are as of its begin, as files are whose records have no stamp: taken over behind a later commit, it
+ * would bring what is new by now as older than what came meanwhile.
  */
-const isOfItsBegin = ({ jobs }: RunPlan): boolean =>
-  jobs.some((job) => job.kind === 'program' || (job.kind === 'convert' && job.asOf === 'now'))
+const isOfItsBegin = async ({ lake, run }: RunLease, { jobs }: RunPlan): Promise<boolean> => {
+  if (jobs.some((job) => job.kind === 'program' || (job.kind === 'convert' && job.asOf === 'now')))
+    return true
+  if (!jobs.some((job) => job.kind === 'convert' && job.asOf === undefined)) return false
+  const entries = await readJournal(lake, run)
+  return entries.some(({ partition: { asOf, sources = [{ asOf }] } }) =>
+    sources.some((one) => one.asOf === undefined),
+  )
+}
 
 const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batches'
 

@@ -149,7 +149,10 @@ test('pull ends with 75 where the service asks to wait too long, and goes on lat
 
 test('run work sends the token only to the service that the worker names', async () => {
   const one = await bench({ companies: companies(50) })
-  const planned = await one.run(['pull', '--plan-only', 'companies', '--lake', 'lake', ...SEARCH, '--json'])
+  const planned = await one.run([
+    ...['pull', '--plan-only', 'companies', '--lake', 'lake', ...SEARCH, '--json'],
+    ...['--url', one.fake.url, '--max-wait', '1m'],
+  ])
   expect(planned.code).toBe(0)
   const work = ['run', 'work', JSON.parse(planned.stdout).run, '--lake', 'lake', '--shard', '0/1', '--json']
   const asked = one.fake.pages.length

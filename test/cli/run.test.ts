@@ -43,6 +43,8 @@ test('each step says by its exit code whether to try it again', async () => {
     },
   )
   expect([committing.code, committing.stderr]).toEqual([2, expect.stringContaining('run commit')])
+  const engine = ['convert', '--plan-only', 'a.jsonl', '--lake', 'lake', '--temporal', '127.0.0.1:1']
+  expect((await runCommand(engine, { cwd: folder })).code).toBe(2)
   const tokenless = ['--search', '{"CountryCode":["SE"]}', '--url', 'http://127.0.0.1:1', '--lake', 'lake']
   const pull = ['pull', 'companies', ...tokenless]
   expect((await runCommand([...pull, '--plan-only'], { cwd: folder })).code).toBe(4)

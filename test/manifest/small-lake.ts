@@ -49,7 +49,11 @@ const stageFile = async (
 }
 
 /** One partition: the whole of a source, two good lines and a bad one. */
-const stagePartition = async (lease: RunLease, source: string, content: Content): Promise<JournalEntry> => {
+export const stagePartition = async (
+  lease: RunLease,
+  source: string,
+  content: Content,
+): Promise<JournalEntry> => {
   const id = `${source}-0`
   const good = await stageFile(lease, content, `${id}.parquet`, [`${source} one`, `${source} two`])
   const bad = await stageFile(lease, 'quarantine', `${id}.jsonl`, [JSON.stringify({ source })])

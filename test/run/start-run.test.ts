@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, recordPath } from '../../src/lake/files/layout.ts'
+import { openJournal } from '../../src/manifest/runs/journal.ts'
 import { releaseRun } from '../../src/manifest/runs/run-lease.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs/runs.ts'
 import { type RunPlan, storedPlan } from '../../src/run/run-plan.ts'
 import { startRun } from '../../src/run/with-run.ts'
 import { statPath } from '../../src/support/list-files.ts'
 import { newRunId } from '../../src/support/run-ids.ts'
+import { stagePartition } from '../manifest/small-lake.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -44,6 +46,25 @@ test.each([
     const later = await startRun(request)
     expect(later.run === dead.run).toBe(isTakenOver)
     expect(await listRunIds(lake)).toEqual([later.run])
+  },
+)
+
+test.each([
+  ['a stamp', '2026-01-01T00:00:00.000Z', true],
+  ['no stamp', undefined, false],
+] as const)(
+  'startRun takes over a run of a file with %s behind a later commit: %s',
+  async (_, asOf, isTakenOver) => {
+    const lake = join(await temporaryFolder(), 'lake')
+    const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
+    const dead = await createRun({ ...request, plan: storedPlan(PLAN) })
+    const journal = await openJournal(dead)
+    const { partition, ...entry } = await stagePartition(dead, 'a', 'companies')
+    await journal.append({ ...entry, partition: { ...partition, ...(asOf && { asOf }) } })
+    await journal.close()
+    await releaseRun(dead)
+    await commitOf(lake, newRunId(new Date(), randomBytes))
+    expect((await startRun(request)).run === dead.run).toBe(isTakenOver)
   },
 )
 

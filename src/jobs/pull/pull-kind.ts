@@ -78,7 +78,7 @@ export const placesOfPart = (part: PartOfJob | undefined): readonly number[] | u
 /** The service of a job, opened where it is asked. */
 export const askedService = ({ url }: PullJob | SyncJob, service: KindOptions['service']): AskedService => ({
   origin: parseAddress(url).origin,
-  open: () => service(url),
+  open: async () => rememberParameters(await service(url)),
 })
 
 const factsOf = async (
@@ -110,7 +110,7 @@ export const pullKind: JobKind<PullJob, Pulled> = {
     })),
   open: async (run, job, _limits, options, part) => {
     const { concurrency, signal, onPull } = options
-    const service = await options.service(job.url)
+    const service = rememberParameters(await options.service(job.url))
     const plan = await windowsOfRun(run)
     run.keep()
     if (part === undefined) onPull?.({ kind: 'planned', plan, resumed: run.number > 1 })

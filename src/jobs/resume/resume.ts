@@ -1,6 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import type { DoneWork } from '../../manifest/runs/journal.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
@@ -12,6 +13,7 @@ import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
 import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
+import { isWithin } from '../../run/same-work.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
 import { checkPlanOrigin } from '../../source/service/address.ts'
@@ -22,6 +24,7 @@ import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
+import { filesOfJob } from '../convert/convert-kind.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
 import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
 
@@ -70,7 +73,7 @@ const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RE
  *
  * @returns what became of each run, and what the targets received
  * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
- *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
+ *   records of a program that are not loaded to their end cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
  *   `sync`; what `updateTargets` throws
  * @example
  * import { convert, resume } from 'firmlake'
@@ -166,8 +169,24 @@ export interface JobOptions extends RunOptions {
   readonly concurrency: number
 }
 
+/**
+ * The work of a run of one job, where an earlier attempt has done all of it, of files only where those that are there are what
+ * they were.
+ */
+const stillDone = async (
+  run: RunScope,
+  { jobs: [job, ...others] }: RunPlan,
+  { signal }: JobOptions,
+): Promise<DoneWork | undefined> => {
+  const done = others.length === 0 ? await workDone(run, signal) : undefined
+  if (done === undefined || job.kind !== 'convert') return done
+  const files = await filesOfJob(job).catch(() => [])
+  return (await isWithin(done.read, files, signal)) ? done : undefined
+}
+
 /** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const { signal } = options
   const services = new Map<string, Promise<Service>>()
   const service = async (url: string): Promise<Service> => {
     const opened = services.get(url) ?? Promise.resolve(options.service(url))
@@ -175,12 +194,10 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     return opened
   }
   try {
-    const [first, ...others] = plan.jobs
-    const done = others.length === 0 ? await workDone(run, options.signal) : undefined
+    const done = await stillDone(run, plan, options)
     if (done) {
-      const facts = isLoad(first)
-        ? await (await jobKind(first)).facts?.(run, first, service, options.signal)
-        : undefined
+      const [job] = plan.jobs
+      const facts = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
       return await loadIntoLake(run, [{ sources: [], facts }], options, done)
     }
     const jobs: OpenedJob[] = []

@@ -16,6 +16,7 @@ import { missingFrom } from '../pull/missing-records.ts'
 import { receivedOf } from '../pull/open-windows.ts'
 import { windowsOfRun } from '../pull/plan-pull.ts'
 import { askedService, type Pulled, placesOfPart, prepareSearch, unitsOfWindows } from '../pull/pull-kind.ts'
+import { rememberParameters } from '../pull/pull-settings.ts'
 import {
   changeWindows,
   findChanges,
@@ -76,7 +77,7 @@ export const syncKind: JobKind<SyncJob, Synced> = {
     }),
   open: async (run, job, _limits, options, part) => {
     const { concurrency, signal, onSync } = options
-    const service = await options.service(job.url)
+    const service = rememberParameters(await options.service(job.url))
     const plan = await windowsOfRun(run)
     run.keep()
     const isWhole = part === undefined

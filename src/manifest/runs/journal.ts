@@ -159,10 +159,14 @@ export interface Journal extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** Opens a run's journal behind its last whole line; a torn one is cut off. @throws as `readJournal` */
+/**
+ * Opens a run's journal behind its last partition: a torn line is cut off, and a result, since more is to come. @throws as
+ * `readJournal`
+ */
 export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => {
-  const { length } = await readWhole(lake, run)
-  const lines = await storageOf(lake).openLines(journalPath(run), length)
+  const written = await readWhole(lake, run)
+  const behind = written.findLastIndex(({ kind }) => kind === 'partition') + 1
+  const lines = await storageOf(lake).openLines(journalPath(run), behind)
   const close = (): Promise<void> => lines.close()
   const append = async (line: JournalEntry | JournalResult): Promise<void> => {
     try {

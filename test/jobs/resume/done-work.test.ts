@@ -34,6 +34,16 @@ test('resume commits what was loaded, though the files are gone', async () => {
   expect(await query('SELECT line FROM quarantine')).toEqual([[4]])
 })
 
+test('resume loads a file that was mended since, and not what was loaded of it before', async () => {
+  const { lake, path, query } = await refused()
+  const { write } = openBench(join(path, '..'))
+  await write('a.jsonl', companyLines(5))
+  expect(await resumeRuns({ lake, maxQuarantined: ONE_LINE })).toMatchObject([
+    { kind: 'loaded', report: { records: 5, quarantined: 0 } },
+  ])
+  expect(await query('SELECT count(*) FROM companies')).toEqual([[5]])
+})
+
 test('resume loads the files again where what was loaded of them is damaged', async () => {
   const { lake, path, query } = await refused()
   const [run = ''] = await listRunIds(lake)

@@ -130,6 +130,9 @@ test('readFinishedWork gives what became of every unit, and nothing once another
   expect(await readJournal(lake, lease.run)).toEqual(entries)
 
   const again = await openJournal(lease)
+  // A process that is killed now has not done the work.
+  expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
   await again.append(first)
   await again.close()
   expect(await readFinishedWork(lake, lease.run)).toBeUndefined()

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { commitPartitions } from '../src/commit/commit-run.ts'
-import { listVersions } from '../src/commit/record-versions.ts'
+import { recordVersions } from '../src/commit/list-versions.ts'
 import type { FileEntry } from '../src/core/partition.ts'
 import { convert } from '../src/jobs/convert/convert.ts'
 import { Engine } from '../src/lake/duckdb/engine.ts'
@@ -112,7 +112,8 @@ const commit = async (lake: string, files: readonly Original[], load: Load): Pro
     const session = await engine.connect()
     await commitPartitions({
       ...{ lease, pipeline: 'convert', tool: TOOL, partitions, runFiles },
-      ...{ now: () => new Date(), random: randomBytes, versions: listVersions({ lake, session }) },
+      ...{ now: () => new Date(), random: randomBytes },
+      rules: [recordVersions({ lake, loader: { withSession: (use) => use(session) } })],
     })
   } finally {
     engine.close()

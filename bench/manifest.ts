@@ -59,7 +59,7 @@ const commitOne = async (lake: string, number: number, bytes: Buffer) => {
   const [before, cpu, started] = [await manifestBytes(lake), process.cpuUsage(), performance.now()]
   await commitPartitions({
     ...{ lease, pipeline: 'convert', tool: TOOL, partitions: [partition], runFiles: [] },
-    ...{ now: () => new Date(), random: randomBytes, versions: async () => [] },
+    ...{ now: () => new Date(), random: randomBytes, rules: [] },
   })
   const { user, system } = process.cpuUsage(cpu)
   const wallMs = performance.now() - started

@@ -26,7 +26,7 @@ import { REPLAY, RESUME } from '../src/options/resume.ts'
 import { PULL, PULL_BATCH_FILES, SYNC } from '../src/options/search.ts'
 import { SERVE } from '../src/options/serve.ts'
 import { SERVICE } from '../src/options/service.ts'
-import { RUN_PLAN, RUN_STEP, WORK_RUN } from '../src/options/steps.ts'
+import { COMMIT_RUN, RUN_PLAN, RUN_STEP, WORK_RUN } from '../src/options/steps.ts'
 import { TARGETS } from '../src/options/targets.ts'
 import { trueOrFalse } from '../src/options/value-types.ts'
 
@@ -133,7 +133,7 @@ const DECLARED: readonly Declared[] = [
   {
     head: 'CommitRunOptions extends RunStep, CommitPart',
     about: 'Options of `commitRun`.',
-    table: {},
+    table: { maxGone: COMMIT_RUN.maxGone, service: COMMIT_RUN.service },
   },
   {
     head: 'ExportOptions',

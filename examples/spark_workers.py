@@ -1,6 +1,6 @@
 """Loads files into a lake by the executors of a Spark cluster.
 
-    spark-submit examples/spark_workers.py LAKE PATH... [OPTION OF "firmlake run plan convert"...]
+    spark-submit examples/spark_workers.py LAKE PATH... [OPTION OF "firmlake convert"...]
 
 The driver and every executor have firmlake, and reach the lake and the files under the same names. Credentials are those of
 each machine (its role, or ~/.aws): the driver sends none. FIRMLAKE is the command (default: firmlake), PAUSE the seconds
@@ -35,7 +35,7 @@ def main(lake, inputs):
     firmlake = os.environ.get("FIRMLAKE", "firmlake")
     command = shlex.split(firmlake)
     plan = subprocess.run(
-        [*command, "run", "plan", "convert", *inputs, "--lake", lake, "--json"], stdout=subprocess.PIPE
+        [*command, "convert", *inputs, "--lake", lake, "--plan-only", "--json"], stdout=subprocess.PIPE
     )
     if plan.returncode != 0:
         return plan.returncode

@@ -22,7 +22,7 @@ step() {
   done
 }
 
-plan=$(step run plan convert "$@" --lake "$lake" --json)
+plan=$(step convert "$@" --lake "$lake" --plan-only --json)
 run=$(printf '%s\n' "$plan" | sed -n 's/^  "run": "\(.*\)",$/\1/p')
 if [ -z "$run" ]; then
   echo 'Nothing to load.'

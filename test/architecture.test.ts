@@ -127,11 +127,13 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     pull: ['common'],
     sync: ['common', 'pull'],
     'batch-files': ['common'],
-    resume: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files', 'forget'],
-    steps: ['common', 'convert', 'pull', 'sync', 'batch-files'],
+    // The kinds of jobs that load, as one table.
+    kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
+    resume: ['common', 'kinds', 'convert', 'forget'],
+    steps: ['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
     // A night is made of the other jobs.
     nightly: [
-      ...['common', 'convert', 'pull', 'sync', 'batch-files'],
+      ...['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
       ...['compact', 'gc', 'check', 'report'],
     ],
   },
@@ -344,7 +346,7 @@ test('lake/views/version-order.ts alone says which version of a record is the la
     ),
     // A list of versions is sorted by key: its last versions are not chosen by it.
     expect.stringMatching(
-      /^commit\/record-versions\.ts: `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version`/,
+      /^commit\/record-versions\.ts: const sorted = `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version`/,
     ),
   ])
 })

@@ -20,16 +20,6 @@ export interface BlockChecker {
   /** Blocks that it checks side by side. */
   readonly atOnce: number
   check(block: Block): Promise<HeldBlock>
-  /** Begins to check a block that is not whole yet; absent where other threads check. */
-  readonly begin?: (begun: Block) => BegunCheck
-}
-
-/** The check of a block that is not whole yet. */
-export interface BegunCheck {
-  /** Checks at once the lines that the block has so far. */
-  readonly lines: (begun: Block) => void
-  /** Checks the rest of the whole block. */
-  readonly end: (whole: Block) => Promise<HeldBlock>
 }
 
 export interface CheckerOptions {
@@ -48,8 +38,6 @@ export interface Checkers {
 export interface CheckersOptions extends CheckOptions {
   /** Threads that check, beside this one; without any it checks itself. @default 0 */
   readonly threads?: number | undefined
-  /** Size of the blocks that are checked before they are whole, about, in bytes. @default what there is of them */
-  readonly blockBytes?: number | undefined
 }
 
 /**
@@ -60,37 +48,24 @@ const SLICE_BYTES = 64 * 1024
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-export const openCheckers = ({ threads = 0, blockBytes, ...options }: CheckersOptions = {}): Checkers =>
-  threads > 0 ? threadCheckers(threads, options) : ownCheckers(options, blockBytes)
+export const openCheckers = ({ threads = 0, ...options }: CheckersOptions = {}): Checkers =>
+  threads > 0 ? threadCheckers(threads, options) : ownCheckers(options)
 
 /** Checkers that work on this thread, and let others have it in between. */
-const ownCheckers = (options: CheckOptions, blockBytes = 0): Checkers => {
+const ownCheckers = (options: CheckOptions): Checkers => {
   const seen = newSeenSets()
   const spare: BlockRows[] = []
   return {
     of: (content, { listAllItems = false } = {}) => {
       const checker = new RecordChecker(content, seen, options)
       checker.listAllItems(listAllItems)
-      const begin = (begun: Block, sizeBytes: number): BegunCheck => {
+      const check = async (block: Block): Promise<HeldBlock> => {
         const rows = spare.pop() ?? new BlockRows(seen)
-        const check = new BlockCheck(begun, checker, rows, sizeBytes)
-        return {
-          lines: (more) => {
-            check.extend(more)
-            while (check.next(SLICE_BYTES));
-          },
-          end: async (whole) => {
-            check.extend(whole)
-            while (check.next(SLICE_BYTES)) await nextTurn()
-            return { ...check.end(), release: () => spare.push(rows) }
-          },
-        }
+        const slices = new BlockCheck(block, checker, rows)
+        while (slices.next(SLICE_BYTES)) await nextTurn()
+        return { ...slices.end(), release: () => spare.push(rows) }
       }
-      return {
-        atOnce: 1,
-        check: (block) => begin(block, block.bytes.length).end(block),
-        begin: (begun) => begin(begun, Math.max(blockBytes, begun.bytes.length)),
-      }
+      return { atOnce: 1, check }
     },
     close: async () => undefined,
   }

@@ -47,38 +47,35 @@ export const lineOf = ({ rows }: CheckedPart, record: number): Range => {
   return [start[record] ?? 0, next[record] ?? 0]
 }
 
-/** The check of one block, in slices: whoever shares the thread has its turn between them. May begin before it is whole. */
+/**
+ * Columns get room for blocks of multiples of it. Blocks of one size differ by a line: for a longer one the columns of the one
+ * before would grow to twice their room.
+ */
+const RESERVED_BYTES = 1024 * 1024
+
+/** The check of one block, in slices: whoever shares the thread has its turn between them. */
 export class BlockCheck {
-  #block: Block
+  readonly #block: Block
   readonly #checker: RecordChecker
   readonly #rows: BlockRows
   readonly #parts: { readonly rows: BlockRows; readonly members: number[] }[] = []
   readonly #rejected: RejectedLine[] = []
   readonly #occurrences = new Map<string, number>()
-  #wellFormed: boolean
+  readonly #wellFormed: boolean
   #line: number
   #lines = 0
   #at = 0
 
-  /**
-   * @param rows where its records go; what stands there is forgotten
-   * @param sizeBytes of the whole block, about
-   */
-  constructor(block: Block, checker: RecordChecker, rows: BlockRows, sizeBytes = block.bytes.length) {
+  /** @param rows where its records go; what stands there is forgotten */
+  constructor(block: Block, checker: RecordChecker, rows: BlockRows) {
     this.#block = block
     this.#checker = checker
     this.#rows = rows
     this.#wellFormed = isUtf8(block.bytes)
     this.#line = block.firstLine
     rows.clear()
-    if (checker.hasFigures) rows.figures.reserve(sizeBytes)
-  }
-
-  /** Continues with the same block, which has more lines now. */
-  extend(block: Block): void {
-    if (block === this.#block) return
-    this.#block = block
-    this.#wellFormed = isUtf8(block.bytes.subarray(this.#at))
+    if (checker.hasFigures)
+      rows.figures.reserve(Math.ceil(block.bytes.length / RESERVED_BYTES) * RESERVED_BYTES)
   }
 
   /** Checks lines of about so many bytes. @returns whether there are more */

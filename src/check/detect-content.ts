@@ -32,9 +32,9 @@ interface NamedSource {
  * The content that a source is read as: the one that was given, else what is detected. A .json file that was only found in a folder
  * has to show it in any case: beside batch files stand lists and settings of other programs.
  */
-export const contentToRead = (source: NamedSource, block: Block, name = source.name): Content | undefined => {
+export const contentToRead = (source: NamedSource, block: Block): Content | undefined => {
   const isAnyJson = source.found === true && /\.json(\.\w+)?$/i.test(source.name)
-  return (isAnyJson ? undefined : source.content) ?? detectContent(block, name)
+  return (isAnyJson ? undefined : source.content) ?? detectContent(block, source.name)
 }
 
 const contentOf = (line: string): Content | undefined => {

@@ -56,3 +56,8 @@ export const onEngineOr = async <T>(
     there(jobs, { engine, unitBytes, maxRequestsPerSecond, onUnits: watchUnits(line) }),
   )
 }
+
+/** Units of work for many machines in place of the load; its code is imported where it is asked for. */
+export const planOnly = async (
+  ...asked: Parameters<typeof import('./plan-only.ts').planOnly>
+): Promise<void> => (await import('./plan-only.ts')).planOnly(...asked)

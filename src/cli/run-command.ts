@@ -70,8 +70,9 @@ const endObservedNight = async (endNight: EndNight, error: unknown): Promise<voi
   await endNight(Number(process.exitCode ?? 0), error, failedParts())
 }
 
-/** For a step of a run the exit code says whether to retry it. */
-const codeOf = ([command]: readonly string[]) => (command === 'run' ? exitCodeOfStep : exitCodeOf)
+/** For a step of a run, its plan too, the exit code says whether to retry it. */
+const codeOf = (args: readonly string[]) =>
+  args[0] === 'run' || args.includes('--plan-only') ? exitCodeOfStep : exitCodeOf
 
 const report = (error: unknown, args: readonly string[]): void =>
   logError(error, { json: args.includes('--json'), debug: Boolean(process.env.FIRMLAKE_DEBUG) })

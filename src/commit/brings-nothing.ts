@@ -7,21 +7,14 @@ import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { ident } from '../lake/duckdb/sql.ts'
-import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
 import { type Table, tablesOf } from '../lake/tables/tables.ts'
-import {
-  filesOf,
-  oldVersions,
-  readTable,
-  type VersionedFile,
-  versionFacts,
-  versionFilesOf,
-} from '../lake/views/current-versions.ts'
+import { filesOf, readTable, type VersionedFile } from '../lake/views/current-versions.ts'
 import { ofLastVersion } from '../lake/views/version-order.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
-import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
+import { readShown, shownRows } from './shown-rows.ts'
+import { type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 /** Comparing more records than this would cost more than the rows that it saves. */
 const MOST_RECORDS = 50_000
@@ -31,12 +24,6 @@ const cameSql = (table: Table, files: readonly VersionedFile[]): string =>
   `SELECT ${ident(table.owner ?? '')} AS owner, ${ofLastVersion('version')} AS version
   FROM (${readTable(table, files, 'with-as-of')}) GROUP BY owner`
 
-/** The version of each of these records that the lake shows. @param old the versions that it does not show */
-const heldSql = (table: Table, files: readonly VersionedFile[], old: string): string =>
-  `SELECT r.${ident(table.owner ?? '')} AS owner, r.version FROM (${readTable(table, files, 'with-version')}) AS r
-  ANTI JOIN (${old}) AS o ON o.owner = r.${ident(table.owner ?? '')} AND o.version = r.version
-  WHERE owner IN (SELECT owner FROM came)`
-
 /** Rows of those records, each in its last version, as the table has them. */
 const rowsSql = (table: Table, files: readonly VersionedFile[], owners: string): string => {
   const columns = table.columns.map(({ name }) => `t.${ident(name)}`).join(', ')
@@ -44,24 +31,19 @@ const rowsSql = (table: Table, files: readonly VersionedFile[], owners: string):
   JOIN ${owners} AS o ON o.owner = t.${ident(table.owner ?? '')} AND o.version = t.version`
 }
 
-const countOf = async ({ rows }: StagedRun, sql: string): Promise<number> =>
-  Number((await rows(`SELECT count(*) AS n FROM (${sql})`))[0]?.n)
+const countOf = async ({ loader }: StagedRun, sql: string): Promise<number> =>
+  Number((await loader.rows(`SELECT count(*) AS n FROM (${sql})`))[0]?.n)
 
 /** Whether the lake shows all records of a content with the same values. */
 const isKnown = async (staged: StagedRun, root: SnapshotRoot, content: Content): Promise<boolean> => {
   const { lake } = staged
   const main = tableNamed(content)
   const tables = tablesOf(content)
-  const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes(content) ?? false)
-  await fetchTables(
-    lake,
-    snapshot,
-    tables.map(({ name }) => name),
-    CHECK,
-  )
-  await fetchFiles(lake, versionFacts(versionFilesOf(snapshot, 'superseded', main)), CHECK)
+  const names = tables.map(({ name }) => name)
+  const snapshot = await readShown(lake, root, content, names)
   const came = cameSql(main, await stagedFiles(staged, main.name))
-  const held = heldSql(main, filesOf(snapshot, lake, main.name), oldVersions(snapshot, lake, main))
+  const held = `SELECT ${ident(main.owner ?? '')} AS owner, version FROM (${shownRows(main, snapshot, lake)})
+  WHERE owner IN (SELECT owner FROM came)`
   const owners = `WITH came AS MATERIALIZED (${came}), held AS MATERIALIZED (${held})`
   if ((await countOf(staged, `${owners} FROM came ANTI JOIN held USING (owner)`)) > 0) return false
   for (const table of tables) {
@@ -89,16 +71,11 @@ export const bringsNothing = async (staged: StagedRun, root: SnapshotRoot | null
   if (records === 0 && partitions.every(({ counts }) => (counts.filtered ?? 0) === 0)) return true
   if (!partitions.every(isOfSearch)) return false
   if (root === null || records > MOST_RECORDS || storageOf(lake).isRemote) return false
-  for (const content of new Set(
-    partitions.filter(({ counts }) => counts.records > 0).map((one) => one.content),
-  ))
-    if (
-      !(await isKnown(
-        { ...staged, partitions: partitions.filter((one) => one.content === content) },
-        root,
-        content,
-      ))
-    )
-      return false
+  const contents = Map.groupBy(
+    partitions.filter(({ counts }) => counts.records > 0),
+    ({ content }) => content,
+  )
+  for (const [content, own] of contents)
+    if (!(await isKnown({ ...staged, partitions: own }, root, content))) return false
   return true
 }

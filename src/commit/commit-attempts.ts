@@ -1,17 +1,20 @@
 /** Steps of every commit: check its partitions, create the next snapshot, and retry when another run commits first. */
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
 import { arithmeticProblems } from '../manifest/form/problems.ts'
-import type { RunLease, SeenRun } from '../manifest/runs/run-lease.ts'
+import { assertOwner, type RunLease, type SeenRun } from '../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../manifest/runs/runs.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
+import { LIST_NAMES } from '../manifest/snapshots/parts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import {
   createSnapshot,
   ensureRecord,
+  findCommit,
   listManifest,
   newestRoot,
   readKnownRoot,
@@ -58,25 +61,43 @@ export const isRemovedBase = async (
   error.code === 'SNAPSHOT_DAMAGED' &&
   (await listManifest(lake)).oldest > snapshot
 
+/** How a commit makes its snapshot. */
+interface CommitSteps<Outcome> {
+  /** The outcome where a commit of the run is found, whoever made it. */
+  readonly found: (earlier: SnapshotRoot) => Promise<Outcome>
+  /** One attempt on a snapshot. @returns `null` when another run was first */
+  readonly onto: (newest: SnapshotRoot | null) => Promise<Outcome | null>
+}
+
 /**
  * Retries a commit until no other run commits first.
  *
  * @param what its name in messages: `run`
- * @param commitOnto one attempt on a snapshot. @param from where the search for an earlier commit of the run begins.
- *   @returns `null` when another run was first
  * @throws {ToolkitError} `COMMIT_CONFLICT` after the last attempt, and what an attempt throws
  */
 export const commitWithRetries = async <Outcome extends object>(
   what: string,
-  { lease: { lake, run, base }, random, maxAttempts = 100, signal }: CommitAttempts,
-  commitOnto: (newest: SnapshotRoot | null, from: number) => Promise<Outcome | null>,
+  { lease, random, maxAttempts = 100, signal }: CommitAttempts,
+  { found, onto }: CommitSteps<Outcome>,
 ): Promise<Outcome> => {
+  const { lake, run, base } = lease
   let from = base
+  const attemptOn = async (newest: SnapshotRoot | null): Promise<Outcome | null> => {
+    // Several commits of a run may be under way: one creates the snapshot, and the others find it here.
+    const earlier = await findCommit(lake, run, from, newest)
+    if (earlier) {
+      await ensureRecord(lake, earlier.snapshot)
+      return found(earlier)
+    }
+    await assertOwner(lease)
+    await refuseForgotten(lease, newest)
+    return onto(newest)
+  }
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal?.throwIfAborted()
     try {
       const newest = await newestRoot(lake)
-      const outcome = await commitOnto(newest, from).catch(async (error: unknown) => {
+      const outcome = await attemptOn(newest).catch(async (error: unknown) => {
         if (newest && (await isRemovedBase(lake, newest, error))) return undefined
         throw error
       })
@@ -136,11 +157,16 @@ export const createNext = async ({
     await ensureRecord(lease.lake, root.snapshot)
     return root
   }
-  // A bucket may have created it although its answer was lost: then it is of this very run.
+  // A bucket may have created it although its answer was lost: then it lists these very parts.
   const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)
-  if (first !== null && first.run !== root.run) await writer.discard()
+  if (first !== null && !isDeepStrictEqual(partNames(first), partNames(root))) await writer.discard()
   return null
 }
+
+const partNames = ({ lists, versions }: SnapshotRoot): readonly string[] => [
+  ...LIST_NAMES.flatMap((name) => lists[name].map(({ ref }) => ref.name)),
+  ...versions.map(({ name }) => name),
+]
 
 /**
  * Removes a run that began before a forget, with all that it has loaded: it may hold what was forgotten.
@@ -148,10 +174,7 @@ export const createNext = async ({
  * @param newest the snapshot that it would be committed on
  * @throws {ToolkitError} `COMMIT_CONFLICT` of such a run
  */
-export const refuseForgotten = async (
-  { lake, run, base }: SeenRun,
-  newest: SnapshotRoot | null,
-): Promise<void> => {
+const refuseForgotten = async ({ lake, run, base }: SeenRun, newest: SnapshotRoot | null): Promise<void> => {
   const snapshot = newest === null ? 0 : forgottenBefore(newest)
   if (snapshot <= base) return
   await discardLoaded(lake, run)

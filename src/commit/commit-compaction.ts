@@ -10,10 +10,8 @@ import { compactionsWith, type WithCompactions } from '../manifest/form/compacti
 import { isLoaded, nameOfPartition } from '../manifest/form/sources.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
-import { assertOwner } from '../manifest/runs/run-lease.ts'
 import { headOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit } from '../manifest/snapshots/snapshots.ts'
-import { checkPartitions, commitWithRetries, createNext, refuseForgotten } from './commit-attempts.ts'
+import { checkPartitions, commitWithRetries, createNext } from './commit-attempts.ts'
 import type { CommitRequest } from './commit-run.ts'
 import { extendLists, type PartWriter } from './extend-list.ts'
 import type { ListVersions } from './record-versions.ts'
@@ -22,8 +20,10 @@ import { withInstants } from './source-instants.ts'
 export interface CompactCommitRequest
   extends Pick<
     CommitRequest,
-    'lease' | 'tool' | 'partitions' | 'runFiles' | 'versions' | 'now' | 'random' | 'maxAttempts' | 'signal'
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'random' | 'maxAttempts' | 'signal'
   > {
+  /** Lists which versions of records are superseded then. */
+  readonly versions: ListVersions
   /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
   readonly base: Snapshot
 }
@@ -123,18 +123,10 @@ const writeNext = async (
 const commitOnto = async (
   request: CompactCommitRequest,
   root: SnapshotRoot | null,
-  from: number,
 ): Promise<SnapshotHead | null> => {
   const { lease, random, partitions, runFiles } = request
   const { lake, run } = lease
-  await assertOwner(lease)
   if (root === null) throw conflict(run, request.base.partitions[0]?.id ?? '')
-  const earlier = await findCommit(lake, run, from, root)
-  if (earlier) {
-    await ensureRecord(lake, earlier.snapshot)
-    return headOf(earlier)
-  }
-  await refuseForgotten(lease, root)
   const { nextVersion, compactions } = root
   const newest = { ...(await readAllListed(lake, root)), nextVersion, ...(compactions && { compactions }) }
   const snapshot = compactedSnapshot(request, newest)
@@ -157,5 +149,8 @@ const commitOnto = async (
  */
 export const commitCompaction = async (request: CompactCommitRequest): Promise<SnapshotHead> => {
   checkPartitions(request.lease, request.partitions)
-  return commitWithRetries('compaction', request, (newest, from) => commitOnto(request, newest, from))
+  return commitWithRetries<SnapshotHead>('compaction', request, {
+    found: async (earlier) => headOf(earlier),
+    onto: (newest) => commitOnto(request, newest),
+  })
 }

@@ -9,17 +9,13 @@ import type {
   PullEntry,
   SnapshotHead,
 } from '../core/partition.ts'
-import { DriftBudget } from '../core/unknown-names.ts'
-import type { KeptTake } from '../lake/projection/projection.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
-import { takenWith } from '../manifest/form/projections.ts'
 import { knownByBytes, namedSources, sourcesOf, splitLoaded } from '../manifest/form/sources.ts'
 import { addTotals, NO_TOTALS, totalsOf } from '../manifest/form/totals.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
-import { assertOwner, type SeenRun } from '../manifest/runs/run-lease.ts'
-import { entriesOf } from '../manifest/snapshots/parts.ts'
+import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { headOf, listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit, readKnownRoot } from '../manifest/snapshots/snapshots.ts'
+import { readKnownRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import {
   type CommitAttempts,
@@ -27,13 +23,10 @@ import {
   commitWithRetries,
   createNext,
   isRemovedBase,
-  refuseForgotten,
 } from './commit-attempts.ts'
-import { confirmedGone } from './confirmed-gone.ts'
+import type { CommitRule, SnapshotDraft } from './commit-rule.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
-import { movedVersions } from './mistaken-instants.ts'
-import type { ListVersions, OlderRecords } from './record-versions.ts'
 import { withInstants } from './source-instants.ts'
 
 export interface CommitRequest extends CommitAttempts {
@@ -48,18 +41,10 @@ export interface CommitRequest extends CommitAttempts {
   readonly runFiles: readonly FileEntry[]
   /** Pulls that the run has done. They are committed also without a partition: "since last" continues from them. */
   readonly pulls?: readonly PullEntry[]
-  /** Names in the drift of the snapshot that the contract does not know. @default 10,000 */
-  readonly maxUnknownNames?: number | undefined
-  /** The projection of the run. @default everything */
-  readonly take?: KeptTake | undefined
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
-  /** Called before each attempt with the snapshot it builds on, `null` before the first; what it throws ends the commit. */
-  readonly beforeTry?: (newest: SnapshotRoot | null) => Promise<void>
-  /** Partitions of the run that depend on the snapshot it builds on, behind the others; their files are in place. */
-  readonly behind?: (newest: SnapshotRoot | null) => Promise<readonly PartitionEntry[]>
-  /** Lists which versions of records are superseded then. */
-  readonly versions: ListVersions
+  /** Its rules, in this order. */
+  readonly rules: readonly CommitRule[]
   readonly now: () => Date
 }
 
@@ -77,22 +62,6 @@ export type CommitOutcome =
 
 const filesOf = (partitions: readonly PartitionEntry[]): FileEntry[] =>
   partitions.flatMap(({ files }) => files)
-
-/** Partitions whose drift is cut to the room that the lake has left for unknown names. */
-const withBoundDrift = async (
-  lake: string,
-  newest: SnapshotRoot | null,
-  kept: readonly PartitionEntry[],
-  maxNames: number | undefined,
-): Promise<readonly PartitionEntry[]> => {
-  if (kept.every(({ drift }) => drift.length === 0)) return kept
-  const budget = new DriftBudget(maxNames)
-  if (newest !== null)
-    for (const name of ['merged', 'partitions'] as const)
-      for await (const { entries } of entriesOf(lake, name, newest.lists[name], ({ drift = 0 }) => drift > 0))
-        for (const { drift } of entries) budget.add(drift)
-  return kept.map((partition) => ({ ...partition, drift: budget.bound(partition.drift) }))
-}
 
 /** Sources of new partitions that the lake has partitions of already, by content. */
 const commonSources = (
@@ -120,39 +89,32 @@ interface Addition {
 
 /** The next snapshot, its parts written: nobody reads them before its own file names them. */
 const writeNext = async (
-  { lease, pipeline, tool, now, pulls = [], maxUnknownNames, take = {}, versions, again }: CommitRequest,
-  newest: SnapshotRoot | null,
+  { lease: { run }, pipeline, tool, now, pulls = [], rules }: CommitRequest,
+  root: SnapshotRoot | null,
   { kept, runFiles, held }: Addition,
   writer: PartWriter,
 ): Promise<SnapshotRoot> => {
-  const { lake, run } = lease
-  const { totals, lists } = newest ?? { totals: NO_TOTALS, lists: NO_LISTS }
-  const committed = { snapshot: (newest?.snapshot ?? 0) + 1, time: now().toISOString() }
-  const bound = await withBoundDrift(lake, newest, kept, maxUnknownNames)
-  const { partitions, files, nextVersion } = numberLoaded(newest, {
-    partitions: withInstants(bound).map((partition) => ({ ...partition, committed })),
+  const committed = { snapshot: (root?.snapshot ?? 0) + 1, time: now().toISOString() }
+  const { taken, versions = [], totals = NO_TOTALS, lists = NO_LISTS } = root ?? {}
+  const numbered = numberLoaded(root, {
+    partitions: withInstants(kept).map((one) => ({ ...one, committed })),
     files: runFiles.map((file) => ({ ...file, run, committed })),
   })
-  const older = new Map<number, OlderRecords>()
-  const listed = await versions({
-    ...{ before: newest, partitions, files, writer },
-    ...(again && { moved: await movedVersions(lake, newest, kept) }),
-    confirmed: await confirmedGone(lake, newest, partitions),
-    onOlder: (version, records) => older.set(version, records),
-  })
-  const known = partitions.map((one) => ({ ...one, ...older.get(one.version) }))
+  let next: SnapshotDraft = { root, committed, ...numbered, taken, versions, writer }
+  for (const { add } of rules) if (add) next = await add(next)
+  const added = { partitions: next.partitions, files: next.files, pulls }
   return {
-    ...newest,
+    ...root,
     ...committed,
-    ...takenWith(newest, { run, snapshot: committed.snapshot }, take),
-    parent: newest?.snapshot ?? null,
+    ...(next.taken && { taken: next.taken }),
+    parent: root?.snapshot ?? null,
     run,
     pipeline,
     tool,
-    nextVersion,
-    totals: addTotals(totals, totalsOf({ partitions, files, pulls }), commonSources(kept, held)),
-    lists: await extendLists(writer, lists, { partitions: known, files, pulls }),
-    versions: listed,
+    nextVersion: next.nextVersion,
+    totals: addTotals(totals, totalsOf(added), commonSources(next.partitions, held)),
+    lists: await extendLists(writer, lists, added),
+    versions: next.versions,
   }
 }
 
@@ -226,19 +188,9 @@ const heldBy = async (
 const commitOnto = async (
   request: CommitRequest,
   newest: SnapshotRoot | null,
-  from: number,
 ): Promise<CommitOutcome | null> => {
-  const { lease, partitions, pulls = [], again = false } = request
-  const { lake, run } = lease
-  // Its own commit first, whoever made it: of several at once one creates the snapshot, and the others find it here.
-  const earlier = await findCommit(lake, run, from, newest)
-  if (earlier) {
-    await ensureRecord(lake, earlier.snapshot)
-    await discardUnlisted(earlier, request)
-    return { kind: 'already', snapshot: headOf(earlier), ...(await splitShown(earlier, request)) }
-  }
-  await assertOwner(lease)
-  await refuseForgotten(lease, newest)
+  const { lease, partitions, pulls = [], again = false, rules } = request
+  const { lake } = lease
   const held = await heldBy(request, newest)
   const { kept, dropped } = again
     ? { kept: partitions, dropped: [] }
@@ -248,19 +200,13 @@ const commitOnto = async (
     await discardFiles(lake, [...filesOf(dropped), ...unused])
     return { kind: 'nothing', dropped }
   }
-  await request.beforeTry?.(newest)
-  const behind = (await request.behind?.(newest)) ?? []
-  checkPartitions(lease, behind)
-  const added = { kept: [...kept, ...behind], runFiles, held }
+  for (const { look } of rules) await look?.(newest)
   const root = await createNext({
     ...{ lease, random: request.random, newest },
-    files: [...filesOf(added.kept), ...runFiles],
-    write: (writer) => writeNext(request, newest, added, writer),
+    files: [...filesOf(kept), ...runFiles],
+    write: (writer) => writeNext(request, newest, { kept, runFiles, held }, writer),
   })
-  if (root === null) {
-    await discardFiles(lake, filesOf(behind))
-    return null
-  }
+  if (root === null) return null
   await discardFiles(lake, [...filesOf(dropped), ...unused])
   return {
     kind: 'committed',
@@ -283,5 +229,11 @@ export const commitPartitions = async (request: CommitRequest): Promise<CommitOu
   for (const { run } of pulls)
     if (run !== lease.run) throw new RangeError(`Cannot commit a pull of run "${run}" with "${lease.run}"`)
   checkPartitions(lease, partitions)
-  return commitWithRetries('run', request, (newest, from) => commitOnto(request, newest, from))
+  return commitWithRetries<CommitOutcome>('run', request, {
+    found: async (earlier) => {
+      await discardUnlisted(earlier, request)
+      return { kind: 'already', snapshot: headOf(earlier), ...(await splitShown(earlier, request)) }
+    },
+    onto: (newest) => commitOnto(request, newest),
+  })
 }

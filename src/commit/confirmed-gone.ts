@@ -13,11 +13,11 @@ import type { DatedPartition } from './source-instants.ts'
 import { CHECK } from './staged-files.ts'
 
 /** Whether a pull or sync has listed all that its search has. */
-export const isWholeListing = ({ content, from, to, received, announced }: PullEntry): boolean =>
+const isWholeListing = ({ content, from, to, received, announced }: PullEntry): boolean =>
   content === LISTINGS.content && from === undefined && to === undefined && received === announced
 
 /** The begin of the last whole listing of each search of a service. */
-const lastListings = (pulls: readonly PullEntry[]): readonly PullEntry[] => {
+export const lastListings = (pulls: readonly PullEntry[]): readonly PullEntry[] => {
   const last = new Map<string, PullEntry>()
   for (const pull of pulls.filter(isWholeListing)) {
     const key = JSON.stringify([pull.service, pull.search])

@@ -10,26 +10,20 @@ import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
 import { inLake } from '../lake/files/layout.ts'
 import {
   filesOf,
-  oldVersions,
   readTable,
   type VersionedFile,
   versionFacts,
   versionFilesOf,
 } from '../lake/views/current-versions.ts'
 import { ofLastVersion } from '../lake/views/version-order.ts'
-import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { CommitRule } from './commit-rule.ts'
+import type { CurrencyChange } from './commit-summary.ts'
+import { readShown, shownRows } from './shown-rows.ts'
 import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
-/** Companies whose figures a run replaces by figures in another currency. */
-export interface CurrencyChange {
-  readonly companies: number
-  /** Those of them that report in another local currency than before. */
-  readonly local: number
-  /** The first by id. */
-  readonly examples: readonly { readonly id: string; readonly from: string; readonly to: string }[]
-}
-
 const EXAMPLES = 3
+
 /** The one currency of all companies of a lake, where the manifest shows it: all came by searches in it. */
 const currencyOfAll = ({ lists }: SnapshotRoot): string | undefined => {
   const parts = [...lists.merged, ...lists.partitions].map(({ ref }) => ref)
@@ -43,26 +37,18 @@ const COMPANIES = tableNamed('companies')
 const companiesSql = (rows: string): string =>
   `SELECT internal_id AS id, current_currency_code AS currency, local_currency_code AS local, * FROM (${rows})`
 
-/** The companies that a snapshot shows, and the lists of their versions; all on this machine. */
-interface Held {
-  readonly files: readonly VersionedFile[]
-  readonly old: string
-  /** Paths of the lists of last versions, in SQL. */
-  readonly last: string
-}
-
 /**
  * Companies that have another currency after the run; a hash of the staged ids bounds what is kept of the lake's. What is older
  * than that which the lake shows replaces nothing.
+ *
+ * @param held the companies that the lake shows, in SQL @param last paths of the lists of last versions
  */
-const changedSql = (staged: readonly VersionedFile[], { files, old, last }: Held): string => `staged AS (
+const changedSql = (staged: readonly VersionedFile[], held: string, last: string): string => `staged AS (
   SELECT id, max(as_of) AS as_of, ${ofLastVersion('version')} AS version, ${ofLastVersion('currency')} AS currency,
     ${ofLastVersion('local')} AS local
   FROM (${companiesSql(readTable(COMPANIES, staged, 'with-as-of'))}) GROUP BY id),
 held AS (
-  SELECT id, version, currency, local FROM (${companiesSql(readTable(COMPANIES, files, 'with-version'))}) AS h
-  ANTI JOIN (${old}) AS o ON o.owner = h.id AND o.version = h.version
-  WHERE id IN (SELECT id FROM staged)),
+  SELECT id, version, currency, local FROM (${companiesSql(held)}) WHERE id IN (SELECT id FROM staged)),
 changed AS (
   SELECT id, held.currency AS was, staged.currency AS becomes, held.version AS held_version,
     staged.version AS staged_version, held.local IS DISTINCT FROM staged.local AS moved
@@ -83,32 +69,26 @@ const findCurrencyChange = async (
   staged: StagedRun,
   root: SnapshotRoot | null,
 ): Promise<CurrencyChange | undefined> => {
-  const { lake, rows } = staged
+  const { lake, loader } = staged
   if (!root?.totals.tables.some(({ table }) => table === 'companies')) return undefined
   const companies = await stagedFiles(staged, 'companies')
   if (companies.length === 0) return undefined
-  const [seen] = await rows(
+  const [seen] = await loader.rows(
     `SELECT min(upper(currency)) AS least, max(upper(currency)) AS most FROM (${companiesSql(readTable(COMPANIES, companies))})`,
   )
   if (seen?.least == null) return undefined
   if (seen.least === seen.most && seen.least === currencyOfAll(root)?.toUpperCase()) return undefined
-  const snapshot = await readAllListed(lake, root, ({ contents }) => contents?.includes('companies') ?? false)
-  const lists = versionFacts(snapshot.versions.filter(({ table }) => table === COMPANIES.name))
+  const snapshot = await readShown(lake, root, 'companies')
   const last = versionFacts(versionFilesOf(snapshot, 'last', COMPANIES))
   if (last.length === 0) return undefined
-  const held: Held = {
-    files: filesOf(snapshot, lake, COMPANIES.name),
-    old: oldVersions(snapshot, lake, COMPANIES),
-    last: pathsSql(last.map(({ path }) => inLake(lake, path))),
-  }
-  await fetchTables(lake, snapshot, [COMPANIES.name], CHECK)
-  await fetchFiles(lake, lists, CHECK)
-  const changed = changedSql(companies, held)
-  const [count] = await rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
+  await fetchFiles(lake, last, CHECK)
+  const paths = pathsSql(last.map(({ path }) => inLake(lake, path)))
+  const changed = changedSql(companies, shownRows(COMPANIES, snapshot, lake), paths)
+  const [count] = await loader.rows(`WITH ${changed} SELECT count(*) AS companies FROM changed`)
   if (Number(count?.companies) === 0) return undefined
   await fetchTables(lake, snapshot, ['financials'], CHECK)
   const figures = await stagedFiles(staged, 'financials')
-  const found = await rows(`WITH ${changed}
+  const found = await loader.rows(`WITH ${changed}
 SELECT id::VARCHAR AS id, was, becomes, count(*) OVER () AS companies, count(*) FILTER (moved) OVER () AS moved
 FROM changed
 ${withFigures(filesOf(snapshot, lake, 'financials'), 'held_version')}
@@ -147,30 +127,19 @@ const refused = (run: string, change: CurrencyChange): ToolkitError => {
   )
 }
 
-/** Checks a run before each attempt of its commit; the same snapshot is checked once. */
-export class CurrencyGuard {
-  readonly #staged: StagedRun
-  readonly #allowed: boolean
-  #looked: number | undefined
-  #change: CurrencyChange | undefined
-
-  /** @param allowed whether the change is meant: it is found all the same, to be said */
-  constructor(staged: StagedRun, allowed: boolean) {
-    this.#staged = staged
-    this.#allowed = allowed
-  }
-
-  /** The last result of {@link check}. */
-  get change(): CurrencyChange | undefined {
-    return this.#change
-  }
-
-  /** @throws {ToolkitError} CURRENCY_CHANGED */
-  async check(snapshot: SnapshotRoot | null): Promise<void> {
-    const number = snapshot?.snapshot ?? 0
-    if (this.#looked === number) return
-    this.#change = await findCurrencyChange(this.#staged, snapshot)
-    this.#looked = number
-    if (this.#change && !this.#allowed) throw refused(this.#staged.run, this.#change)
+/** @param allowed whether the change is meant: it is found all the same, to be said */
+export const sameCurrency = (staged: StagedRun, allowed: boolean): CommitRule => {
+  let looked: number | undefined
+  let currencyChange: CurrencyChange | undefined
+  return {
+    look: async (root) => {
+      const number = root?.snapshot ?? 0
+      if (looked === number) return undefined
+      currencyChange = await findCurrencyChange(staged, root)
+      looked = number
+      if (currencyChange && !allowed) throw refused(staged.run, currencyChange)
+      return undefined
+    },
+    report: () => ({ ...(currencyChange && { currencyChange }) }),
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { ToolkitError } from '../core/errors.ts'
+import type { FileEntry } from '../core/partition.ts'
 import { partName, partPath } from '../lake/files/layout.ts'
 import { type PartSummary, summaryOfParts } from '../manifest/form/part-summary.ts'
 import type { PartRef } from '../manifest/form/root-form.ts'
@@ -70,6 +71,11 @@ export class PartWriter {
     if (!(await storage.create(path, bytes)) && !(await storage.read(path))?.equals(bytes))
       throw new ToolkitError('WRITE_FAILED', `Cannot write "${path}": another file has its name`, { path })
     return { name, bytes: bytes.length, sha256: sha256Of(bytes) }
+  }
+
+  /** Takes files that were written into the tables for this attempt alone: they are discarded with its parts. */
+  adopt(files: readonly FileEntry[]): void {
+    this.#written.push(...files.map(({ path }) => path))
   }
 
   /** Removes what was written, where it is certain that no snapshot lists it. What cannot be removed is gc's. */

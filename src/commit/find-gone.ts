@@ -5,20 +5,15 @@
 
 import { messageOf, ToolkitError } from '../core/errors.ts'
 import type { PullEntry, Snapshot } from '../core/partition.ts'
-import { fetchFiles, fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
-import {
-  filesOf,
-  oldVersions,
-  readTable,
-  versionFacts,
-  versionFilesOf,
-} from '../lake/views/current-versions.ts'
+import { readTable } from '../lake/views/current-versions.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
-import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
+import type { GoneCompanies } from './commit-summary.ts'
 import { excessText, withinLimit } from './quarantine-limit.ts'
-import { CHECK, type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
+import { readShown, shownRows } from './shown-rows.ts'
+import { type StagedRun, stagedFiles, tableNamed } from './staged-files.ts'
 
 /** Everything that a search has came, nothing was left out. */
 export interface WholeListing {
@@ -44,21 +39,14 @@ export interface WholeListing {
 }
 
 /** Not all came. */
-export interface PartialListing {
+interface PartialListing {
   readonly kind: 'partial'
   readonly search: string
   readonly reason: string
 }
 
-/** The outcome for companies of the lake that a listing lacked. */
-export interface GoneCompanies {
-  /** The search, as JSON. */
-  readonly search: string
-  /** Companies that are not shown from now on. */
-  readonly marked: number
-  /** Why none is marked; absent where some are. */
-  readonly reason?: string
-}
+/** Whether all companies of a search came. */
+export type Listing = WholeListing | PartialListing
 
 /** Companies that a listing lacks, before they are written down. */
 export interface FoundGone {
@@ -72,21 +60,9 @@ export interface FoundGone {
 
 const COMPANIES = tableNamed(LISTINGS.content)
 
-/** The partitions of a snapshot that hold companies, or say that some are gone; their files can be read. */
-export const readCompanies = async (lake: string, root: SnapshotRoot): Promise<Snapshot> => {
-  const holds = ({ contents = [] }: { readonly contents?: readonly string[] }): boolean =>
-    contents.includes(LISTINGS.content)
-  const snapshot = await readAllListed(lake, root, holds)
-  await fetchTables(lake, snapshot, [COMPANIES.name], CHECK)
-  await fetchFiles(lake, versionFacts(versionFilesOf(snapshot, 'superseded', COMPANIES)), CHECK)
-  return snapshot
-}
-
 /** `id` and `version` of each company that is shown; `meant`: whether a condition holds for it. */
 export const shownCompanies = (snapshot: Snapshot, lake: string, condition = 'true'): string =>
-  `SELECT r.internal_id AS id, r.version, coalesce(${condition}, false) AS meant
-FROM (${readTable(COMPANIES, filesOf(snapshot, lake, COMPANIES.name), 'with-version')}) AS r
-ANTI JOIN (${oldVersions(snapshot, lake, COMPANIES)}) AS o ON o.owner = r.internal_id AND o.version = r.version`
+  `SELECT internal_id AS id, version, coalesce(${condition}, false) AS meant FROM (${shownRows(COMPANIES, snapshot, lake)})`
 
 /** Companies that the lake shows in the scope of a listing, and those of them that the run has not loaded. */
 const lackingOf = async (
@@ -98,11 +74,11 @@ const lackingOf = async (
   const files = await stagedFiles(staged, COMPANIES.name)
   const loaded = `SELECT internal_id AS id FROM (${readTable(COMPANIES, files)})`
   const meant = `(SELECT id FROM (${shownCompanies(snapshot, staged.lake, scope)}) WHERE meant)`
-  const [counted] = await staged.rows(`WITH meant AS MATERIALIZED ${meant}
+  const [counted] = await staged.loader.rows(`WITH meant AS MATERIALIZED ${meant}
 SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JOIN (${loaded}) AS l USING (id)) AS lacking`)
   const [held, lacking] = [Number(counted?.held), Number(counted?.lacking)]
   if (lacking === 0 || !withinLimit(limit, lacking, held)) return { ids: [], held, lacking }
-  const rows = await staged.rows(
+  const rows = await staged.loader.rows(
     `SELECT id::VARCHAR AS id FROM ${meant} ANTI JOIN (${loaded}) AS l USING (id) ORDER BY id`,
   )
   return { ids: rows.map(({ id }) => BigInt(String(id))), held, lacking }
@@ -115,7 +91,7 @@ SELECT (SELECT count(*) FROM meant) AS held, (SELECT count(*) FROM meant ANTI JO
 export const findGone = async (
   staged: StagedRun,
   root: SnapshotRoot | null,
-  listing: WholeListing | PartialListing,
+  listing: Listing,
   limit: QuarantineLimit,
   signal: AbortSignal | undefined,
 ): Promise<FoundGone | GoneCompanies | undefined> => {
@@ -123,7 +99,7 @@ export const findGone = async (
   // A lake without companies has none that could be gone.
   if (!root?.totals.tables.some(({ table }) => table === COMPANIES.name)) return undefined
   if (listing.kind === 'partial') return { search, marked: 0, reason: listing.reason }
-  const snapshot = await readCompanies(staged.lake, root)
+  const snapshot = await readShown(staged.lake, root, LISTINGS.content)
   const known = new Set(snapshot.partitions.map(nameOfPartition))
   const found = listing.lacking
     ? { ...listing.lacking, lacking: listing.lacking.ids.length }

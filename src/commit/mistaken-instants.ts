@@ -7,48 +7,39 @@
 import { randomBytes } from 'node:crypto'
 import type { Content } from '../contract/objects.ts'
 import type { FileEntry, PartitionEntry, SharedSource } from '../core/partition.ts'
-import type { SinkRun } from '../core/sink.ts'
-import { ident, literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
+import { ident, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake } from '../lake/files/layout.ts'
 import { LISTINGS, mainTables, type RecordTable, type Table, tablesOf } from '../lake/tables/tables.ts'
 import { filesOf, readTable, versionFacts } from '../lake/views/current-versions.ts'
 import { lastVersionWith } from '../lake/views/version-order.ts'
-import type { Loader } from '../load/loader.ts'
 import { knownByBytes, namedSources, togetherAs } from '../manifest/form/sources.ts'
 import { readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import { sha256Of } from '../support/hash.ts'
-import { listingEntry } from './mark-gone.ts'
-import { withInstants } from './source-instants.ts'
-import { CHECK } from './staged-files.ts'
-
-/** Records of a version that are as of another instant than it says. */
-export interface MovedVersion {
-  readonly version: number
-  readonly content: Content
-  readonly from: string
-  readonly to: string
-}
+import { type CommitRule, withWritten } from './commit-rule.ts'
+import { listingEntry } from './listing-entry.ts'
+import { type DatedPartition, type MovedVersion, movedAsOf } from './source-instants.ts'
+import { CHECK, type StagedRun } from './staged-files.ts'
 
 interface InstantOfSource {
   readonly key: string
   readonly asOf: string
 }
 
-const instantsIn = (partition: PartitionEntry & { readonly asOf: string }): readonly InstantOfSource[] =>
+const instantsIn = (partition: DatedPartition): readonly InstantOfSource[] =>
   namedSources(partition).map(([name], at) => ({
     key: `${partition.content} ${name}`,
     asOf: partition.sources?.[at]?.asOf ?? partition.asOf,
   }))
 
 /** The versions of the lake that came from the bytes of these partitions, and were as of another instant. */
-export const movedVersions = async (
+const movedVersions = async (
   lake: string,
   root: SnapshotRoot | null,
-  partitions: readonly PartitionEntry[],
+  partitions: readonly DatedPartition[],
 ): Promise<readonly MovedVersion[]> => {
-  const own = withInstants(partitions).filter(({ source }) => knownByBytes(source))
+  const own = partitions.filter(({ source }) => knownByBytes(source))
   const instants = new Map(own.flatMap(instantsIn).map(({ key, asOf }) => [key, asOf]))
   const hashes = new Set(own.flatMap(namedSources).map(([, { sha256 }]) => sha256))
   const held = await new SourceIndex(lake, root).partitionsOf(hashes)
@@ -62,22 +53,6 @@ export const movedVersions = async (
       return to === undefined || now.size > 1 || to === from ? [] : [{ version, content, from, to }]
     })
   })
-}
-
-/** The instant of a version in SQL, where some are moved. */
-export const movedAsOf = (moved: readonly MovedVersion[]): string => {
-  const cases = moved.map(
-    ({ version, from, to }) =>
-      `WHEN version = ${version} AND as_of = TIMESTAMPTZ ${literal(from)} THEN TIMESTAMPTZ ${literal(to)}`,
-  )
-  return cases.length === 0 ? 'as_of' : `CASE ${cases.join(' ')} ELSE as_of END`
-}
-
-interface RunTools {
-  readonly lake: string
-  readonly run: string
-  readonly loader: Loader
-  readonly sink: SinkRun
 }
 
 /** Versions that become current again: `owner`, `version`, `as_of`, `is_listing`. */
@@ -143,7 +118,7 @@ const entryOf = (
 
 /** Writes the rows of a content that become current again. @returns partitions whose files are in place */
 const writeContent = async (
-  { lake, run, loader, sink }: RunTools,
+  { lake, run, loader, sink }: StagedRun,
   root: SnapshotRoot,
   main: RecordTable,
   moved: readonly MovedVersion[],
@@ -194,19 +169,17 @@ WHERE b.is_listing = ${table.name === LISTINGS.name} ORDER BY b.as_of, ${table.k
   return written
 }
 
-/** Writes what versions that are moved had superseded by mistake. @returns partitions whose files are in place */
-export const writeBack = async (
-  tools: RunTools,
-  root: SnapshotRoot | null,
-  partitions: readonly PartitionEntry[],
-): Promise<readonly PartitionEntry[]> => {
-  const moved = await movedVersions(tools.lake, root, partitions)
-  if (root === null || moved.length === 0) return []
-  const entries: PartitionEntry[] = []
-  for (const main of mainTables()) {
-    const own = moved.filter(({ content }) => content === main.content)
-    if (own.length > 0) entries.push(...(await writeContent(tools, root, main, own)))
-  }
-  await tools.sink.commit(entries.flatMap(({ files }) => files))
-  return entries
-}
+/** The versions that came from the same bytes as of another instant, and what they had superseded by mistake. */
+export const loadedAgain = (run: StagedRun): CommitRule => ({
+  add: async (next) => {
+    const { root } = next
+    const moved = await movedVersions(run.lake, root, next.partitions)
+    if (root === null || moved.length === 0) return next
+    const written: PartitionEntry[] = []
+    for (const main of mainTables()) {
+      const own = moved.filter(({ content }) => content === main.content)
+      if (own.length > 0) written.push(...(await writeContent(run, root, main, own)))
+    }
+    return { ...(await withWritten(run, next, written)), moved }
+  },
+})

@@ -3,8 +3,10 @@
  * whoever read its blocks: so the commit finds it, by what each partition says of its own records.
  */
 
+import type { Content } from '../contract/objects.ts'
 import type { PartitionEntry, SharedSource } from '../core/partition.ts'
 import { isReplay } from '../core/source-kinds.ts'
+import { literal } from '../lake/duckdb/sql.ts'
 import { namedSources } from '../manifest/form/sources.ts'
 import { runBegan } from '../support/run-ids.ts'
 
@@ -56,3 +58,20 @@ export const withInstants = (partitions: readonly PartitionEntry[]): readonly Da
 /** Partitions of one run in the order of what they hold: of a record that several have the last one counts. */
 export const byInstant = (partitions: readonly PartitionEntry[]): readonly DatedPartition[] =>
   withInstants(partitions).toSorted((a, b) => (a.asOf < b.asOf ? -1 : a.asOf > b.asOf ? 1 : 0))
+
+/** Records of a version that are as of another instant than it says. */
+export interface MovedVersion {
+  readonly version: number
+  readonly content: Content
+  readonly from: string
+  readonly to: string
+}
+
+/** The instant of a version in SQL, where some are moved. */
+export const movedAsOf = (moved: readonly MovedVersion[]): string => {
+  const cases = moved.map(
+    ({ version, from, to }) =>
+      `WHEN version = ${version} AND as_of = TIMESTAMPTZ ${literal(from)} THEN TIMESTAMPTZ ${literal(to)}`,
+  )
+  return cases.length === 0 ? 'as_of' : `CASE ${cases.join(' ')} ELSE as_of END`
+}

@@ -1,20 +1,23 @@
-/** The Parquet files of a run that is not committed yet, where they stand. */
+/** A run that is not committed yet, and its Parquet files where they stand. */
 
 import type { FileEntry, PartitionEntry } from '../core/partition.ts'
-import type { Row } from '../lake/duckdb/engine.ts'
+import type { SinkRun } from '../core/sink.ts'
 import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, stagingPath } from '../lake/files/layout.ts'
 import { TABLES, type Table } from '../lake/tables/tables.ts'
 import type { VersionedFile } from '../lake/views/current-versions.ts'
+import type { Loader } from '../load/loader.ts'
 import { statPath } from '../support/list-files.ts'
 import { withInstants } from './source-instants.ts'
 
-/** A run before its commit, and a session that reads its rows. */
+/** A run before its commit, and what reads and writes rows for it. */
 export interface StagedRun {
   readonly lake: string
   readonly run: string
+  /** The partitions that it has loaded. */
   readonly partitions: readonly PartitionEntry[]
-  readonly rows: (sql: string) => Promise<readonly Row[]>
+  readonly loader: Pick<Loader, 'rows' | 'withRows' | 'withSession'>
+  readonly sink: SinkRun
 }
 
 /** Nothing of what is read here is handed on: each night only files that are new are hashed. */
@@ -28,7 +31,7 @@ export const tableNamed = (name: string): Table => {
 
 /** Staged, or in their places already, with the instants that the commit will give; versions in their order. */
 export const stagedFiles = async (
-  { lake, run, partitions }: Omit<StagedRun, 'rows'>,
+  { lake, run, partitions }: Pick<StagedRun, 'lake' | 'run' | 'partitions'>,
   table: string,
 ): Promise<readonly VersionedFile[]> => {
   const found: VersionedFile[] = []

@@ -40,10 +40,7 @@ const searched = {
   needed,
 }
 
-const LOADS = [
-  ...['convert', 'pull', 'sync', 'batches pull'],
-  ...['run plan convert', 'run plan pull', 'run plan sync', 'run plan batches'],
-]
+const LOADS = ['convert', 'pull', 'sync', 'batches pull']
 
 /** Sections and keys, in the order of the reference. */
 export const DEFINITION = {

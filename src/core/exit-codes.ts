@@ -11,7 +11,7 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   quarantine: 3,
-  /** `run …` only: a retry would fail the same way. */
+  /** `run …` and `--plan-only` alone: a retry would fail the same way. */
   final: 4,
   /** `check` and `nightly`: an expectation of the lake does not hold. */
   checkFailed: 5,

@@ -41,11 +41,6 @@ export interface CutOptions {
   readonly maxLineBytes?: number | undefined
   /** Where blocks get their memory; the consumer then calls `release` of each block. @default fresh memory */
   readonly memory?: BlockMemory | undefined
-  /**
-   * Called with the lines that the next block has so far, when a chunk has brought some. They begin that block, whose memory
-   * may be another one by then: nothing may read them afterwards.
-   */
-  readonly onLines?: ((begun: Block) => void) | undefined
 }
 
 /**
@@ -156,11 +151,6 @@ class BlockCutter {
     if (this.#block.length > 0) this.#memory?.give(this.#block)
   }
 
-  /** The next block as far as it is there. */
-  begun(): Block {
-    return { bytes: this.#copied(), firstLine: this.#firstLine, offset: this.#offset, overlong: [] }
-  }
-
   #reserve(size: number): void {
     const room = size + WORD_BYTES
     if (room <= this.#block.length) return
@@ -184,12 +174,8 @@ class BlockCutter {
     this.#copiedBytes += part.length
   }
 
-  #copied(): Buffer {
-    return this.#block.subarray(this.#start, this.#start + this.#copiedBytes)
-  }
-
   #takeBytes(): Pick<Block, 'bytes' | 'release'> {
-    const bytes = this.#copied()
+    const bytes = this.#block.subarray(this.#start, this.#start + this.#copiedBytes)
     this.#copiedBytes = 0
     // A block that fills little of its memory, as the last one may, is given as a copy of the right size.
     if (2 * bytes.length < this.#block.length) return { bytes: Buffer.from(bytes) }
@@ -276,7 +262,6 @@ export async function* cutBlocks(
       cutter = new BlockCutter(blockBytes, maxLineBytes, start, options.memory)
       yield* cutter.push(chunk.subarray(start))
     }
-    options.onLines?.(cutter.begun())
   }
   if (cutter !== undefined) yield* cutter.end()
 }

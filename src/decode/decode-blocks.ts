@@ -22,8 +22,6 @@ export interface DecodeOptions {
   readonly maxLineBytes?: number | undefined
   /** Where blocks get their memory; the consumer then calls `release` of each. @default fresh memory */
   readonly memory?: BlockMemory | undefined
-  /** As `cutBlocks` calls it. */
-  readonly onLines?: ((begun: Block) => void) | undefined
   /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default 250, DECODE_LIMITS.maxRatio */
   readonly maxRatio?: number | undefined
   /** Receives the size of each raw chunk as it is taken in, in bytes; the sum is the progress in the file. */

@@ -1,7 +1,7 @@
 /** Options of commands that hand their run over to an engine, and of its workers. */
 
 import { type OptionTable, option, withDefault } from './entry.ts'
-import { choiceOf, duration, plainText, serverAddress, size, whole } from './value-types.ts'
+import { choiceOf, duration, plainText, serverAddress, size, trueOrFalse, whole } from './value-types.ts'
 
 /** The longest wait for a service, or for workers, where nothing is said. */
 export const DEFAULT_MAX_WAIT = '15m'
@@ -28,6 +28,11 @@ export const ENGINE = {
     { only: 'commands' },
   ),
   ...TEMPORAL,
+  planOnly: option(
+    trueOrFalse,
+    'cut what there is to load into units for "firmlake run work", and load nothing',
+    { only: 'commands' },
+  ),
   unitsAtOnce: option(whole(1, MOST_UNITS_AT_ONCE), 'with --engine: most units at work over all machines', {
     only: 'commands',
     otherwise: String(MOST_UNITS_AT_ONCE),
@@ -37,9 +42,14 @@ export const ENGINE = {
 /** The engine of `convert`, which has no options of the service. */
 export const FILE_ENGINE = {
   ...ENGINE,
-  unitBytes: withDefault(size(), 'with --engine: stored bytes of the files of a unit', '64MiB', {
-    only: 'commands',
-  }),
+  unitBytes: withDefault(
+    size(),
+    'with --engine or --plan-only: stored bytes of the files of a unit',
+    '64MiB',
+    {
+      only: 'commands',
+    },
+  ),
   maxWaitMs: withDefault(
     duration(),
     'with --engine: longest wait for workers of this release and for its server',

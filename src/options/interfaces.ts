@@ -429,6 +429,8 @@ export interface RunPlanOptions {
   readonly skipBadFiles?: boolean | undefined
   /** Stored bytes of the files of a unit. @default 64 MiB */
   readonly unitBytes?: number | undefined
+  /** Windows listed side by side. @default 4 */
+  readonly concurrency?: number | undefined
   /** Requests a second of all workers together; each takes its share. @default learnt by each for itself */
   readonly maxRequestsPerSecond?: number | undefined
   /**
@@ -496,6 +498,19 @@ export interface UnitWorkOptions extends RunStep {
 
 /** Options of `commitRun`. */
 export interface CommitRunOptions extends RunStep, CommitPart {
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+  /**
+   * Opens the service of a run that pulled from one, by the address in the run's plan and with the requests a
+   * second of all workers, where it is to be asked for companies that a whole search lacks; it is closed
+   * after the commit.
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
+   */
+  readonly service?: ((url: string, share: number | undefined) => Service | Promise<Service>) | undefined
 }
 
 /** Options of `exportTables`. */

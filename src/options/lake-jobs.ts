@@ -55,8 +55,6 @@ export const MAX_GONE = withDefault(
   '2%',
   {
     section: 'load',
-    // A run that many machines work on marks none.
-    conflicts: 'engine',
     doc: "Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so. @default '2%'",
   },
 )

@@ -4,22 +4,11 @@ import { BUCKET_FORM } from '../core/lake-address.ts'
 import { JSON_OUTPUT, LAKE, MEMORY, signalThat } from './common.ts'
 import { AS_OF, CONTENT_OF_FILES, LINES } from './convert.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
-import { AGAIN, COMMON, LOAD, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
+import { AGAIN, COMMON, LOAD, MAX_GONE, PARTITIONS, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
-import { BATCH_FILE_IDS, BATCH_FILTER, CONTENT_OF_SEARCH, DOWNLOADING, SEARCHED, spanned } from './search.ts'
+import { SEARCHED, spanned } from './search.ts'
 import { atOnce, CONCURRENCY, calling } from './service.ts'
-import {
-  callback,
-  choiceOf,
-  inputs,
-  manyOf,
-  path,
-  plainText,
-  rate,
-  shard,
-  size,
-  whole,
-} from './value-types.ts'
+import { callback, choiceOf, inputs, manyOf, plainText, rate, shard, size, whole } from './value-types.ts'
 
 const { lake, mode, changeTaken, changeCurrency, take, hashKey, onEvent } = LOAD
 
@@ -40,6 +29,7 @@ export const RUN_PLAN = {
   unitBytes: withDefault(size(), 'stored bytes of the files of a unit', '64MiB', {
     doc: 'Stored bytes of the files of a unit. @default 64 MiB',
   }),
+  concurrency: atOnce('windows listed side by side'),
   maxRequestsPerSecond: option(rate, 'requests a second of all workers together; each takes its share', {
     otherwise: 'learnt by each for itself',
   }),
@@ -58,57 +48,6 @@ export const RUN_PLAN = {
   json: JSON_OUTPUT,
 } as const satisfies OptionTable
 
-const { maxUnknownPerRecord, maxUnknownNames, memoryBytes, threads, again, skipBadFiles } = RUN_PLAN
-
-/** The last options of each command that plans. */
-const LAST = {
-  ...{ memoryBytes, threads, maxUnknownPerRecord, maxUnknownNames },
-  ...TAKEN_BY_LOADS,
-  changeTaken,
-  json: JSON_OUTPUT,
-} as const satisfies OptionTable
-
-export const PLAN_FILES = {
-  from: needed(manyOf(path()), 'files, folders, patterns', { argument: '<path...>' }),
-  ...{
-    lake,
-    mode,
-    content: CONTENT_OF_FILES,
-    again,
-    asOf: AS_OF,
-    skipBadFiles,
-    unitBytes: RUN_PLAN.unitBytes,
-  },
-  ...LINES,
-  ...LAST,
-} as const satisfies OptionTable
-
-const LISTING = calling(atOnce('windows listed side by side'))
-
-export const PLAN_PULL = {
-  ...{ content: CONTENT_OF_SEARCH, lake, mode },
-  ...spanned('the last pull of the same search'),
-  ...LISTING,
-  changeCurrency,
-  ...LAST,
-} as const satisfies OptionTable
-
-export const PLAN_SYNC = {
-  ...{ lake, mode },
-  ...SEARCHED,
-  ...LISTING,
-  changeCurrency,
-  ...LAST,
-} as const satisfies OptionTable
-
-export const PLAN_BATCH_FILES = {
-  ...{ ids: BATCH_FILE_IDS, lake, mode },
-  ...BATCH_FILTER,
-  ...{ again, skipBadFiles },
-  ...DOWNLOADING,
-  ...LAST,
-} as const satisfies OptionTable
-
 /** `planRun`: the load says which of them are its own. */
 export const PLAN_RUN = {
   load: needed(choiceOf('<load>', 'convert', 'pull', 'sync', 'batches'), 'what is loaded'),
@@ -122,9 +61,19 @@ export const PLAN_RUN = {
 } as const satisfies OptionTable
 
 const { maxRequestsPerSecond: _share, ...WORKER_SERVICE } = calling(CONCURRENCY)
+const { concurrency: _windows, ...ASKED_SERVICE } = WORKER_SERVICE
+/** The service of a commit: where it is asked whether it still lists companies. */
+export const COMMIT_SERVICE = ASKED_SERVICE
+
+/** @param use of the service, and when it is closed */
+const serviceOfRun = (use: string) =>
+  option(callback('(url: string, share: number | undefined) => Service | Promise<Service>'), use, {
+    only: 'calls',
+    otherwise: 'with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL',
+  })
 
 export const WORK_RUN = {
-  run: { ...RUN_STEP.run, about: 'id of the run, see "firmlake run plan"' },
+  run: { ...RUN_STEP.run, about: 'id of the run, see --plan-only of "firmlake convert"' },
   lake: RUN_STEP.lake,
   units: option(manyOf({ ...whole(0), argument: '<n...>' }), 'these units, by their numbers from 0', {
     flag: '--unit',
@@ -141,13 +90,8 @@ export const WORK_RUN = {
   threads: PARTITIONS,
   ...WORKER_SERVICE,
   json: JSON_OUTPUT,
-  service: option(
-    callback('(url: string, share: number | undefined) => Service | Promise<Service>'),
+  service: serviceOfRun(
     "opens the service of a run that pulls from one, by the address in the run's plan and with this worker's share of the requests a second; it is closed when the work ends",
-    {
-      only: 'calls',
-      otherwise: 'with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL',
-    },
   ),
   signal: signalThat('Stops the work cleanly: units that are done are kept.'),
   onEvent,
@@ -160,8 +104,13 @@ const { localBytes } = LOAD
 
 export const COMMIT_RUN = {
   ...{ run: RUN_STEP.run, lake: RUN_STEP.lake },
+  maxGone: MAX_GONE,
   ...WORKING,
+  ...COMMIT_SERVICE,
   json: JSON_OUTPUT,
   ...COMMON,
   ...{ localBytes, onEvent },
+  service: serviceOfRun(
+    "opens the service of a run that pulled from one, by the address in the run's plan and with the requests a second of all workers, where it is to be asked for companies that a whole search lacks; it is closed after the commit",
+  ),
 } as const satisfies OptionTable

@@ -5,17 +5,24 @@ import { checkStaged } from '../commit/files-of-run.ts'
 import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { isFinal, ToolkitError } from '../core/errors.ts'
 import { DEFAULT_MEMORY_BYTES, defaultThreads, LEAST_BLOCK_BYTES } from '../core/memory-shares.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import { openJournal, readJournal } from '../manifest/runs/journal.ts'
+import {
+  type DoneWork,
+  type JournalResult,
+  openJournal,
+  readFinishedWork,
+  readJournal,
+} from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
 import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
-import type { CommittedJob, OpenedJob } from './opened-job.ts'
+import type { OpenedJob, PullFacts } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
@@ -106,9 +113,12 @@ const nameApart = (source: Source, job: number, names: ReadonlySet<string>): Sou
     : source
 
 /** The sources of each job. Equal keys of different jobs name different units of work. */
-export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): readonly (readonly Source[])[] => {
+export const sourcesByJob = (
+  jobs: readonly Pick<OpenedJob, 'sources' | 'place'>[],
+): readonly (readonly Source[])[] => {
   const names = new Set<string>()
-  return jobs.map(({ sources }, job) => {
+  return jobs.map(({ sources, place }, at) => {
+    const job = place ?? at
     const apart = sources.map((source) =>
       nameApart(
         job > 0 && source.key !== undefined ? { ...source, key: `${job} ${source.key}` } : source,
@@ -124,8 +134,6 @@ export const sourcesByJob = (jobs: readonly Pick<OpenedJob, 'sources'>[]): reado
 export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
   readonly lease: RunLease
   readonly sources: readonly Source[]
-  /** Asked for when all sources are loaded. */
-  readonly pulls?: OpenedJob['pulls']
   /** Loads sources that the lake holds already. @default false */
   readonly again?: boolean | undefined
   /** Called when a partition is recorded. */
@@ -140,8 +148,8 @@ export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record'
  */
 export const workWithJournal = async (
   tools: Omit<LoadSourcesParts, 'sources' | 'inLake'>,
-  { lease, sources, pulls, again = false, onRecorded, ...options }: JournaledWork,
-): Promise<void> => {
+  { lease, sources, again = false, onRecorded, ...options }: JournaledWork,
+): Promise<DoneWork> => {
   const { lake, run } = lease
   const { signal, onEvent } = options
   const entries = await readJournal(lake, run)
@@ -151,86 +159,126 @@ export const workWithJournal = async (
   const inLake = again ? null : new SourceIndex(lake, await newestRoot(lake))
   const journal = await openJournal(lease)
   try {
+    const known = new Map(whole.map((entry) => [entry.partition.id, entry]))
     const keep: typeof journal.append = async (entry) => {
       onRecorded?.()
+      known.set(entry.partition.id, entry)
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
     const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    await journal.finish({ ...loaded, pulls: pulls?.() ?? [] })
+    await journal.finish(loaded)
+    return { units: loaded.units, entries: [...known.values()] }
   } finally {
     await journal.close()
   }
 }
 
-/** The partitions of some sources. */
-export const partitionsOf = (
-  { partitions }: Pick<LoadSummary, 'partitions'>,
-  sources: readonly Pick<Source, 'name'>[],
-): LoadSummary['partitions'] => {
-  const names = new Set(sources.map(({ name }) => name))
-  return partitions.filter(({ source }) => names.has(source.name))
+/**
+ * The work of a run that an earlier attempt has done to its end, where its files are still what it recorded: the run can be
+ * committed without its sources. @throws as `readJournal`
+ */
+export const workDone = async (
+  run: RunLease,
+  signal?: AbortSignal,
+): Promise<(DoneWork & JournalResult) | undefined> => {
+  const done = await readFinishedWork(run.lake, run.run)
+  if (done === undefined) return undefined
+  const { damaged } = await checkStaged(run, done.entries, signal)
+  return damaged.length === 0 ? done : undefined
 }
 
-/** The jobs of a run as an earlier call has committed them. */
-const committedJobs = (
-  before: LoadSummary,
-  jobs: readonly OpenedJob[],
+/** The partitions that count: a source may have been loaded in part before it changed. */
+const loadedIn = ({ units, entries }: DoneWork): readonly PartitionEntry[] => {
+  const counted = new Set(units.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
+  return entries.flatMap(({ partition }) => (counted.has(partition.id) ? [partition] : []))
+}
+
+/** The partitions of a job's sources, by the names that the job has for these. @param apart as the run names them */
+const partitionsOf = (
+  partitions: readonly PartitionEntry[],
+  { sources }: Pick<OpenedJob, 'sources'>,
+  apart: readonly Pick<Source, 'name'>[],
+): readonly PartitionEntry[] => {
+  const names = new Map(apart.map(({ name }, at) => [name, sources[at]?.name ?? name]))
+  return partitions.flatMap((one) => {
+    const name = names.get(one.source.name)
+    return name === undefined ? [] : [{ ...one, source: { ...one.source, name } }]
+  })
+}
+
+/**
+ * The outcomes of the pulls among some jobs; `undefined` of the other jobs.
+ *
+ * @param recorded the entries of the pulls, where an earlier call has committed them
+ */
+const factsOf = <Facts extends PullFacts>(
+  jobs: readonly OpenedJob<Facts>[],
   byJob: readonly (readonly Source[])[],
-): readonly CommittedJob[] => {
-  const pulls = [...(before.already?.pulls ?? [])]
-  return jobs.map((job, at) => ({
-    pull: job.pulls && pulls.shift(),
-    partitions: partitionsOf(before, byJob[at] ?? []),
-  }))
+  partitions: readonly PartitionEntry[],
+  recorded: readonly PullEntry[] = [],
+): readonly (Facts | undefined)[] => {
+  const left = [...recorded]
+  const ownOf = (job: OpenedJob, at: number): readonly PartitionEntry[] =>
+    jobs.length === 1 ? partitions : partitionsOf(partitions, job, byJob[at] ?? [])
+  return jobs.map((job, at) => job.facts?.(ownOf(job, at), left.shift()))
 }
 
-/** The records that did not come, of each job where some did not. */
-const missingOf = (
-  jobs: readonly OpenedJob[],
-  before?: readonly CommittedJob[],
-): Pick<LoadSummary, 'missing'> => {
-  const missing = jobs.flatMap((job, at) => job.notDelivered?.(before?.[at]) ?? [])
-  return missing.length > 0 ? { missing } : {}
+const withFacts = <Facts extends PullFacts>(
+  summary: LoadSummary,
+  facts: Loaded<Facts>['facts'],
+): Loaded<Facts> => {
+  const missing = facts.flatMap((one) => one?.missing ?? [])
+  return { ...summary, ...(missing.length > 0 && { missing }), facts }
 }
+
+/** A run that was loaded, and what each of its jobs has brought where it is a pull. */
+export type Loaded<Facts extends PullFacts> = LoadSummary & { readonly facts: readonly (Facts | undefined)[] }
 
 /**
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
  * was committed before nothing is loaded again.
  *
+ * @param earlier its work, where an earlier attempt has done all of it: it is committed
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
-export const loadIntoLake = async (
+export const loadIntoLake = async <Facts extends PullFacts>(
   run: RunScope,
-  jobs: readonly OpenedJob[],
+  jobs: readonly OpenedJob<Facts>[],
   options: RunOptions,
-): Promise<LoadSummary> => {
+  earlier?: DoneWork,
+): Promise<Loaded<Facts>> => {
   const { skipBadFiles, signal, onEvent } = options
   const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
+  let facts: Loaded<Facts>['facts'] = []
   // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) {
       const before = await committedBefore(run, run.committed, onEvent)
-      return { ...before, ...missingOf(jobs, committedJobs(before, jobs, byJob)) }
+      return withFacts(before, factsOf(jobs, byJob, before.partitions, before.already?.pulls))
     }
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
-      await workWithJournal(tools, {
-        ...{ lease: run, sources, pulls: () => jobs.flatMap(({ pulls }) => pulls?.() ?? []) },
-        ...{ again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames, sideBySide: threads },
-        ...{ signal, onEvent, onRecorded: () => (isEmpty = false) },
-      })
+      const work = () =>
+        workWithJournal(tools, {
+          ...{ lease: run, sources, again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames },
+          ...{ sideBySide: threads, signal, onEvent, onRecorded: () => (isEmpty = false) },
+        })
+      if (earlier)
+        onEvent?.({ kind: 'started', run: run.run, resumed: true, finished: earlier.entries.length })
+      const done = earlier ?? (await work())
       isEmpty = false
-      const listings = jobs.flatMap(({ listing }) => listing?.() ?? [])
-      const missing = missingOf(jobs)
-      return { ...(await commitLoaded(tools, run, { ...options, listings })), ...missing }
+      facts = factsOf(jobs, byJob, loadedIn(done))
+      const listings = facts.flatMap((one) => one?.listing ?? [])
+      const pulls = facts.flatMap((one) => one?.entry ?? [])
+      return commitLoaded(tools, run, { ...options, listings, work: { ...done, pulls } })
     })
-    return await withViews(run.lake, summary)
+    return withFacts(await withViews(run.lake, summary), facts)
   } catch (error) {
     // A single source that nobody can load leaves nothing to resume.
     if (!isEmpty || !(error instanceof ToolkitError) || !isFinal(error)) run.keep()

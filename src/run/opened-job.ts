@@ -1,6 +1,6 @@
 /** A job of a run, ready to be loaded, and its folders on the machine that works on it. */
 
-import type { PartialListing, WholeListing } from '../commit/find-gone.ts'
+import type { Listing } from '../commit/find-gone.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import type { Source } from '../core/source.ts'
@@ -23,22 +23,30 @@ export interface NotDelivered {
 export const notDelivered = (asked: number, came: number): NotDelivered | undefined =>
   came < asked ? { kind: 'listed', asked, came } : undefined
 
-/** A job as an earlier call has committed it. */
-export interface CommittedJob {
-  /** Its entry in the manifest, if it pulls. */
-  readonly pull: PullEntry | undefined
-  /** Those of its own sources. */
-  readonly partitions: readonly PartitionEntry[]
+/** The outcome of a pull or a sync. It is committed also where nothing came. */
+export interface PullFacts {
+  /** Its entry in the manifest. */
+  readonly entry: PullEntry
+  /** The records that did not come; it is committed without. */
+  readonly missing?: NotDelivered | undefined
+  /** Whether all companies of its search came; absent of what is no whole search. */
+  readonly listing?: Listing | undefined
 }
 
-export interface OpenedJob {
+/**
+ * @param own the partitions of the job's own sources
+ * @param recorded its entry, where an earlier call has committed it
+ */
+export type FactsOf<Facts extends PullFacts> = (own: readonly PartitionEntry[], recorded?: PullEntry) => Facts
+
+export interface OpenedJob<Facts extends PullFacts = PullFacts> {
+  /** Its place among the jobs of the run's plan. @default that among those that are loaded */
+  readonly place?: number
   readonly sources: readonly Source[]
-  /** Asked for when all sources are loaded: what was pulled. A pull is committed also when nothing came. */
-  readonly pulls?: () => readonly PullEntry[]
-  /** Asked for when all sources are loaded: whether all companies of a search came; absent of what is no search. */
-  readonly listing?: () => WholeListing | PartialListing | undefined
-  /** Asked for when all sources are loaded: what did not come. It is committed without. @param before what was committed before, if it was */
-  readonly notDelivered?: (before?: CommittedJob) => NotDelivered | undefined
+  /** Its outcome, once all of it is loaded. @default it is no pull */
+  readonly facts?: FactsOf<Facts> | undefined
+  /** The file of ids beside a source, where the closing of a gap needs them. */
+  readonly idsPath?: ((index: number) => string | undefined) | undefined
 }
 
 /** Why a run cannot be resumed. */

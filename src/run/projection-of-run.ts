@@ -1,17 +1,9 @@
 /** The projection of a run: the one that its caller declares, else the one that the lake was loaded with before. */
 
-import { ToolkitError } from '../core/errors.ts'
-import {
-  isSameProjection,
-  type KeptTake,
-  keptTake,
-  type Projection,
-  projectionText,
-  takesAll,
-} from '../lake/projection/projection.ts'
+import { checkProjection, projectionDiffers } from '../commit/same-projection.ts'
+import { type KeptTake, keptTake, type Projection, takesAll } from '../lake/projection/projection.ts'
 import type { KeepsRecord } from '../load/record-filter.ts'
 import { newestProjection } from '../manifest/form/projections.ts'
-import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
 
@@ -24,28 +16,6 @@ export interface ProjectionOptions {
   readonly take?: Projection | undefined
   /** Takes what is declared, and without a declaration everything, whatever earlier loads of the lake took. @default false */
   readonly changeTaken?: boolean | undefined
-}
-
-const differs = (lake: string, held: KeptTake, asked: KeptTake): ToolkitError =>
-  new ToolkitError(
-    'PROJECTION_CHANGED',
-    `Cannot load into "${lake}": its newest load took other data (${projectionText(held)}) than this one (${projectionText(asked)}); ` +
-      '--change-taken allows it, from this load on',
-    { lake },
-  )
-
-/** Whether a lake holds what was loaded with some declaration, be it that everything is taken. */
-const hasLoads = (root: SnapshotRoot | null): root is SnapshotRoot => (root?.totals.contents.length ?? 0) > 0
-
-/** @throws {ToolkitError} PROJECTION_CHANGED where the lake holds what was loaded with another declaration */
-export const checkProjection = (
-  lake: string,
-  root: SnapshotRoot | null,
-  plan: Pick<RunPlan, 'take' | 'changeTaken'>,
-): void => {
-  const { take = {}, changeTaken = false } = plan
-  const held = newestProjection(root)
-  if (hasLoads(root) && !changeTaken && !isSameProjection(held, take)) throw differs(lake, held, take)
 }
 
 /** As it is kept: with the mark of its key. The SQL of a declaration is checked here. */
@@ -66,7 +36,8 @@ export const projectionOfRun = async (
   const root = await rootIfAny(lake)
   const isDeclared = take !== undefined || keeps !== undefined || changeTaken
   const asked = isDeclared ? keptTake({ ...take, byFunction: keeps !== undefined }) : newestProjection(root)
-  if (asked.byFunction && keeps === undefined) throw differs(lake, asked, { ...asked, byFunction: false })
+  if (asked.byFunction && keeps === undefined)
+    throw projectionDiffers(lake, asked, { ...asked, byFunction: false })
   const declared = takesAll(asked) ? asked : await compiled(asked, hashKey)
   const plan = { ...(!takesAll(declared) && { take: declared }), ...(changeTaken && { changeTaken }) }
   checkProjection(lake, root, plan)

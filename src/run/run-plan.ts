@@ -1,6 +1,6 @@
 /**
- * The plan of a run: one or more jobs that commit together. Each kind of job is declared here, with how it is stored in
- * the run's folder and read back; `load-jobs.ts` opens it.
+ * The plan of a run: one or more jobs that commit together. Each kind of job is declared here, with the form that it has in the
+ * run's folder.
  */
 
 import { resolve } from 'node:path'
@@ -12,7 +12,6 @@ import { KEPT_TAKE, type KeptTake } from '../lake/projection/projection.ts'
 import { readPlan } from '../manifest/runs/runs.ts'
 import {
   anyText,
-  anything,
   count,
   type Form,
   FormError,
@@ -25,6 +24,7 @@ import {
   oneOf,
   optional,
   shapeOf,
+  someOf,
   valuesOf,
   yesNo,
 } from '../support/json-form.ts'
@@ -73,7 +73,7 @@ export type SyncJob = Omit<PullJob, 'kind'> & { readonly kind: 'sync' }
 
 /** Batch files of the service. */
 export interface BatchFilesJob {
-  readonly kind: 'batchFiles'
+  readonly kind: 'batches'
   readonly url: string
   /** By id, or all that are listed; a filter leaves out what does not say that it fits. */
   readonly selection:
@@ -116,6 +116,9 @@ export type Job =
   | ForgetJob
   | ProgramJob
 
+/** A job that any process can do by the plan of its run. */
+export type LoadJob = ConvertJob | ReplayJob | PullJob | SyncJob | BatchFilesJob
+
 const LIMIT_NAMES = [
   ...(['maxLineBytes', 'maxRatio', 'maxDepth'] as const),
   ...(['blockBytes', 'maxUnknownPerRecord', 'maxUnknownNames'] as const),
@@ -139,60 +142,16 @@ export interface RunPlan {
   readonly changeTaken?: boolean | undefined
 }
 
-/** A job as JSON. */
-interface StoredJob {
-  /** `convert`, `replay`, `pull`, `sync`, `batches`, `compact`, `forget`, or the name of a program's own pipeline. */
-  readonly pipeline: string
-  readonly inputs: readonly string[]
-  readonly cwd: string
-  readonly content?: string | undefined
-  readonly settings?: Readonly<Record<string, unknown>> | undefined
-}
-
-/** A plan as JSON. */
-export interface StoredPlan {
+/** A plan as it is stored. */
+interface StoredPlan extends RunPlan {
   /** The name for all jobs, as snapshots show it. */
   readonly pipeline: string
-  readonly jobs: readonly StoredJob[]
-  readonly again: boolean
-  readonly limits: Readonly<Record<string, number>>
-  readonly take?: KeptTake | undefined
-  readonly changeTaken?: boolean | undefined
 }
 
-const JOB_FIELDS = {
-  pipeline: anyText,
-  inputs: list(anyText),
-  cwd: anyText,
-  content: optional(anyText),
-  settings: optional(valuesOf(anything)),
-}
-const STORED: Form<StoredPlan> = shapeOf<StoredPlan>({
-  pipeline: anyText,
-  jobs: list(shapeOf<StoredJob>(JOB_FIELDS)),
-  again: yesNo,
-  limits: valuesOf(finiteNumber),
-  take: optional(KEPT_TAKE),
-  changeTaken: optional(yesNo),
-})
-
-const CONTENTS = Object.keys(CONTENT) as Content[]
-const content = oneOf(CONTENTS)
+const content = oneOf(Object.keys(CONTENT) as Content[])
 const search: Form<SearchParameters> = valuesOf(
   list(form((value): value is string | number => ['string', 'number'].includes(typeof value), 'a value')),
 )
-
-const SERVICE_SEARCH = objectOf({
-  url: anyText,
-  search,
-  currency: optional(anyText),
-  pageSize: count,
-  since: optional(anyText),
-  until: optional(anyText),
-  by: optional(anyText),
-  cap: count,
-  closeGap: optional(yesNo),
-})
 const selection: Form<BatchFilesJob['selection']> = (value, place) =>
   memberOf(value, 'kind') === 'ids'
     ? objectOf({ kind: oneOf(['ids']), ids: list(anyText) })(value, place)
@@ -201,125 +160,105 @@ const selection: Form<BatchFilesJob['selection']> = (value, place) =>
         content: optional(content),
         countries: optional(list(anyText)),
       })(value, place)
-const BATCH_FILES = objectOf({ url: anyText, selection })
-const FILES = objectOf({ asOf: anyText })
-const COMPACTION = objectOf({ targetBytes: count, snapshot: count })
 
-const encodeJob = (job: Job): StoredJob => {
-  const nothing = { inputs: [], cwd: '' }
-  switch (job.kind) {
-    case 'convert':
-      return {
-        ...{ pipeline: 'convert', inputs: job.inputs, cwd: job.cwd, content: job.content },
-        ...(job.asOf !== undefined && { settings: { asOf: job.asOf } }),
-      }
-    case 'replay':
-      return { ...nothing, pipeline: 'replay', inputs: job.files }
-    case 'pull':
-    case 'sync': {
-      const { kind, ...settings } = job
-      return { ...nothing, pipeline: kind, content: job.content, settings }
-    }
-    case 'batchFiles':
-      return { ...nothing, pipeline: 'batches', settings: { url: job.url, selection: job.selection } }
-    case 'compact': {
-      const { kind, ...settings } = job
-      return { ...nothing, pipeline: kind, settings }
-    }
-    case 'forget':
-      return { ...nothing, pipeline: 'forget', inputs: job.published }
-    case 'program':
-      return { pipeline: job.pipeline, inputs: job.inputs, cwd: job.cwd }
-  }
+const SEARCHED = {
+  url: anyText,
+  content,
+  search,
+  currency: optional(anyText),
+  pageSize: count,
+  since: optional(anyText),
+  until: optional(anyText),
+  by: optional(anyText),
+  cap: count,
+  closeGap: optional(yesNo),
 }
+const paths = list(anyText)
+
+const JOBS: { readonly [Kind in Job['kind']]: Form<Extract<Job, { readonly kind: Kind }>> } = {
+  convert: shapeOf<ConvertJob>({
+    ...{ kind: oneOf(['convert']), inputs: paths, cwd: anyText },
+    ...{ content: optional(content), asOf: optional(anyText) },
+  }),
+  replay: shapeOf<ReplayJob>({ kind: oneOf(['replay']), files: list(anyText) }),
+  pull: shapeOf<PullJob>({ kind: oneOf(['pull']), ...SEARCHED }),
+  sync: shapeOf<SyncJob>({ kind: oneOf(['sync']), ...SEARCHED }),
+  batches: shapeOf<BatchFilesJob>({ kind: oneOf(['batches']), url: anyText, selection }),
+  compact: shapeOf<CompactJob>({ kind: oneOf(['compact']), targetBytes: count, snapshot: count }),
+  forget: shapeOf<ForgetJob>({ kind: oneOf(['forget']), published: list(anyText) }),
+  program: shapeOf<ProgramJob>({ kind: oneOf(['program']), pipeline: anyText, inputs: paths, cwd: anyText }),
+}
+const kind = oneOf(Object.keys(JOBS) as Job['kind'][])
+const job: Form<Job> = (value, place) => JOBS[kind(memberOf(value, 'kind'), `${place}.kind`)](value, place)
+
+const STORED: Form<StoredPlan> = shapeOf<StoredPlan>({
+  pipeline: anyText,
+  jobs: someOf(job) as Form<RunPlan['jobs']>,
+  again: yesNo,
+  limits: valuesOf(finiteNumber) as Form<RunLimits>,
+  take: optional(KEPT_TAKE),
+  changeTaken: optional(yesNo),
+})
+
+/** A plan as it is stored. A field that is `undefined` is left out by JSON. */
+export const storedPlan = (plan: RunPlan): StoredPlan => ({ pipeline: pipelineOf(plan), ...plan })
 
 /**
  * A job as it is compared: a file is the same by its absolute path and by one that is relative to any folder.
  *
  * @param anywhere whether files may stand elsewhere
  */
-const comparedJob = (job: StoredJob, anywhere = false): StoredJob => {
-  const { pipeline, inputs, cwd } = job
-  const places = anywhere ? [] : inputs.map((one) => (one === STDIN ? one : resolve(cwd, one)))
-  return JSON.parse(JSON.stringify(pipeline === 'convert' ? { ...job, inputs: places, cwd: '' } : job))
+const comparedJob = (one: Job, anywhere = false): Job => {
+  if (one.kind !== 'convert') return asStored(one)
+  const inputs = anywhere ? [] : one.inputs.map((path) => (path === STDIN ? path : resolve(one.cwd, path)))
+  return asStored({ ...one, inputs, cwd: '' })
 }
+
+/** Without fields that are `undefined`. */
+const asStored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
 /** Whether two jobs are the same as they are stored. */
-export const isSameJob = (a: Job, b: Job): boolean =>
-  isDeepStrictEqual(comparedJob(encodeJob(a)), comparedJob(encodeJob(b)))
+export const isSameJob = (a: Job, b: Job): boolean => isDeepStrictEqual(comparedJob(a), comparedJob(b))
 
-/** A stored plan as it is compared with another; `undefined` for what is none. @param anywhere as of a job */
-export const comparedPlan = (stored: unknown, anywhere: boolean): StoredPlan | undefined =>
-  fits(STORED, stored) ? { ...stored, jobs: stored.jobs.map((job) => comparedJob(job, anywhere)) } : undefined
-
-/** @throws {FormError} */
-const decodeJob = (stored: StoredJob): Job => {
-  const { pipeline, inputs, cwd, settings } = stored
-  switch (pipeline) {
-    case 'convert':
-      return {
-        ...{ kind: 'convert', inputs, cwd },
-        ...(stored.content !== undefined && { content: content(stored.content, 'content') }),
-        ...(settings !== undefined && FILES(settings, 'settings')),
-      }
-    case 'replay':
-      return { kind: 'replay', files: inputs }
-    case 'pull':
-    case 'sync':
-      return {
-        ...SERVICE_SEARCH(settings, 'settings'),
-        ...{ kind: pipeline, content: content(stored.content, 'content') },
-      }
-    case 'batches':
-      return { kind: 'batchFiles', ...BATCH_FILES(settings, 'settings') }
-    case 'compact':
-      return { kind: 'compact', ...COMPACTION(settings, 'settings') }
-    case 'forget':
-      return { kind: 'forget', published: inputs }
-    default:
-      return { kind: 'program', pipeline, inputs, cwd }
-  }
+interface SamePlan {
+  /** Blocks of the stored plan may be of another size, at most this in bytes. @default they may not */
+  readonly mostBlockBytes?: number | undefined
+  /** Whether files may stand elsewhere. @default false */
+  readonly anywhere?: boolean
 }
 
-/** The stored form of a plan. A field that is `undefined` is left out by JSON. */
-export const encodePlan = ({ jobs, ...rest }: RunPlan): StoredPlan => ({
-  pipeline: pipelineOf({ jobs }),
-  jobs: jobs.map(encodeJob),
-  ...rest,
-})
-
-/** @throws {FormError} */
-const decodePlan = (value: unknown): RunPlan => {
-  const { jobs, again, limits: stored, take, changeTaken } = STORED(value, '')
-  const [first, ...others] = jobs.map(decodeJob)
-  if (first === undefined) throw new FormError('jobs', 'a job')
-  const limits: Partial<Record<(typeof LIMIT_NAMES)[number], number>> = {}
-  for (const name of LIMIT_NAMES) if (stored[name] !== undefined) limits[name] = stored[name]
-  return {
-    jobs: [first, ...others],
-    ...{ again, limits },
-    ...(take && { take }),
-    ...(changeTaken && { changeTaken: true }),
+/** Whether a stored plan is the one that is asked for. Limits that did not exist when it was stored are ignored. */
+export const isSamePlan = (
+  stored: unknown,
+  plan: RunPlan,
+  { mostBlockBytes = 0, anywhere = false }: SamePlan = {},
+): boolean => {
+  if (!fits(STORED, stored)) return false
+  const compared = (one: StoredPlan): StoredPlan => {
+    const [first, ...others] = one.jobs
+    const jobs = [comparedJob(first, anywhere), ...others.map((each) => comparedJob(each, anywhere))] as const
+    return asStored({ ...one, jobs })
   }
+  const asked = compared(storedPlan(plan))
+  const { blockBytes, ...limits } = stored.limits
+  const isOwnSize = blockBytes !== undefined && blockBytes > mostBlockBytes
+  const known = isOwnSize ? { ...limits, blockBytes } : limits
+  return isDeepStrictEqual({ ...compared(stored), limits: { ...asked.limits, ...known } }, asked)
 }
 
 /** The pipeline that a snapshot shows as its maker: all kinds of its jobs, `pull+convert`. */
 export const pipelineOf = ({ jobs }: Pick<RunPlan, 'jobs'>): string =>
-  [...new Set(jobs.map((job) => encodeJob(job).pipeline))].join('+')
+  [...new Set(jobs.map((one) => (one.kind === 'program' ? one.pipeline : one.kind)))].join('+')
 
 /** The plan of an unfinished run. @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE */
 export const planOf = async (lake: string, run: string): Promise<RunPlan> => {
   const stored = await readPlan(lake, run)
   try {
-    return decodePlan(stored)
+    const { pipeline: _, ...plan } = STORED(stored, '')
+    return plan
   } catch (error) {
     if (!(error instanceof FormError)) throw error
-    throw new ToolkitError(
-      'RUN_NOT_RESUMABLE',
-      `Cannot resume run "${run}": its plan is of another version`,
-      {
-        run,
-      },
-    )
+    const message = `Cannot resume run "${run}": its plan is of another version`
+    throw new ToolkitError('RUN_NOT_RESUMABLE', message, { run })
   }
 }

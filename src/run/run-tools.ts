@@ -141,7 +141,6 @@ export const withTools = async <T>(
     // Names that the contract does not know may be what is left out.
     maxUnknownNames: taken.take ? 0 : maxUnknownNames,
     threads: options.checkThreads ?? checkThreads,
-    blockBytes,
   })
   let loader: Loader | undefined
   try {
@@ -153,12 +152,12 @@ export const withTools = async <T>(
     })
     const memory = new BlockMemory()
     return await use({
-      decode: (source, { onRead: onInput, onLines }) =>
+      decode: (source, onInput) =>
         source.blocks?.() ??
         decodeBlocks(() => source.open(signal), {
           name: source.decodeName ?? source.name,
           origin: brotliOriginOf(source),
-          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, onLines, signal },
+          ...{ blockBytes, maxLineBytes, maxRatio, memory, onInput, signal },
         }),
       checkers,
       refuse,

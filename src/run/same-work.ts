@@ -105,7 +105,7 @@ const isSameList: Compare = async (before, sources, signal) => {
 }
 
 /** Sources that the lake holds need not be named again. */
-const isWithin: Compare = async (before, sources, signal) => {
+export const isWithin: Compare = async (before, sources, signal) => {
   const known = new Set(before)
   for (const source of sources)
     for (const read of await readNow(source, signal)) if (!known.has(read)) return false

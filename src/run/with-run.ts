@@ -4,25 +4,20 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
+import { readJournal } from '../manifest/runs/journal.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
-import { createRun, listRuns, readPlan, removeCommittedRun, removeRun } from '../manifest/runs/runs.ts'
+import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
+import { newestNumber } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
-import {
-  comparedPlan,
-  encodePlan,
-  isSameJob,
-  type Job,
-  pipelineOf,
-  planOf,
-  type RunPlan,
-} from './run-plan.ts'
+import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
 import { isSameWork, type SourcesNow } from './same-work.ts'
 
+/** A file in a run's folder. */
+export type RunText = readonly [name: string, text: string]
 /** Texts of files in a run's folder, by their names. */
 export type RunTexts = ReadonlyMap<string, string>
 
@@ -63,11 +58,10 @@ export const startRun = async ({
   ...request
 }: StartRequest): Promise<StartedRun> => {
   const { lake, now } = request
-  const stored = encodePlan(plan)
   const create = async (): Promise<RunLease> =>
-    createRun({ ...request, plan: stored, files: await files?.() })
+    createRun({ ...request, plan: storedPlan(plan), files: await files?.() })
   if (fresh) return create()
-  for (const { run, state, committed, shared } of await listRuns(lake, { now }).catch(noLake)) {
+  for (const { run, state, committed, shared } of await runsIfAny(lake, { now })) {
     if (state !== 'gone' || shared) continue
     const before: unknown = await readPlan(lake, run).catch(() => undefined)
     // The bytes of what was committed are compared: wherever files stand by now.
@@ -76,7 +70,11 @@ export const startRun = async ({
     if (!isSame && !isOneOfMore) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
-    if (committed === null) return lease
+    if (committed === null) {
+      if ((await newestNumber(lake)) === lease.base || !(await isOfItsBegin(lease, plan))) return lease
+      await removeRun(lease)
+      continue
+    }
     try {
       if (await isSameWork({ lake, run, committed }, plan, now, { sources, signal }))
         return { ...lease, committed }
@@ -89,29 +87,21 @@ export const startRun = async ({
   return create()
 }
 
-const asJson = (plan: RunPlan): unknown => JSON.parse(JSON.stringify(encodePlan(plan)))
-
-interface SamePlan {
-  readonly mostBlockBytes?: number | undefined
-  /** Whether files may stand elsewhere. @default false */
-  readonly anywhere?: boolean
+/**
+ * Whether sources of a run are as of its begin, as files are whose records have no stamp: taken over behind a later commit, it
+ * would bring what is new by now as older than what came meanwhile.
+ */
+const isOfItsBegin = async ({ lake, run }: RunLease, { jobs }: RunPlan): Promise<boolean> => {
+  if (jobs.some((job) => job.kind === 'program' || (job.kind === 'convert' && job.asOf === 'now')))
+    return true
+  if (!jobs.some((job) => job.kind === 'convert' && job.asOf === undefined)) return false
+  const entries = await readJournal(lake, run)
+  return entries.some(({ partition: { asOf, sources = [{ asOf }] } }) =>
+    sources.some((one) => one.asOf === undefined),
+  )
 }
 
-/** Ignores limits that did not exist when the run was planned. */
-const isSamePlan = (
-  before: unknown,
-  plan: RunPlan,
-  { mostBlockBytes = 0, anywhere = false }: SamePlan = {},
-): boolean => {
-  const [stored, asked] = [comparedPlan(before, anywhere), comparedPlan(asJson(plan), anywhere)]
-  if (stored === undefined || asked === undefined) return false
-  const { blockBytes, ...limits } = stored.limits
-  const isOwnSize = blockBytes !== undefined && blockBytes > mostBlockBytes
-  const known = isOwnSize ? { ...limits, blockBytes } : limits
-  return isDeepStrictEqual({ ...stored, limits: { ...asked.limits, ...known } }, asked)
-}
-
-const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batchFiles'
+const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batches'
 
 /** Whether a run has all jobs that are asked for, and besides them only jobs of files. */
 const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<boolean> => {
@@ -120,12 +110,7 @@ const hasMoreFiles = async (lake: string, run: string, asked: RunPlan): Promise<
   const [first, ...others] = stored.jobs.filter(
     (job) => !isOfFiles(job) || asked.jobs.some((one) => isSameJob(one, job)),
   )
-  return first !== undefined && isSamePlan(asJson({ ...stored, jobs: [first, ...others] }), asked)
-}
-
-const noLake = (error: unknown): [] => {
-  if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []
-  throw error
+  return first !== undefined && isSamePlan(storedPlan({ ...stored, jobs: [first, ...others] }), asked)
 }
 
 const takenByAnother = (error: unknown): undefined => {

@@ -7,7 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { withScratch } from '../../src/jobs/steps/shared-run.ts'
+import { withScratch } from '../../src/run/scratch.ts'
 import { listFolder } from '../../src/support/list-files.ts'
 import type { Campaign, CampaignOptions, CampaignResult } from './campaign.ts'
 import { UsualTimes } from './disturbed-steps.ts'

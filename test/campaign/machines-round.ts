@@ -1,6 +1,7 @@
 /** One round of the campaign `machines`: a run that many machines work on, and all that befalls them. */
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { NO_SERVICE } from '../../src/jobs/common/job-kind.ts'
 import { planSharedRun } from '../../src/jobs/steps/plan-shared-run.ts'
 import { sharedRunStatus } from '../../src/jobs/steps/shared-run.ts'
 import { openRowCounter } from '../../src/jobs/verify/verify.ts'
@@ -98,7 +99,12 @@ class Round {
     const { lake, files, machines } = this.#options
     this.#machine += 1
     const environment = machines[this.#machine % machines.length] ?? {}
-    return new Step(kind, ['run', ...args, '--lake', lake, '--json'], files.folder, environment)
+    return new Step(
+      kind,
+      [...(kind === 'plan' ? args : ['run', ...args]), '--lake', lake, '--json'],
+      files.folder,
+      environment,
+    )
   }
 
   /** Waits for the end of a step, which must be one of those expected. */
@@ -162,7 +168,7 @@ class Round {
   #planArgs(): readonly string[] {
     const { random } = this.#options
     const unitBytes = UNIT_BYTES[Math.floor(random() * UNIT_BYTES.length)] ?? 15_000
-    return ['plan', 'convert', INPUTS, '--unit-bytes', String(unitBytes)]
+    return ['convert', INPUTS, '--plan-only', '--unit-bytes', String(unitBytes)]
   }
 
   async #planned(step: Step): Promise<string> {
@@ -176,7 +182,13 @@ class Round {
     const { lake, files } = this.#options
     if (this.#chance(0.3)) {
       const job = { kind: 'convert', inputs: [INPUTS], cwd: files.folder } as const
-      const { run } = await planSharedRun({ lake, job, unitBytes: 3_000, limits: SMALL_BLOCKS })
+      const { run } = await planSharedRun({
+        ...NO_SERVICE,
+        lake,
+        job,
+        unitBytes: 3_000,
+        limits: SMALL_BLOCKS,
+      })
       if (run !== null) return { run }
     }
     const args = this.#planArgs()

@@ -7,7 +7,6 @@ import { type Checkers, type HeldBlock, openCheckers } from '../../src/check/blo
 import type { Block } from '../../src/core/lines.ts'
 import { financialsTable } from '../../src/load/figure-tables.ts'
 import { madeRows } from '../campaign/made-rows.ts'
-import { someRows } from '../support/same-rows.ts'
 
 const OPTIONS = {
   companies: 240,
@@ -26,10 +25,6 @@ const blocksOf = (lines: readonly string[], atOnce: number): Block[] =>
     const bytes = Buffer.from(`${some.join('\n')}\n{"bad"\n\n${lines[at]}\n`)
     return { bytes, firstLine: 1 + at * 1000, offset: at * 1e6, overlong: [] }
   })
-
-/** Places behind the ends of lines. */
-const lineEnds = (bytes: Buffer): readonly number[] =>
-  [...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1)
 
 const shared = (block: Block): Block => {
   const bytes = Buffer.from(new SharedArrayBuffer(block.bytes.length))
@@ -93,44 +88,6 @@ test('checkers on more threads than cores find what those on the own thread find
   expect(await checkAll(threads, blocks, 9)).toEqual(own)
 })
 
-test('a block that is checked before it is whole gives what the whole one gives, wherever its lines came in pieces', async () => {
-  const bad = Buffer.from([...Buffer.from('{"InternalId":"'), 0xff, 0xfe, ...Buffer.from('"}\n')])
-  const whole = blocksOf(LINES, 40).map((block) => ({ ...block, bytes: Buffer.concat([block.bytes, bad]) }))
-  const expected = await checkAll(openCheckers(), whole, 1)
-  for (const pieces of [1, 2, 7]) {
-    const checkers = openCheckers({ blockBytes: 1 << 20 })
-    const checker = checkers.of('companies', { listAllItems: true })
-    const found: object[] = []
-    for (const block of whole) {
-      const ends = lineEnds(block.bytes)
-      const cuts = Array.from(
-        { length: pieces },
-        (_, at) => ends[Math.floor((at * ends.length) / pieces)] ?? 0,
-      )
-      const first = { ...block, bytes: Buffer.from(block.bytes.subarray(0, cuts[0])) }
-      const begun = checker.begin?.(first)
-      for (const to of cuts) {
-        const lines = { ...block, bytes: Buffer.from(block.bytes.subarray(0, to)) }
-        begun?.lines(lines)
-        // Its memory is used for other things by then.
-        lines.bytes.fill(0xff)
-        first.bytes.fill(0xff)
-      }
-      const held = await begun?.end(block)
-      if (held !== undefined) found.push(shown(block, held))
-      held?.release()
-    }
-    expect(found).toEqual(someRows(expected, 'the blocks'))
-    await checkers.close()
-  }
-})
-
-test('blocks that threads check are whole', async () => {
-  const checkers = openCheckers({ threads: 1 })
-  expect(checkers.of('companies').begin).toBeUndefined()
-  await checkers.close()
-})
-
 test('a checker uses the memory of columns again that was given back, and no other', async () => {
   for (const threads of [0, 1]) {
     const checkers = openCheckers({ threads })
@@ -147,6 +104,21 @@ test('a checker uses the memory of columns again that was given back, and no oth
     const last = await checker.check(third)
     expect(last.parts[0]?.rows.records.length).toBeGreaterThan(0)
     if (threads === 0) expect(last.parts[0]?.rows.figures.figures.columns.value.buffer).toBe(values?.buffer)
+    await checkers.close()
+  }
+})
+
+test('a block that is a line longer than the one before uses its memory again', async () => {
+  for (const threads of [0, 1]) {
+    const checkers = openCheckers({ threads })
+    const sizes: (number | undefined)[] = []
+    for (const lines of [LINES.length - 1, LINES.length]) {
+      const [block] = blocksOf(LINES.slice(0, lines), lines)
+      const held = block && (await checkers.of('companies').check(block))
+      sizes.push(held?.parts[0]?.rows.figures.figures.columns.value.buffer.byteLength)
+      held?.release()
+    }
+    expect(sizes[1]).toBe(sizes[0])
     await checkers.close()
   }
 })

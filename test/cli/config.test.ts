@@ -117,7 +117,7 @@ test('a token that the file names and that is not set stops no work on files', a
     'lake = "lake"\n[service]\nurl = "http://127.0.0.1:1"\ntoken_env = "NOT_SET_HERE"\n',
   )
   const at = { cwd, env: NO_VARIABLES }
-  const planned = await runCommand(['run', 'plan', 'convert', SAMPLE_COMPANIES, '--json'], at)
+  const planned = await runCommand(['convert', '--plan-only', SAMPLE_COMPANIES, '--json'], at)
   const { run } = JSON.parse(planned.stdout)
   expect(await runCommand(['resume'], at)).toMatchObject({ code: 0 })
   expect(await runCommand(['run', 'work', run, '--unit', '0'], at)).toMatchObject({ code: 0 })

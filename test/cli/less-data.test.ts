@@ -106,7 +106,7 @@ test('firmlake.toml declares computed columns of the lake and of what sinks rece
 test('workers of a run each need the key, which no plan holds', async () => {
   const { folder, lake } = await opened()
   const env = { FIRMLAKE_HASH_KEY }
-  const plan = ['run', 'plan', 'convert', join(folder, 'in'), '--lake', lake, '--hash', 'persons']
+  const plan = ['convert', '--plan-only', join(folder, 'in'), '--lake', lake, '--hash', 'persons']
   const { run } = await runCommandJson<{ readonly run: string }>(plan, { env })
   const work = ['run', 'work', run, '--lake', lake, '--shard', '0/1']
   expect(await codeOf(work)).toBe('HASH_KEY_WRONG')

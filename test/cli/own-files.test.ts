@@ -47,7 +47,7 @@ test('convert of a pattern or folder with the lake below it loads nothing of the
     reason: expect.stringContaining('in a lake'),
   })
   const planned = JSON.parse(
-    (await run('run', 'plan', 'convert', '**/*.br', '--lake', 'lake', '--json')).stdout,
+    (await run('convert', '--plan-only', '**/*.br', '--lake', 'lake', '--json')).stdout,
   )
   expect([planned.run, planned.skipped.length]).toEqual([null, 1])
   await mkdir(join(folder, 'files'))

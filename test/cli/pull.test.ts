@@ -75,8 +75,6 @@ test('pull says how many companies left the service, or why none is marked', asy
   const marked = await one.run([...args, '--max-gone', '1'])
   expect(marked.stdout).toContain('No longer listed by the service: 1 company, kept in companies_all')
   expect((await one.run([...args, '--max-gone', 'some'])).stderr).toContain('Cannot read --max-gone "some"')
-  const onEngine = await one.run([...args, '--max-gone', '1', '--engine', 'temporal'])
-  expect([onEngine.code, onEngine.stderr]).toEqual([2, expect.stringContaining('cannot be used with')])
   expect(await queryLake(one.lake, 'SELECT count(*) FROM companies')).toEqual([[29]])
 })
 
@@ -151,7 +149,10 @@ test('pull ends with 75 where the service asks to wait too long, and goes on lat
 
 test('run work sends the token only to the service that the worker names', async () => {
   const one = await bench({ companies: companies(50) })
-  const planned = await one.run(['run', 'plan', 'pull', 'companies', '--lake', 'lake', ...SEARCH, '--json'])
+  const planned = await one.run([
+    ...['pull', '--plan-only', 'companies', '--lake', 'lake', ...SEARCH, '--json'],
+    ...['--url', one.fake.url, '--max-wait', '1m'],
+  ])
   expect(planned.code).toBe(0)
   const work = ['run', 'work', JSON.parse(planned.stdout).run, '--lake', 'lake', '--shard', '0/1', '--json']
   const asked = one.fake.pages.length

@@ -19,7 +19,7 @@ interface Planned {
 }
 
 const planOf = (folder: string, ...paths: readonly string[]): Promise<Planned> =>
-  runCommandJson<Planned>(['run', 'plan', 'convert', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
+  runCommandJson<Planned>(['convert', '--plan-only', ...paths, '--lake', 'lake', '--unit-bytes', '1'], {
     cwd: folder,
   })
 
@@ -35,7 +35,20 @@ test('each step says by its exit code whether to try it again', async () => {
   const step = stepIn(folder)
   const { run, units } = await planOf(folder, 'a.jsonl', 'b.jsonl')
   expect(units).toBe(2)
-  expect((await runCommand(['run', 'plan', 'convert', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
+  expect((await runCommand(['convert', '--plan-only', '-', '--lake', 'lake'], { cwd: folder })).code).toBe(2)
+  const committing = await runCommand(
+    ['convert', '--plan-only', 'a.jsonl', '--lake', 'lake', '--sink', 'a.csv'],
+    {
+      cwd: folder,
+    },
+  )
+  expect([committing.code, committing.stderr]).toEqual([2, expect.stringContaining('run commit')])
+  const engine = ['convert', '--plan-only', 'a.jsonl', '--lake', 'lake', '--temporal', '127.0.0.1:1']
+  expect((await runCommand(engine, { cwd: folder })).code).toBe(2)
+  const tokenless = ['--search', '{"CountryCode":["SE"]}', '--url', 'http://127.0.0.1:1', '--lake', 'lake']
+  const pull = ['pull', 'companies', ...tokenless]
+  expect((await runCommand([...pull, '--plan-only'], { cwd: folder })).code).toBe(4)
+  expect((await runCommand(pull, { cwd: folder })).code).toBe(1)
   expect((await step('work', run)).code).toBe(2)
   expect((await step('work', run, '--unit', '7')).code).toBe(2)
   expect((await step('work', run, '--unit', '0')).code).toBe(0)

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inLake, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/files/layout.ts'
+import { type CommitRule, withWritten } from '../../src/commit/commit-rule.ts'
+import { inLake, loadPath, RUNS_FOLDER, recordPath, snapshotPath } from '../../src/lake/files/layout.ts'
 import { NO_TOTALS } from '../../src/manifest/form/totals.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readJournal } from '../../src/manifest/runs/journal.ts'
@@ -17,6 +18,7 @@ import {
   readSnapshot,
 } from '../../src/manifest/snapshots/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
+import { sha256Of } from '../../src/support/hash.ts'
 import { filesOf } from '../manifest/damage.ts'
 import {
   commitStaged,
@@ -100,19 +102,48 @@ test('commitPartitions starts again where gc removed the snapshot that it builds
   await loadSources(lake, ['a'])
   const staged = await stageRun(lake, ['c'])
   const seen: (number | undefined)[] = []
-  const beforeTry = async (newest: SnapshotRoot | null): Promise<void> => {
+  const look = async (newest: SnapshotRoot | null) => {
     seen.push(newest?.snapshot)
-    if (seen.length > 1) return
+    if (seen.length > 1) return undefined
     await loadSources(lake, ['b'])
     await removeGarbage({ lake, keep: 1, now: NOW })
+    return undefined
   }
-  expect(await commitStaged(staged, { beforeTry })).toMatchObject({
+  expect(await commitStaged(staged, { rules: [{ look }] })).toMatchObject({
     kind: 'committed',
     snapshot: { snapshot: 3 },
   })
   await removeRun(staged.lease)
   expect(seen).toEqual([1, 2])
   expect(await sourcesOf(lake)).toEqual(['a.jsonl', 'b.jsonl', 'c.jsonl'])
+  await expectWhole(lake)
+})
+
+test('partitions that a rule writes stand behind the others, and those of a lost attempt go with it', async () => {
+  const lake = await temporaryFolder()
+  const staged = await stageRun(lake, ['a'])
+  const { run } = staged.lease
+  const [loaded] = requestOf(staged).partitions
+  if (!loaded) throw new Error('No partition')
+  const folder = loadPath('companies', run)
+  let attempts = 0
+  const rule: CommitRule = {
+    add: async (next) => {
+      attempts += 1
+      const path = `${folder}/rule-${attempts}.parquet`
+      await writeFile(inLake(lake, path), 'one\n')
+      if (attempts === 1) await loadSources(lake, ['b'])
+      const file = { table: 'companies', path, rows: 1, bytes: 4, sha256: sha256Of('one\n') }
+      const counts = { lines: 1, records: 1, quarantined: 0, rows: { companies: 1 } }
+      const source = { ...loaded.source, name: 'rule', sha256: sha256Of('rule') }
+      const written = { ...loaded, id: 'rule-0', source, counts, files: [file] }
+      return withWritten({ lake, run, sink: { commit: async () => undefined } }, next, [written])
+    },
+  }
+  expect(await commitStaged(staged, { rules: [rule] })).toMatchObject({ snapshot: { snapshot: 2 } })
+  await removeRun(staged.lease)
+  expect(await sourcesOf(lake)).toEqual(['b.jsonl', 'a.jsonl', 'rule'])
+  expect((await readdir(inLake(lake, folder))).sort()).toEqual(['a-0.parquet', 'rule-2.parquet'])
   await expectWhole(lake)
 })
 

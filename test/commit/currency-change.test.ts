@@ -52,9 +52,13 @@ test('pull with changeCurrency says which currency was before, and sets the one 
   await expect(one.pull({ currency: 'EUR' })).rejects.toMatchObject({ code: 'CURRENCY_CHANGED' })
 })
 
+/** All of one instant: whichever is committed first, no other one is older. */
 const lineIn = (id: number, currency: string | undefined, more: object = {}): string =>
   companyLine(id, {
-    MetaData: { CurrentCurrencyCode: currency, LocalCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+    MetaData: {
+      ...{ CurrentCurrencyCode: currency, LocalCurrencyCode: 'SEK', FinancialFigureScale: 'None' },
+      ContentUpdatedAt: '2025-01-01T00:00:00',
+    },
     ...more,
   })
 
@@ -127,7 +131,12 @@ test('a company whose figures are all free of currency is none whose figures wou
 test('a changed local currency is named as such', async () => {
   const bench = openBench(await temporaryFolder())
   const croatian = (id: number, currency: string) =>
-    companyLine(id, { MetaData: { CurrentCurrencyCode: currency, LocalCurrencyCode: currency } })
+    lineIn(id, currency, {
+      MetaData: {
+        ...{ CurrentCurrencyCode: currency, LocalCurrencyCode: currency },
+        ContentUpdatedAt: '2025-01-01T00:00:00',
+      },
+    })
   await load(bench, 'a.jsonl', [croatian(1, 'HRK'), croatian(2, 'HRK')])
   await expect(load(bench, 'b.jsonl', [croatian(1, 'EUR'), lineIn(2, 'EUR')])).rejects.toMatchObject({
     message: expect.stringContaining('2 with another local currency than before'),

@@ -62,42 +62,6 @@ test('cutBlocks gives the same blocks wherever chunks begin', async () => {
   )
 })
 
-test('cutBlocks tells of lines before their block is whole: each time it begins with them', async () => {
-  const line = fc.string({ unit: fc.constantFrom('a', 'ü', '\r', ' ', '{'), maxLength: 12 })
-  let told = 0
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(line, { minLength: 1, maxLength: 20 }),
-      fc.boolean(),
-      fc.integer({ min: 1, max: 60 }),
-      fc.integer({ min: 4, max: 16 }),
-      fc.array(fc.nat(200), { maxLength: 12 }),
-      async (lines, hasBom, blockBytes, maxLineBytes, places) => {
-        const bytes = Buffer.from(`${hasBom ? '\ufeff' : ''}${lines.join('\n')}\n`)
-        const borders = places.map((place) => Math.min(place, bytes.length))
-        let begun: ReturnType<typeof shown>[number][] = []
-        const onLines = (block: Block): void => {
-          begun.push(...shown([block]))
-        }
-        const options = { blockBytes, maxLineBytes, onLines }
-        for await (const block of cutBlocks(chunksAt(bytes, borders), options)) {
-          const [whole] = shown([block])
-          for (const { text, firstLine, offset, overlong } of begun) {
-            expect([firstLine, offset, overlong]).toEqual([whole?.firstLine, whole?.offset, []])
-            expect(whole?.text.startsWith(text)).toBe(true)
-            expect(text === '' || text.endsWith('\n')).toBe(true)
-            if (text !== '' && text !== whole?.text) told++
-          }
-          begun = []
-        }
-        expect(begun.filter(({ text }) => text !== '')).toEqual([])
-      },
-    ),
-    { numRuns: 1000 },
-  )
-  expect(told).toBeGreaterThan(100)
-})
-
 test('cutBlocks gives the same blocks for chunks of one byte', async () => {
   const everywhere = Array.from(TRICKY.keys())
   const options = { blockBytes: 48, maxLineBytes: 40 }

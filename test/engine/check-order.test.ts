@@ -15,6 +15,7 @@ const ORDER: RunOrder = {
     unitsAtOnce: 1,
     maxWaitMs: 1,
     maxQuarantined: '1%',
+    maxGone: '2%',
     changeCurrency: false,
     heartbeatMs: 1,
   },
@@ -37,6 +38,7 @@ test.each<[string, Readonly<Record<string, unknown>>]>([
   ['memory that is a text', { memoryBytes: '1 --lake=/other' }],
   ['memory below 0', { memoryBytes: -1 }],
   ['a limit that is an option', { maxQuarantined: '--again' }],
+  ['a limit of companies that is an option', { maxGone: '--again' }],
   ['no phases', { phases: undefined }],
 ])('checkOrder refuses %s', async (_what, change) => {
   const order = { ...ORDER, ...change } as RunOrder

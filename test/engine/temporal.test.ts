@@ -135,7 +135,12 @@ test('pull, sync and batches pull on an engine report what one machine reports; 
   // A worker sends its token only to the service of its own setting.
   const queue = 'pulls'
   await workerOfTest(['--task-queue', queue, '--lakes', own], { env })
-  const search = ['--search', '{"CountryCode":["SE"]}']
+  // A company that the service does not list: it is marked by the pull.
+  const { write } = openBench(own)
+  await write('left.jsonl', [companyLine(9999)])
+  for (const lake of ['here', 'far'])
+    expect((await cli(['convert', 'left.jsonl', '--lake', lake], { cwd: own })).code).toBe(0)
+  const search = ['--search', '{"CountryCode":["SE"]}', '--max-gone', '1']
   const commands = {
     pull: ['pull', 'companies', ...search, '--page-size', '10', '--cap', '40'],
     sync: ['sync', ...search],
@@ -152,6 +157,7 @@ test('pull, sync and batches pull on an engine report what one machine reports; 
     const counters = { requests: 0, bytes: 0, asOf: '', run: '' }
     for (const report of [one, many]) report[name] = { ...report[name], ...counters }
     expect(comparable(JSON.stringify(many))).toEqual(comparable(JSON.stringify(one)))
+    expect(many.gone?.[0]?.marked).toBe(name === 'pull' ? 1 : undefined)
     if (many.run === null) continue
     const histories = await historiesOf(server.address, many.run)
     expect(histories).not.toContain(TOKEN)

@@ -30,7 +30,13 @@ test('workflows are continued as new ones, and every unit of every phase is work
   await worker.said(/^Working for/)
   const phases = Array.from({ length: 6 }, (_, phase) => ({ first: phase * 12, count: 12 }))
   const at = addressOf({ address: server.address, namespace: undefined, taskQueue: 'q' })
-  const limits = { unitsAtOnce: 5, maxWaitMs: 60_000, maxQuarantined: '1%', changeCurrency: false }
+  const limits = {
+    unitsAtOnce: 5,
+    maxWaitMs: 60_000,
+    maxQuarantined: '1%',
+    maxGone: '2%',
+    changeCurrency: false,
+  }
   const request = {
     lake: join(folder, 'lake'),
     run: '20261121T094500123Z-1f9a2c',

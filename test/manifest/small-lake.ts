@@ -49,7 +49,11 @@ const stageFile = async (
 }
 
 /** One partition: the whole of a source, two good lines and a bad one. */
-const stagePartition = async (lease: RunLease, source: string, content: Content): Promise<JournalEntry> => {
+export const stagePartition = async (
+  lease: RunLease,
+  source: string,
+  content: Content,
+): Promise<JournalEntry> => {
   const id = `${source}-0`
   const good = await stageFile(lease, content, `${id}.parquet`, [`${source} one`, `${source} two`])
   const bad = await stageFile(lease, 'quarantine', `${id}.jsonl`, [JSON.stringify({ source })])
@@ -100,8 +104,8 @@ export const requestOf = ({ lease, entries, runFiles }: Staged): CommitRequest =
   tool: 'firmlake 0.1.0',
   partitions: entries.map(({ partition }) => partition),
   runFiles,
-  // Its files are no Parquet.
-  versions: async ({ before }) => before?.versions ?? [],
+  // Its files are no Parquet: no list of versions.
+  rules: [],
   now: () => NOW,
   random: randomBytes,
 })

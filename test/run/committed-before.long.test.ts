@@ -246,9 +246,9 @@ const partOf = (url: string, content: 'companies' | 'relations'): LoadPart => ({
   job: { kind: 'pull', url, content, search: SWEDEN, pageSize: 10, cap: 100_000 },
 })
 
-const syncPart = (url: string): LoadPart => ({
-  ...{ name: 'sync', needed: false },
-  job: { kind: 'sync', url, ...syncSettings({ search: SWEDEN }) },
+const syncPart = (url: string, country: string): LoadPart => ({
+  ...{ name: `sync ${country}`, needed: false },
+  job: { kind: 'sync', url, ...syncSettings({ search: { CountryCode: [country] } }) },
 })
 
 const shown = (parts: readonly PartOutcome[]) =>
@@ -269,7 +269,8 @@ test.each([
   ['with all its parts', 0],
   ['without the files, which the lake holds', 1],
 ])('a night that was committed and then killed is found by the same night, %s', async (_, from) => {
-  const one = await openPullBench({ companies: companies(40) })
+  const norwegian = companies(40).map((company) => ({ ...company, id: company.id + 100, country: 'NO' }))
+  const one = await openPullBench({ companies: [...companies(40), ...norwegian] })
   const folder = await temporaryFolder()
   const { write } = openBench(folder)
   await write('more.jsonl', [companyLine(900)])
@@ -277,7 +278,9 @@ test.each([
     { name: 'files', needed: false, job: { kind: 'convert', inputs: ['more.jsonl'], cwd: folder } },
     partOf(one.fake.url, 'companies'),
     partOf(one.fake.url, 'relations'),
-    syncPart(one.fake.url),
+    // As many companies each: the windows of both have the same name.
+    syncPart(one.fake.url, 'SE'),
+    syncPart(one.fake.url, 'NO'),
   ]
   const load = (some: readonly LoadPart[], onEvent?: (event: RunEvent) => void) => {
     const { lake, service } = one

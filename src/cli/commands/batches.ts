@@ -16,7 +16,7 @@ import type { ListedBatchFile } from '../../source/service/service.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
-import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { DETACHING, onEngineOr, planOnly } from '../on-engine.ts'
 import { serviceOf, withService } from '../options/service-options.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { note, printJson, printLines } from '../output/print.ts'
@@ -214,12 +214,16 @@ const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
   return { ...report, skipped }
 }
 
-const runPull = async (values: PullValues): Promise<void> => {
+const runPull = async (values: PullValues, command: Command): Promise<void> => {
   const choice = chosenBy(values)
   const asked = askedOf(PULL_BATCH_FILES, values)
   const { lake, json } = values
-  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   const { batchFiles } = await import('../../jobs/common/inputs.ts')
+  if (values.planOnly)
+    return withService(values, (service) =>
+      planOnly(command, values, { load: 'batches', from: batchFiles(service, choice) }),
+    )
+  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
   let origin = ''
   await runLoadJob<BatchFilesReport>(
     values,

@@ -11,7 +11,7 @@ import { formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { exitCodeOfReports } from '../help.ts'
 import { interruptible } from '../interrupt.ts'
-import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { DETACHING, onEngineOr, planOnly } from '../on-engine.ts'
 import { neededLake } from '../options/options.ts'
 import { projectionOf } from '../options/projection-options.ts'
 import { note, printJson, printLines } from '../output/print.ts'
@@ -40,6 +40,7 @@ export const addConvert = (program: Command): void => {
       ['convert page.json --lake ./lake', 'a saved page, or any JSON list of records'],
       ['convert batches/ --lake ./lake --skip-bad-files', 'damaged files are skipped and named'],
       ['convert /mnt/batches --lake s3://bucket/lake --engine temporal', 'by workers on many machines'],
+      ['convert batches/ --lake s3://bucket/lake --plan-only --json', 'units for "firmlake run work"'],
       ['convert batches/ --to parquet:out', 'tables as Parquet files, without a lake'],
       ['convert batches/ --to companies.xlsx', 'one table for Excel'],
       ['convert - --lake ./lake --content companies < companies.jsonl', 'standard input'],
@@ -54,6 +55,7 @@ const runConvert = async (given: Values, command: Command): Promise<void> => {
     throw new ToolkitError('USAGE', 'Cannot use --table, --names, --bom or --delimiter without --to')
   const values = neededLake(given)
   const asked = askedOf(CONVERT, values)
+  if (values.planOnly) return planOnly(command, values, { load: 'convert', ...asked })
   const { convert } = await import('../../jobs/convert/convert.ts')
   await runLoadJob<RunReport>(
     values,
@@ -80,7 +82,18 @@ const withoutLake = async (values: Values & { readonly to: string }, command: Co
 /** Options that mean a lake that stays. @throws {ToolkitError} USAGE */
 const refuseLakeOptions = (values: Readonly<Record<string, unknown>>): void => {
   const given = (
-    ['lake', 'mode', 'again', 'asOf', 'sinks', 'publish', 'engine', 'changeCurrency', 'changeTaken'] as const
+    [
+      'lake',
+      'mode',
+      'again',
+      'asOf',
+      'sinks',
+      'publish',
+      'engine',
+      'planOnly',
+      'changeCurrency',
+      'changeTaken',
+    ] as const
   ).find((name) => values[name] !== undefined)
   if (given === undefined) return
   throw new ToolkitError(

@@ -6,7 +6,7 @@ import type { PullReport } from '../../jobs/pull/pull.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { PULL } from '../../options/search.ts'
 import { addCommand } from '../add-command.ts'
-import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { DETACHING, onEngineOr, planOnly } from '../on-engine.ts'
 import { readingSearch, requireRecords } from '../options/pull-options.ts'
 import { withService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -35,10 +35,12 @@ export const addPull = (program: Command): void => {
   })
 }
 
-const runPull = async (given: ValuesOf<typeof PULL>): Promise<void> => {
+const runPull = async (given: ValuesOf<typeof PULL>, command: Command): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(PULL, values)
   const { lake, json, content } = values
+  if (values.planOnly)
+    return withService(values, (from) => planOnly(command, values, { load: 'pull', ...asked, from }))
   const { pull } = await import('../../jobs/pull/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(

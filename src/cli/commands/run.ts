@@ -16,18 +16,17 @@ import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { watchRun } from '../output/watch-run.ts'
 import { printReport, runJob } from '../run-job.ts'
-import { addRunPlan } from './run-plan.ts'
 
 export const addRun = (program: Command): void => {
   const group = program
     .command('run')
-    .summary('plan a run, work on it on many machines, commit it')
+    .summary('work on a planned run on many machines, and commit it')
     .description(
-      'A run in steps: planned once, worked on by any number of processes on any machine that reaches the lake, ' +
-        'committed by anyone. Exit codes for the scheduler of the steps: 0 done, 1 failed and may be tried again, ' +
-        '75 later; never retry 2 (usage), 3 (too many bad lines) and 4 (the same again fails the same).',
+      'A run in steps: planned once by --plan-only of the command that loads, worked on by any number of processes on ' +
+        'any machine that reaches the lake, committed by anyone. Exit codes for the scheduler of the steps, the plan ' +
+        'too: 0 done, 1 failed and may be tried again, 75 later; never retry 2 (usage), 3 (too many bad lines) and 4 ' +
+        '(the same again fails the same).',
     )
-  addRunPlan(group)
   addRunWork(group)
   addRunCommit(group)
   addRunStatus(group)
@@ -40,7 +39,8 @@ const addRunCommit = (group: Command): void => {
     summary: 'commit a run whose units are all done',
     description:
       'Commits a run, in one snapshot. Anyone may, again and at once with others: one commit makes the snapshot, and ' +
-      'the others find it. With units that are not done it ends with 75 and names the first.',
+      'the others find it. With units that are not done it ends with 75 and names the first. Of a whole search it asks the ' +
+      'service for the companies that came no more: with the token, and of the origin, of "run work".',
     options: COMMIT_RUN,
     run: commit,
     examples: [['run commit 20261121T094920744Z-54d23e --lake s3://bucket/lake', 'all of it at once']],
@@ -52,7 +52,12 @@ const commit = async (values: ValuesOf<typeof COMMIT_RUN>): Promise<void> => {
   const { commitRun } = await import('../../jobs/steps/run-steps.ts')
   await runJob<CommitRunReport>(
     values,
-    (given, line) => commitRun({ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) }),
+    (given, line) =>
+      commitRun({
+        ...{ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) },
+        service: (url, maxRequestsPerSecond) =>
+          plannedService({ ...values, concurrency: 1, maxRequestsPerSecond }, url),
+      }),
     async (done) => {
       if (done.kind === 'committed') {
         process.exitCode = exitCodeOfReports([done])

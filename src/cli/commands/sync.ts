@@ -7,7 +7,7 @@ import type { SyncOptions } from '../../options/interfaces.ts'
 import { SYNC } from '../../options/search.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
-import { DETACHING, onEngineOr } from '../on-engine.ts'
+import { DETACHING, onEngineOr, planOnly } from '../on-engine.ts'
 import { readingSearch, requireRecords } from '../options/pull-options.ts'
 import { withService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
@@ -33,10 +33,12 @@ export const addSync = (program: Command): void => {
   })
 }
 
-const runSync = async (given: ValuesOf<typeof SYNC>): Promise<void> => {
+const runSync = async (given: ValuesOf<typeof SYNC>, command: Command): Promise<void> => {
   const values = await readingSearch(given)
   const asked = askedOf(SYNC, values)
   const { lake, json } = values
+  if (values.planOnly)
+    return withService(values, (from) => planOnly(command, values, { load: 'sync', ...asked, from }))
   const { sync } = await import('../../jobs/sync/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(

@@ -92,7 +92,7 @@ const work = async (values: ValuesOf<typeof WORKER>, command: Command): Promise<
   const { workerPart } = await import('../../engine/temporal/packages.ts')
   const { addressOf, runWorker } = await workerPart()
   const at = addressOf(temporalPlace(values))
-  const workArgs = [
+  const stepArgs = [
     `--threads=${threads}`,
     ...(url === undefined ? [] : [`--url=${url}`]),
     ...(tokenFile === undefined ? [] : [`--token-file=${tokenFile}`]),
@@ -101,7 +101,7 @@ const work = async (values: ValuesOf<typeof WORKER>, command: Command): Promise<
   await interruptible(
     (signal) =>
       runWorker(at, {
-        ...{ slots, metrics, signal, workArgs, lakes, onStep: say, log: note },
+        ...{ slots, metrics, signal, stepArgs, lakes, onStep: say, log: note },
         // As this very process was started.
         command: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
         onReady: () => note(`Working for task queue "${at.taskQueue}" of ${at.address}, ${slots} at once`),

@@ -129,10 +129,13 @@ const fateOf = ({ run, state, process, committed, failure, shared }: RunSummary)
     : `committed as snapshot ${committed}: "firmlake gc" removes its folder`
 }
 
+const doneOf = ({ partitions, unitsDone }: RunSummary): string =>
+  unitsDone === undefined ? formatCounted(partitions, 'partition') : formatCounted(unitsDone, 'unit')
+
 const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
   textTable(
-    [{ title: 'unfinished run' }, { title: 'state' }, right('partitions done'), { title: 'what next' }],
-    runs.map((one) => [one.run, one.state, formatCount(one.partitions), fateOf(one)]),
+    [{ title: 'unfinished run' }, { title: 'state' }, right('done'), { title: 'what next' }],
+    runs.map((one) => [one.run, one.state, doneOf(one), fateOf(one)]),
   )
 
 /** The action for a run that would fail again; by code if an option is the answer. */

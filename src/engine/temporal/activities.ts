@@ -21,8 +21,8 @@ import { type RunOrder, type StepActivities, UNITS_OF_SHARD } from './requests.t
 export interface StepOptions {
   /** The program and its first arguments, to which `run work …` is added. */
   readonly command: readonly string[]
-  /** Further options of `run work`. */
-  readonly workArgs?: readonly string[]
+  /** Further options of `run work` and `run commit`. */
+  readonly stepArgs?: readonly string[]
   /** Places whose lakes it takes, folders or `s3://bucket/prefix`. @default all */
   readonly lakes?: readonly string[] | undefined
   readonly onStep?: (step: StepReport) => void
@@ -72,14 +72,14 @@ const isCancelled = (): boolean => Context.current().cancellationDetails?.cancel
 const workersOf = ({ phases, unitsAtOnce }: RunOrder): number =>
   Math.min(unitsAtOnce, Math.max(1, ...phases.map(({ count }) => count)))
 
-export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOptions): StepActivities => {
+export const stepActivities = ({ command, stepArgs = [], lakes, onStep }: StepOptions): StepActivities => {
   const step = async (order: RunOrder, kind: StepReport['step'], args: readonly string[], unit?: number) =>
     beating(async (signal) => {
       const { run, lake, memoryBytes } = order
       // Each in one word: none is taken for an option.
       const common = [`--lake=${lake}`, `--memory=${memoryBytes}`, '--json']
       const startMs = performance.now()
-      const ended = await runStep(command, ['run', kind, run, ...common, ...args], signal)
+      const ended = await runStep(command, ['run', kind, run, ...common, ...args, ...stepArgs], signal)
       const seconds = Math.round(performance.now() - startMs) / 1000
       const { code, error } = ended
       onStep?.({
@@ -114,27 +114,32 @@ export const stepActivities = ({ command, workArgs = [], lakes, onStep }: StepOp
     work: async (order, unit) => {
       await checked(order)
       await looking('take the step', async () => checkUnits(unit))
-      const args = [`--unit=${unit}`, `--workers=${workersOf(order)}`, ...workArgs]
+      const args = [`--unit=${unit}`, `--workers=${workersOf(order)}`]
       const { stdout } = await step(order, 'work', args, unit)
       const { requests }: Awaited<ReturnType<typeof workRun>> = JSON.parse(stdout)
       return requests
     },
     commit: async (order) => {
       await checked(order)
-      const { maxQuarantined, changeCurrency } = order
-      const args = [`--max-quarantined=${maxQuarantined}`, ...(changeCurrency ? ['--change-currency'] : [])]
+      const { maxQuarantined, maxGone, changeCurrency } = order
+      const limits = [`--max-quarantined=${maxQuarantined}`, `--max-gone=${maxGone}`]
+      const args = [...limits, ...(changeCurrency ? ['--change-currency'] : [])]
       const { stdout } = await step(order, 'commit', args)
       const done: CommitRunReport = JSON.parse(stdout)
       const { snapshot } = done
       if (done.kind === 'already') return { snapshot, report: null }
-      const { skipped, excluded, currencyChange } = done
-      return { snapshot, report: { skipped, excluded, ...(currencyChange && { currencyChange }) } }
+      const { skipped, excluded, currencyChange, gone, requests } = done
+      const marks = gone?.map(({ search: _, ...one }) => one)
+      const found = { ...(currencyChange && { currencyChange }), ...(marks && { gone: marks }) }
+      return { snapshot, report: { skipped, excluded, ...found }, ...(requests && { requests }) }
     },
   }
 }
 
 const text = (is: (value: string) => boolean, expected: string): Form<string> =>
   form((value): value is string => typeof value === 'string' && is(value), expected)
+
+const LIMIT = text((one) => /^\d{1,15}(\.\d{1,15})?%?$/.test(one), 'a number or a share')
 
 const ORDER = objectOf({
   run: text(isRunId, 'the id of a run'),
@@ -146,7 +151,8 @@ const ORDER = objectOf({
   memoryBytes: count,
   unitsAtOnce: count,
   maxWaitMs: count,
-  maxQuarantined: text((one) => /^\d{1,15}(\.\d{1,15})?%?$/.test(one), 'a number or a share'),
+  maxQuarantined: LIMIT,
+  maxGone: LIMIT,
   changeCurrency: yesNo,
   heartbeatMs: count,
 })

@@ -46,6 +46,7 @@ export interface StepActivities {
 
 /** `null` in place of what only the call that made the snapshot knows, where another one made it. */
 interface Committed {
+  readonly requests?: RequestCounters
   readonly snapshot: number | null
-  readonly report: Pick<EngineOutcome, 'skipped' | 'excluded' | 'currencyChange'> | null
+  readonly report: Pick<EngineOutcome, 'skipped' | 'excluded' | 'currencyChange' | 'gone'> | null
 }

@@ -134,6 +134,6 @@ export async function firmlakeRun(order: RunOrder, place?: RunPlace): Promise<En
   }
   const { unloadedSources, commit } = stepsOf(order)
   const unloaded = await tried(order, () => unloadedSources(order))
-  const { snapshot, report } = await tried(order, () => commit(order))
-  return { ...unloaded, ...report, snapshot, requests }
+  const { snapshot, report, requests: asked = NO_REQUESTS } = await tried(order, () => commit(order))
+  return { ...unloaded, ...report, snapshot, requests: added(requests, asked) }
 }

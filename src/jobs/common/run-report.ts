@@ -1,7 +1,6 @@
 /** The report of a run, in one object: the result of a job of the library, and the output of `--json`. */
 
-import type { CurrencyChange } from '../../commit/currency-change.ts'
-import type { GoneCompanies } from '../../commit/find-gone.ts'
+import type { CurrencyChange, GoneCompanies } from '../../commit/commit-summary.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { isAskedAgain } from '../../core/source-kinds.ts'
 import { moreDrift } from '../../core/unknown-names.ts'

@@ -1,7 +1,7 @@
 /** One table of a compaction: its current rows sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
 
 import { join } from 'node:path'
-import { listingEntry } from '../../commit/mark-gone.ts'
+import { listingEntry } from '../../commit/listing-entry.ts'
 import type { FileEntry, PartitionEntry } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'

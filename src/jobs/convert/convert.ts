@@ -7,7 +7,6 @@ import { CONVERT } from '../../options/convert.ts'
 import type { ConvertOptions } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
-import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import type { ConvertJob, ProgramJob, RunPlan } from '../../run/run-plan.ts'
 import { sharesOf } from '../../run/run-tools.ts'
 import { toBeLoaded } from '../../run/same-work.ts'
@@ -16,9 +15,11 @@ import { localSources } from '../../source/local-sources.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { sourceAsOf } from '../common/files-as-of.ts'
 import type { Input } from '../common/inputs.ts'
+import { type Driver, NO_SERVICE } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
-import type { RunReport } from '../common/run-report.ts'
+import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
+import { convertKind, filesOfJob } from './convert-kind.ts'
 
 const isSource = (input: Input): input is Source => typeof input !== 'string' && input.kind !== 'files'
 
@@ -67,10 +68,15 @@ export const sourcesOfInputs = async (
  * })
  * console.log(snapshot, records, quarantined) // 1 5 0
  */
-export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSummary> = lakeJob(
-  'convert',
-  CONVERT,
-  async (options) => {
+export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSummary> = (options) =>
+  convertBy(undefined, options)
+
+/** @param drive does it @default this process */
+export const convertBy = (
+  drive: Driver | undefined,
+  asked: ConvertOptions,
+): Promise<RunReport & TargetsSummary> =>
+  lakeJob<ConvertOptions, typeof CONVERT, RunReport>('convert', CONVERT, async (options) => {
     const { asOf } = options
     const inputs = [options.from].flat()
     if (inputs.length === 0)
@@ -79,29 +85,16 @@ export const convert: (options: ConvertOptions) => Promise<RunReport & TargetsSu
     const { loaded, report } = await measured(options, async (run) => {
       const { content, again = false } = run
       const planned = { again, limits: limitsGiven(run) }
-      return paths === undefined
-        ? convertSources(await sourcesOfInputs(inputs, content, undefined, asOf), planned, run)
-        : convertFiles({ inputs: paths, cwd: process.cwd(), content, asOf, ...planned }, run)
+      if (paths === undefined)
+        return convertSources(await sourcesOfInputs(inputs, content, undefined, asOf), planned, run)
+      const files = { inputs: paths, cwd: process.cwd(), content, asOf }
+      if (drive === undefined) return convertFiles({ ...files, ...planned }, run)
+      const job: ConvertJob = { kind: 'convert', ...files }
+      const { loaded: driven } = await drive(convertKind, job, { ...run, ...NO_SERVICE }, planned)
+      return driven ?? NOTHING_LOADED
     })
     return report(loaded)
-  },
-)
-
-/** The files of a job, as they stand now. @throws {ToolkitError} SOURCE_NOT_FOUND, SOURCE_UNREADABLE */
-export const localFilesOf = async ({ inputs, cwd, content, asOf }: ConvertJob): Promise<OpenedJob> => {
-  const sources = (await localSources(inputs, cwd)).map((source) => sourceAsOf(source, asOf))
-  return { sources: content === undefined ? sources : sources.map((source) => ({ ...source, content })) }
-}
-
-/** The files of a run, which another attempt may have begun. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-export const openConvert = async ({ run, number }: JobScope, job: ConvertJob): Promise<OpenedJob> => {
-  if (number === 1) return localFilesOf(job)
-  if (job.inputs.includes('-')) throw notResumable(run, 'standard input cannot be read again')
-  const opened = await localFilesOf(job)
-  const once = opened.sources.find(({ fingerprint }) => fingerprint === undefined)
-  if (once) throw notResumable(run, `"${once.name}" cannot be read again`)
-  return opened
-}
+  })(asked)
 
 type Planned = Pick<RunPlan, 'again' | 'limits'>
 
@@ -130,7 +123,7 @@ export const convertFiles = async (
 ): Promise<LoadSummary> => {
   const job: ConvertJob = { kind: 'convert', ...asked }
   // Before a run, and possibly a lake, is made for files that do not exist.
-  const { sources } = await localFilesOf(job)
+  const sources = await filesOfJob(job)
   return loadSources(job, sources, { again, limits }, options)
 }
 

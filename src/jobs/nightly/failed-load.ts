@@ -46,7 +46,7 @@ export class Blame {
   }
 
   /** The job, whose sources are watched while they are read. @param named as the run names them */
-  watch(part: LoadPart, job: OpenedJob, named: readonly Source[]): OpenedJob {
+  watch<Job extends OpenedJob>(part: LoadPart, job: Job, named: readonly Source[]): Job {
     this.#sources.set(part, named)
     const thrown = (error: unknown): void => this.#blame(part, error)
     const sources = job.sources.map((source): Source => {

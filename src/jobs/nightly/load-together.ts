@@ -9,14 +9,14 @@ import type { JobOfRun } from '../../manifest/runs/run-files.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-lake.ts'
-import { isSameJob, type Job, planOf, type RunPlan } from '../../run/run-plan.ts'
+import type { OpenedJob } from '../../run/opened-job.ts'
+import { isSameJob, planOf, type RunPlan } from '../../run/run-plan.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import { rememberParameters } from '../pull/pull-settings.ts'
 import { Blame, linesOfPart, olderOfPart } from './failed-load.ts'
 import {
   isOfService,
   type LoadPart,
-  type OpenedPart,
   openPart,
   type PartOptions,
   type PreparedPart,
@@ -51,8 +51,6 @@ const DOWN: ReadonlySet<string> = new Set<ErrorCode>([
 ])
 const isDown = (error: unknown): boolean => error instanceof ToolkitError && DOWN.has(error.code)
 
-const isPull = ({ kind }: Job): boolean => kind === 'pull' || kind === 'sync'
-
 const openAll = async (
   run: RunScope,
   prepared: readonly Prepared[],
@@ -62,22 +60,16 @@ const openAll = async (
 ) => {
   // One that was committed before may have had more jobs.
   const { jobs } = run.committed === undefined ? plan : await planOf(run.lake, run.run)
-  const opened: (OpenedPart & { readonly part: LoadPart; readonly place: number })[] = []
+  const opened: { readonly part: LoadPart; readonly job: OpenedJob<PulledPart> }[] = []
   for (const { part, job } of prepared) {
     const place = jobs.findIndex((one) => isSameJob(one, job))
     const open = () => openPart({ ...run, job: place }, job, plan.limits, options)
-    opened.push({ part, place, ...(await blame.around(part, open)) })
+    opened.push({ part, job: { ...(await blame.around(part, open)), place } })
   }
-  const named = sourcesByJob(
-    jobs.map((_, at) => opened.find(({ place }) => place === at)?.job ?? { sources: [] }),
-  )
-  const pullsBefore = (place: number): number => jobs.slice(0, place).filter(isPull).length
-  return opened.map(({ place, pulled, ...one }) => {
-    const sources = named[place] ?? []
-    return {
-      ...{ ...one, sources, watched: blame.watch(one.part, one.job, sources) },
-      pulled: (summary: LoadSummary) => pulled(summary, pullsBefore(place), sources),
-    }
+  const named = sourcesByJob(opened.map(({ job }) => job))
+  return opened.map(({ part, job }, at) => {
+    const sources = named[at] ?? []
+    return { part, sources, watched: blame.watch(part, job, sources) }
   })
 }
 
@@ -106,7 +98,7 @@ const inOneRun = async (
   const files = async () => {
     const texts: (readonly [name: string, text: string])[] = []
     for (const [place, one] of prepared.entries())
-      texts.push(...(await blame.around(one.part, () => one.texts(place))))
+      texts.push(...(await blame.around(one.part, async () => (await one.texts?.(place)) ?? [])))
     return new Map(texts)
   }
   const failedBy = (error: unknown): Failed => ({
@@ -119,11 +111,11 @@ const inOneRun = async (
       const opened = await openAll(run, prepared, plan, options, blame)
       const watched = opened.map((one) => one.watched)
       const summary = await loadIntoLake(run, watched, { ...options, onlyRows })
-      return opened.map(({ part, pulled, sources }): PartOutcome => {
+      return opened.map(({ part, sources }, at): PartOutcome => {
         const counts = linesOfPart(summary.partitions, sources)
         const older = olderOfPart(summary.partitions, sources)
         const { unnameable } = prepared.find((one) => one.part === part) ?? {}
-        return { kind: 'loaded', part, summary, counts, older, pulled: pulled(summary), unnameable }
+        return { kind: 'loaded', part, summary, counts, older, pulled: summary.facts[at], unnameable }
       })
     } catch (error) {
       await blame.learn(error, run, limit)
@@ -134,7 +126,7 @@ const inOneRun = async (
     }
   }
   const sources = async (run: JobOfRun) =>
-    (await Promise.all(prepared.map((one, job) => one.sources({ ...run, job })))).flat()
+    (await Promise.all(prepared.map((one, job) => one.sources?.({ ...run, job }) ?? []))).flat()
   const now = { sources, signal: options.signal }
   return withRun({ lake, plan, mode, files, orMoreFiles: true, taking: options, ...now }, work).catch(
     failedBy,

@@ -29,7 +29,7 @@ export interface NightPart {
   readonly path?: string
 }
 
-const KINDS = { pull: 'pull', sync: 'sync', batchFiles: 'batch_files', convert: 'files' } as const
+const KINDS = { pull: 'pull', sync: 'sync', batches: 'batch_files', convert: 'files' } as const
 
 /** Other errors' words may quote data. */
 export const failedPart = (name: string, kind: string, error: unknown): NightPart => {

@@ -76,7 +76,7 @@ const loadsOfFile = ({ pull = [], sync = [], batch_files = [], files = [] }: Fil
   }),
   ...batch_files.map(({ name, content, countries, needed = false }): LoadPart => {
     const selection = { kind: 'all', ...(content && { content }), ...(countries && { countries }) } as const
-    return { name, needed, job: { kind: 'batchFiles', url, selection } }
+    return { name, needed, job: { kind: 'batches', url, selection } }
   }),
   ...files.map(({ name, from, content, as_of: asOf, needed = false }): LoadPart => {
     const job = { kind: 'convert', inputs: from, cwd: process.cwd(), content, asOf } as const

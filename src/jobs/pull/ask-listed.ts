@@ -3,7 +3,7 @@
  * their ids, so that a page that came twice or a company that moved between two pages is not taken for one that is gone.
  */
 
-import type { PartialListing, WholeListing } from '../../commit/find-gone.ts'
+import type { Listing, WholeListing } from '../../commit/find-gone.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import type { PullEntry } from '../../core/partition.ts'
@@ -74,17 +74,22 @@ const shortOf = ({ announced, received, gapLeft = 0 }: PullEntry): string | unde
   return gapLeft > 0 ? `${gapLeft} companies were in no window` : undefined
 }
 
+/** The service of a search, opened where companies are asked for. */
+export interface AskedService extends Pick<PullService, 'origin'> {
+  readonly open: () => Promise<ListingService>
+}
+
 /**
  * @param lacking companies that the listing lacks, where that is known already
  * @returns `undefined` where the pull says nothing of what is gone: it is of some days, of relations, or of a search
  *   whose companies the lake cannot tell
  */
 export const listingOf = (
-  service: ListingService & Pick<PullService, 'origin'>,
+  { origin, open }: AskedService,
   { search, currency }: Pick<PullSettings, 'search' | 'currency'>,
   entry: PullEntry,
   { signal, lacking }: { readonly signal?: AbortSignal | undefined } & Pick<WholeListing, 'lacking'>,
-): WholeListing | PartialListing | undefined => {
+): Listing | undefined => {
   const scope = scopeOf(search)
   const isOfDays = entry.from !== undefined || entry.to !== undefined
   if (entry.content !== 'companies' || isOfDays || scope === undefined) return undefined
@@ -92,15 +97,15 @@ export const listingOf = (
   const reason = shortOf(entry)
   if (reason !== undefined) return { kind: 'partial', search: recorded, reason }
   return {
-    ...{ kind: 'whole', search: recorded, service: service.origin, asOf: entry.asOf, scope, lacking },
-    stillListed: (ids, pulls) => {
+    ...{ kind: 'whole', search: recorded, service: origin, asOf: entry.asOf, scope, lacking },
+    stillListed: async (ids, pulls) => {
       const others = pulls.filter(
         (pull) => pull.content === 'companies' && !sameSearch(pull.search, entry.search),
       )
       const distinct = others.filter(
         (pull, at) => !others.slice(0, at).some((other) => sameSearch(other.search, pull.search)),
       )
-      return stillListed(service, [{ search, currency }, ...distinct], ids, signal)
+      return stillListed(await open(), [{ search, currency }, ...distinct], ids, signal)
     },
   }
 }

@@ -29,8 +29,6 @@ interface PullPart {
 interface Pull extends WindowSources {
   /** The file of ids beside a window's, where they are kept. */
   readonly idsPath: (index: number) => string | undefined
-  /** The entry of the manifest, as it stands. */
-  readonly entry: () => PullEntry
 }
 
 /** The windows of a plan as sources of its run. */
@@ -93,20 +91,10 @@ export const openPull = async (
       return checkpoint
     },
   })
-  const came = (): WindowCounts[] =>
-    opened.checkpoints().map((checkpoint, at) => ({
-      announced: checkpoint?.announced ?? plan.windows[at]?.announced ?? 0,
-      received: checkpoint?.records ?? 0,
-    }))
   return {
     ...opened,
     idsPath: (index) =>
       closing.windows.length > 0 && !windows[index]?.closing ? idsPath(windowPath(folder, index)) : undefined,
-    entry: () =>
-      pullEntry(service.origin, job, settings, plan, {
-        windows: came().slice(0, searched.length),
-        closed: receivedIn(came().slice(searched.length)),
-      }),
   }
 }
 

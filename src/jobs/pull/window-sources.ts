@@ -49,8 +49,6 @@ interface WindowSourcesOptions {
 
 export interface WindowSources {
   readonly sources: readonly Source[]
-  /** The checkpoint of each window, in order; absent if it was not pulled yet. */
-  readonly checkpoints: () => readonly (Checkpoint | undefined)[]
   /** Stops the prefetch, and waits for it. */
   readonly stop: () => Promise<void>
 }
@@ -67,7 +65,6 @@ export const openWindowSources = async (
   await known.open()
   return {
     sources: windows.map((window, index) => windowSource(window, index, options, known)),
-    checkpoints: () => known.checkpoints,
     stop: () => known.stop(),
   }
 }
@@ -107,7 +104,7 @@ const windowSource = (
 
 /** The checkpoints of the windows, and the windows that are pulled. */
 class Windows {
-  readonly checkpoints: (Checkpoint | undefined)[]
+  readonly #checkpoints: (Checkpoint | undefined)[]
   readonly #folder: string
   readonly #pulls: Prefetch<Checkpoint>
   /** Windows that an earlier process had pulled to their end. */
@@ -115,12 +112,12 @@ class Windows {
 
   constructor(windows: readonly RunWindow[], options: WindowSourcesOptions) {
     this.#folder = options.folder
-    this.checkpoints = windows.map(() => undefined)
+    this.#checkpoints = windows.map(() => undefined)
     this.#pulls = new Prefetch({
       count: windows.length,
       fetch: async (index, signal) => {
         const checkpoint = await options.pull(index, windowPath(this.#folder, index), signal)
-        this.checkpoints[index] = checkpoint
+        this.#checkpoints[index] = checkpoint
         return checkpoint
       },
       next: (states) => nextWindow(states, windows, options),
@@ -131,15 +128,15 @@ class Windows {
 
   /** Learns what an earlier process has pulled. */
   async open(): Promise<void> {
-    for (const index of this.checkpoints.keys()) {
+    for (const index of this.#checkpoints.keys()) {
       const checkpoint = await readCheckpoint(windowPath(this.#folder, index))
-      this.checkpoints[index] = checkpoint
+      this.#checkpoints[index] = checkpoint
       if (checkpoint?.sha256 !== undefined) this.#earlier.add(index)
     }
   }
 
   checkpoint(index: number): Checkpoint {
-    const checkpoint = this.checkpoints[index]
+    const checkpoint = this.#checkpoints[index]
     if (checkpoint !== undefined) return checkpoint
     throw new TypeError(`Cannot describe window ${index}: it was not pulled`)
   }

@@ -5,8 +5,7 @@ import type { ReplayOptions } from '../../options/interfaces.ts'
 import { REPLAY } from '../../options/resume.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
-import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
-import type { ReplayJob, RunLimits, RunPlan } from '../../run/run-plan.ts'
+import type { RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
@@ -61,18 +60,6 @@ export const replay: (options: ReplayOptions) => Promise<ReplayReport & TargetsS
     return { ...report(loaded ?? NOTHING_LOADED), run: loaded?.run ?? null }
   },
 )
-
-/** The quarantine files that a run was begun with. @throws {ToolkitError} RUN_NOT_RESUMABLE */
-export const openReplay = async (
-  { lake, run }: JobScope,
-  { files }: ReplayJob,
-  { blockBytes }: RunLimits,
-): Promise<OpenedJob> => {
-  const waiting = new Map((await quarantineFiles({ lake })).map((file) => [file.sha256, file]))
-  const found = files.flatMap((sha256) => waiting.get(sha256) ?? [])
-  if (found.length < files.length) throw notResumable(run, 'another run already replayed these lines')
-  return { sources: quarantineSources(found, blockBytes) }
-}
 
 /**
  * Loads quarantined lines again, after a fix of the tool, the contract or the limits. A file of which no line

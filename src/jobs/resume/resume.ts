@@ -1,6 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import type { DoneWork } from '../../manifest/runs/journal.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
@@ -9,9 +10,10 @@ import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { loadIntoLake, type RunOptions } from '../../run/load-into-lake.ts'
-import { type JobScope, notResumable, type OpenedJob } from '../../run/opened-job.ts'
-import { type Job, pipelineOf, planOf, type RunPlan } from '../../run/run-plan.ts'
+import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
+import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
+import { planOf, type RunPlan } from '../../run/run-plan.ts'
+import { isWithin } from '../../run/same-work.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
 import { checkPlanOrigin } from '../../source/service/address.ts'
@@ -19,15 +21,12 @@ import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
-import { openBatchFiles } from '../batch-files/pull-batch-files.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { openConvert } from '../convert/convert.ts'
+import { filesOfJob } from '../convert/convert-kind.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
-import { openPullJob } from '../pull/pull.ts'
-import { openReplay } from '../replay/replay.ts'
-import { openSyncJob } from '../sync/sync.ts'
+import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
 
 /** The outcome of an interrupted run. */
 export type ResumedRun =
@@ -74,7 +73,7 @@ const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RE
  *
  * @returns what became of each run, and what the targets received
  * @throws {ToolkitError} of the one run that was named: `RUN_NOT_FOUND`, `RUN_LIVE`, `RUN_NOT_RESUMABLE` (standard input and
- *   records of a program cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
+ *   records of a program that are not loaded to their end cannot be read again), and whatever stops a run; `INTERRUPTED`, `USAGE`, `PLAN_ORIGIN`; `COMPANIES_MISSING` as
  *   `sync`; what `updateTargets` throws
  * @example
  * import { convert, resume } from 'firmlake'
@@ -170,34 +169,24 @@ export interface JobOptions extends RunOptions {
   readonly concurrency: number
 }
 
-/** Each kind has one place here; the compiler misses one that is added to `Job`. */
-const openJob = async (
-  run: JobScope,
-  job: Job,
-  { limits }: RunPlan,
-  options: JobOptions,
-): Promise<OpenedJob> => {
-  switch (job.kind) {
-    case 'convert':
-      return openConvert(run, job)
-    case 'replay':
-      return openReplay(run, job, limits)
-    case 'pull':
-      return openPullJob(run, job, { ...options, service: await options.service(job.url) })
-    case 'sync':
-      return openSyncJob(run, job, { ...options, service: await options.service(job.url) })
-    case 'batchFiles':
-      return openBatchFiles(run, limits, { ...options, service: await options.service(job.url) })
-    case 'program':
-      throw notResumable(run.run, 'its sources belong to a program, start that again')
-    case 'compact':
-    case 'forget':
-      throw notResumable(run.run, `it is a run of "${pipelineOf({ jobs: [job] })}"`)
-  }
+/**
+ * The work of a run of one job, where an earlier attempt has done all of it, of files only where those that are there are what
+ * they were.
+ */
+const stillDone = async (
+  run: RunScope,
+  { jobs: [job, ...others] }: RunPlan,
+  { signal }: JobOptions,
+): Promise<DoneWork | undefined> => {
+  const done = others.length === 0 ? await workDone(run, signal) : undefined
+  if (done === undefined || job.kind !== 'convert') return done
+  const files = await filesOfJob(job).catch(() => [])
+  return (await isWithin(done.read, files, signal)) ? done : undefined
 }
 
-/** Loads all jobs of a plan in one commit. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
+/** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const { signal } = options
   const services = new Map<string, Promise<Service>>()
   const service = async (url: string): Promise<Service> => {
     const opened = services.get(url) ?? Promise.resolve(options.service(url))
@@ -205,9 +194,18 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     return opened
   }
   try {
+    const done = await stillDone(run, plan, options)
+    if (done) {
+      const [job] = plan.jobs
+      const facts = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
+      return await loadIntoLake(run, [{ sources: [], facts }], options, done)
+    }
     const jobs: OpenedJob[] = []
-    for (const [place, job] of plan.jobs.entries())
-      jobs.push(await openJob({ ...run, job: place }, job, plan, { ...options, service }))
+    for (const [place, one] of plan.jobs.entries()) {
+      const job = loadOf(run.run, one)
+      const kind = await jobKind(job)
+      jobs.push(await kind.open({ ...run, job: place }, job, plan.limits, { ...options, service }))
+    }
     return await loadIntoLake(run, jobs, options)
   } finally {
     for (const opened of await Promise.allSettled(services.values()))

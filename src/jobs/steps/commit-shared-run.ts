@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PullEntry } from '../../core/partition.ts'
 import type { FinishedWork } from '../../manifest/runs/journal.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
@@ -21,14 +20,11 @@ import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
-import { type NotDelivered, notDelivered, notResumable } from '../../run/opened-job.ts'
 import { withTools } from '../../run/run-tools.ts'
-import { parseAddress } from '../../source/service/address.ts'
+import { withScratch } from '../../run/scratch.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { missingFrom } from '../pull/missing-records.ts'
-import { pullEntry, type WindowCounts } from '../pull/open-windows.ts'
-import { readWindows } from '../pull/plan-pull.ts'
-import { readFindings, syncEntry } from '../sync/find-changes.ts'
+import { jobKind, loadOf } from '../kinds/kinds.ts'
 import {
   checkRelease,
   commitOf,
@@ -37,17 +33,23 @@ import {
   notFound,
   removedRun,
   type SharedRun,
-  withScratch,
 } from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work'> {
+    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced' | 'listings'> {
   readonly run: string
+  /** Opens the service of the plan, where it is asked whether it still lists companies; closed behind the commit. */
+  readonly service: (url: string, share: number | undefined) => Promise<Service>
 }
 
 export type CommittedRun =
-  | { readonly kind: 'committed'; readonly summary: LoadSummary }
+  | {
+      readonly kind: 'committed'
+      readonly summary: LoadSummary
+      /** Those to the service; absent where none was called. */
+      readonly requests: ServiceCounters | undefined
+    }
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -72,35 +74,43 @@ const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<rea
   )
 }
 
-/** The work of all units, in their order. */
-const workOf = async (shared: SharedRun, records: readonly UnitRecord[]): Promise<FinishedWork> => ({
-  units: records.flatMap(({ sources }) => sources),
-  entries: records.flatMap(({ entries }) => entries),
-  pulls: await pullsOfRun(shared, records),
-})
-
-const commitOpen = async (shared: SharedRun, options: CommitSharedOptions): Promise<LoadSummary> => {
-  const { plan, seen } = shared
+const commitOpen = async (
+  shared: SharedRun,
+  { service, ...options }: CommitSharedOptions,
+): Promise<Extract<CommittedRun, { kind: 'committed' }>> => {
+  const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
   const { signal } = options
   checkRelease(shared)
   const records = await recordsOf(shared)
-  const work = await workOf(shared, records)
-  const missing = await notDeliveredOfRun(shared, records, work.pulls)
   const attempt = randomBytes(4).toString('hex')
+  let opened: Promise<Service> | undefined
+  // No worker is left that the requests a second would be shared with.
+  const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
+  const job = loadOf(run, plan.jobs[0])
+  const factsOf = await (await jobKind(job)).facts?.(seen, job, open, signal)
+  const entries = records.flatMap((record) => record.entries)
+  const pull = factsOf?.(entries.map(({ partition }) => partition))
+  const units = records.flatMap(({ sources }) => sources)
+  const work: FinishedWork = { units, entries, pulls: pull ? [pull.entry] : [] }
+  const listings = pull?.listing ? [pull.listing] : []
   try {
     await checkPlaced(seen, work.entries, signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
       withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work }),
+        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true, listings }),
       ),
     )
-    return await withViews(lake, { ...summary, ...(missing && { missing: [missing] }) })
+    const requests = (await opened?.catch(() => undefined))?.counters()
+    const missing = pull?.missing && { missing: [pull.missing] }
+    return { kind: 'committed', summary: await withViews(lake, { ...summary, ...missing }), requests }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
+  } finally {
+    await (await opened?.catch(() => undefined))?.close()
   }
 }
 
@@ -150,11 +160,11 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     return ended
   }
   try {
-    const summary = await commitOpen(found.shared, options)
+    const committed = await commitOpen(found.shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.
-    if (summary.snapshot === undefined) await recordEnded(lake, run)
+    if (committed.summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
-    return { kind: 'committed', summary }
+    return committed
   } catch (error) {
     // Another call may have been first, and has removed what this one was about to read.
     if (options.signal?.aborted) throw error
@@ -163,53 +173,4 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     if (await hasEnded(lake, run)) return ended
     throw await failureOfRun(found.shared.seen, error)
   }
-}
-
-/** The counts of each source of a unit, in its order. Every window has a partition, and each says it of the whole. */
-const windowsIn = ({ sources, entries }: UnitRecord): readonly WindowCounts[] => {
-  const byId = new Map(entries.map(({ partition }) => [partition.id, partition]))
-  return sources.map((source) => {
-    const window = source.kind === 'loaded' ? byId.get(source.partitions[0] ?? '')?.source.window : undefined
-    return window ?? { announced: 0, received: 0 }
-  })
-}
-
-/** The records of a pull or a sync that did not come. */
-const notDeliveredOfRun = async (
-  { plan, seen }: SharedRun,
-  records: readonly UnitRecord[],
-  [pull]: readonly PullEntry[],
-): Promise<NotDelivered | undefined> => {
-  const [job] = plan.jobs
-  const windows = await readWindows(seen)
-  if ((job.kind !== 'pull' && job.kind !== 'sync') || !pull || !windows) return undefined
-  const findings = job.kind === 'sync' ? await readFindings(seen) : undefined
-  const came = records.flatMap(windowsIn).reduce((sum, { received }) => sum + received, 0)
-  const missing = findings && notDelivered(findings.new.length + findings.changed.length, came)
-  return missing ?? missingFrom(pull, job, windows)
-}
-
-/** @param records of all units, in their order */
-const pullsOfRun = async (
-  { plan, seen, units }: SharedRun,
-  records: readonly UnitRecord[],
-): Promise<readonly PullEntry[]> => {
-  const [job] = plan.jobs
-  if (job.kind !== 'pull' && job.kind !== 'sync') return []
-  const { origin } = parseAddress(job.url)
-  const windows = await readWindows(seen)
-  if (windows === undefined) throw notResumable(seen.run, 'it has no windows')
-  if (job.kind === 'sync') {
-    const findings = await readFindings(seen)
-    if (findings === undefined) throw notResumable(seen.run, 'it has no findings')
-    return [syncEntry({ origin }, seen, job, windows, findings)]
-  }
-  const searched: WindowCounts[] = []
-  let closed = 0
-  // Windows that close a gap stand behind those of the search.
-  for (const [id, record] of records.entries())
-    for (const [index, window] of windowsIn(record).entries())
-      if ((units[id]?.sources[index]?.at ?? 0) >= windows.windows.length) closed += window.received
-      else searched.push(window)
-  return [pullEntry(origin, seen, job, windows, { windows: searched, closed })]
 }

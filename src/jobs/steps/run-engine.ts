@@ -1,5 +1,6 @@
 /** An engine that drives the steps of a run on many machines: what it is asked, what it answers, and what it needs of a lake. */
 
+import { type GoneCompanies, unloadedOf } from '../../commit/commit-summary.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readRecords, recordedUnits } from '../../manifest/runs/units.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
@@ -20,13 +21,17 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
   readonly maxWaitMs: number
   /** As `--max-quarantined`. */
   readonly maxQuarantined: string
+  /** As `--max-gone`. */
+  readonly maxGone: string
   readonly changeCurrency: boolean
 }
 
 /** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
 export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'excluded'> {
+  /** By listing; the search stands in the lake alone. */
+  readonly gone?: readonly Omit<GoneCompanies, 'search'>[]
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
-  /** The requests of the workers to a service. */
+  /** The requests of the workers to a service, of the commit too. */
   readonly requests: ServiceCounters
 }
 
@@ -88,15 +93,6 @@ export const unloadedSources = async ({
 }: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>> => {
   const done = [...(await recordedUnits(lake, run))].sort((a, b) => a - b)
   const records = await readRecords(lake, run, done)
-  const sources = records.flatMap((record) => record?.sources ?? [])
-  return {
-    skipped: bounded(
-      sources.flatMap((one) => (one.kind === 'skipped' ? [{ source: one.source, reason: one.reason }] : [])),
-    ),
-    excluded: bounded(
-      sources.flatMap((one) =>
-        one.kind === 'left-out' ? [{ source: one.source, code: one.code, reason: one.reason }] : [],
-      ),
-    ),
-  }
+  const { skipped, excluded } = unloadedOf(records.flatMap((record) => record?.sources ?? []))
+  return { skipped: bounded(skipped), excluded: bounded(excluded) }
 }

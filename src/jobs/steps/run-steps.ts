@@ -17,13 +17,15 @@ import type {
 } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { COMMIT_RUN, PLAN_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
-import type { Service } from '../../source/service/service.ts'
+import type { LoadJob } from '../../run/run-plan.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import type { BatchFiles } from '../common/inputs.ts'
+import { NO_SERVICE } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import type { PlannedRun, SharedJob } from './plan-shared-run.ts'
+import type { PlannedRun } from './plan-shared-run.ts'
 import type { SharedRunStatus } from './shared-run.ts'
 import type { UnitChoice, WorkSummary } from './work-shared-run.ts'
 
@@ -48,7 +50,7 @@ export type PlanRunOptions = RunLoad & RunPlanOptions
 type AskedPlan = Read<RunLoad & Omit<RunPlanOptions, 'unitBytes'>, typeof PLAN_RUN> &
   Pick<RunPlanOptions, 'unitBytes'>
 
-const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
+const jobOf = async (options: AskedPlan): Promise<LoadJob> => {
   switch (options.load) {
     case 'convert': {
       const { from, content, asOf } = options
@@ -66,14 +68,9 @@ const jobOf = async (options: AskedPlan): Promise<SharedJob> => {
     }
     case 'batches': {
       const { batchSelection } = await import('../batch-files/pull-batch-files.ts')
-      return { kind: 'batchFiles', url: options.from.service.url, selection: batchSelection(options.from) }
+      return { kind: 'batches', url: options.from.service.url, selection: batchSelection(options.from) }
     }
   }
-}
-
-const planningService = (options: AskedPlan): Service | undefined => {
-  if (options.load === 'convert') return undefined
-  return options.load === 'batches' ? options.from.service : options.from
 }
 
 /**
@@ -90,16 +87,19 @@ const planningService = (options: AskedPlan): Service | undefined => {
  * const { units, phases } = await planRun({ load: 'convert', from: 'batches/', lake: './lake' })
  * console.log(units, phases.length) // 1 1
  */
-export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job('planRun', PLAN_RUN, (options) =>
-  planLoad(options),
+export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job(
+  'planRun',
+  PLAN_RUN,
+  async (options) => {
+    const { planSharedRun } = await import('./plan-shared-run.ts')
+    const { rememberParameters } = await import('../pull/pull-settings.ts')
+    const limits = options.load === 'convert' ? limitsGiven(options) : {}
+    const asked = { ...NO_SERVICE, ...options, job: await jobOf(options), limits }
+    if (options.load === 'convert') return planSharedRun(asked)
+    const service = rememberParameters(options.load === 'batches' ? options.from.service : options.from)
+    return planSharedRun({ ...asked, service: async () => service })
+  },
 )
-
-/** The same of options that other ones of a job may stand beside. */
-export const planLoad = async (options: AskedPlan): Promise<PlannedRun> => {
-  const limits = options.load === 'convert' ? limitsGiven(options) : {}
-  const { planSharedRun } = await import('./plan-shared-run.ts')
-  return planSharedRun({ ...options, job: await jobOf(options), limits, service: planningService(options) })
-}
 
 /** Options of `workRun`. */
 export type WorkRunOptions = UnitWorkOptions & UnitChoice
@@ -139,7 +139,11 @@ export const workRun: (options: WorkRunOptions) => Promise<WorkSummary> = job(
 
 /** The report of a commit of a run. */
 export type CommitRunReport =
-  | ({ readonly kind: 'committed' } & RunReport)
+  | ({
+      readonly kind: 'committed'
+      /** The requests to the service; absent where it was not asked. */
+      readonly requests?: ServiceCounters
+    } & RunReport)
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
@@ -162,11 +166,15 @@ export type CommitRunReport =
 export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport & TargetsSummary> = lakeJob(
   'commitRun',
   COMMIT_RUN,
-  async (options): Promise<CommitRunReport> => {
+  async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
     const { run } = options
     const { commitSharedRun } = await import('./commit-shared-run.ts')
-    const { loaded, report } = await measured(options, (watched) => commitSharedRun({ ...watched, run }))
-    return loaded.kind === 'committed' ? { kind: 'committed', ...report(loaded.summary) } : loaded
+    const { loaded, report } = await measured(options, (watched) =>
+      commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),
+    )
+    if (loaded.kind === 'already') return loaded
+    const { summary, requests } = loaded
+    return { kind: 'committed', ...report(summary), ...(requests && { requests }) }
   },
 )
 

@@ -3,8 +3,7 @@
  * folders for what one attempt works with.
  */
 
-import { join } from 'node:path'
-import { ToolkitError, writeError } from '../../core/errors.ts'
+import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import {
   isSharedRun,
@@ -26,13 +25,9 @@ import {
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
-import { discard, makeFolder } from '../../support/durable-files.ts'
-import { removeLeftovers } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { temporaryName } from '../../support/process-identity.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { workBase } from '../../support/work-base.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {
@@ -246,31 +241,4 @@ export const cancelSharedRun = async (lake: string, run: string): Promise<number
   }
   await endRun(lake, run)
   return null
-}
-
-/** Beside the work folders of lakes in buckets. */
-const scratchFolder = (): string => join(workBase(process.env), 'scratch')
-
-/**
- * Works with a folder of its own, and removes it.
- *
- * @param folder where it is made @default beside the work folders of lakes in buckets
- * @throws {ToolkitError} DISK_FULL, WRITE_FAILED
- */
-export const withScratch = async <T>(
-  work: (scratch: string) => Promise<T>,
-  folder = scratchFolder(),
-): Promise<T> => {
-  const scratch = join(folder, temporaryName())
-  try {
-    await removeLeftovers(folder)
-    await makeFolder(scratch)
-  } catch (error) {
-    throw writeError(`Cannot make "${scratch}"`, error)
-  }
-  try {
-    return await work(scratch)
-  } finally {
-    await discard(scratch)
-  }
 }

@@ -15,14 +15,16 @@ import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
 import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/runs/units.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
+import type { OpenedJob } from '../../run/opened-job.ts'
 import { type RunTools, withTools } from '../../run/run-tools.ts'
+import { withScratch } from '../../run/scratch.ts'
 import { loadSources } from '../../run/work/load-sources.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
-import type { ServiceCounters } from '../../source/service/service.ts'
+import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { storeIds } from './brought-ids.ts'
-import type { OpenedUnits, OpenUnitOptions } from './open-service-units.ts'
-import { openUnitSources } from './open-unit-sources.ts'
+import type { KindOptions } from '../common/job-kind.ts'
+import { jobKind, loadOf } from '../kinds/kinds.ts'
+import { broughtIds, storeIds } from './brought-ids.ts'
 import {
   checkRelease,
   commitOf,
@@ -32,7 +34,6 @@ import {
   notFound,
   removedRun,
   type SharedRun,
-  withScratch,
 } from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
@@ -42,19 +43,17 @@ export type UnitChoice =
 
 export interface WorkOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'checkThreads' | 'hashKey' | 'signal'>,
-    Pick<OpenUnitOptions, 'concurrency'> {
+    Pick<KindOptions, 'concurrency'> {
   readonly run: string
   readonly choice: UnitChoice
   /** Opens the service at an address; it is closed when the work ends. @param share requests a second of this worker */
-  readonly service: (url: string, share: number | undefined) => Promise<WorkService>
+  readonly service: (url: string, share: number | undefined) => Promise<Service>
   /** Workers at once, which share the requests a second. @default as many as there are shards, else 1 */
   readonly workers?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined
   /** Called with what became of each unit. */
   readonly onUnit?: ((outcome: UnitOutcome) => void) | undefined
 }
-
-type WorkService = Awaited<ReturnType<OpenUnitOptions['service']>>
 
 /** The outcome of a unit. `there`: it had been done; `lost`: another attempt at it was first. */
 export interface UnitOutcome {
@@ -146,7 +145,7 @@ class Worker {
   }
 
   /** Loads a unit and records it. @param opened with its sources from `at` on */
-  async work({ id, sources }: NumberedUnit, opened: OpenedUnits, at: number): Promise<UnitOutcome> {
+  async work({ id, sources }: NumberedUnit, opened: OpenedJob, at: number): Promise<UnitOutcome> {
     const { lake, run } = this.#shared.seen
     const own = opened.sources.slice(at, at + sources.length)
     if (await isRecorded(lake, run, id)) {
@@ -205,17 +204,38 @@ const releaseAll = async (sources: readonly Source[]): Promise<void> => {
   for (const source of sources) await source.release?.()
 }
 
+/** Opens what units of one phase have to load; nothing is fetched before it is asked for. */
+const openUnits = async (
+  { plan, seen, units: all }: SharedRun,
+  units: readonly NumberedUnit[],
+  scratch: string,
+  options: KindOptions,
+): Promise<OpenedJob> => {
+  const job = loadOf(seen.run, plan.jobs[0])
+  // The windows that close a gap are the last phase.
+  const last = all.at(-1)?.phase
+  const before = all.filter(({ phase }) => phase !== last).map(({ id }) => id)
+  const kind = await jobKind(job)
+  return kind.open({ ...seen, scratch, keep: () => undefined }, job, plan.limits, options, {
+    units,
+    brought: () => broughtIds(seen, before),
+  })
+}
+
 /** Works on units of one phase one after the other; what the next has to fetch is fetched meanwhile. */
 const workPhase = async (
   shared: SharedRun,
   units: readonly NumberedUnit[],
   scratch: string,
   options: WorkOptions,
-  open: OpenUnitOptions,
+  service: KindOptions['service'],
 ): Promise<readonly UnitOutcome[]> => {
   const { run } = shared.seen
   const outcomes: UnitOutcome[] = []
-  const opened = await openUnitSources(shared, units, scratch, open)
+  const { lake, concurrency, signal } = options
+  const { skipBadFiles } = shared
+  const opening = { lake, concurrency, skipBadFiles, signal, service }
+  const opened = await openUnits(shared, units, scratch, opening)
   try {
     await withTools({ run, scratch }, shared.plan, options, async (tools) => {
       const worker = new Worker(shared, options, tools)
@@ -238,9 +258,9 @@ const workPhase = async (
 const serviceOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
   const at = workers ?? ('shard' in choice ? choice.shard.of : 1)
   const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / at
-  let opened: Promise<WorkService> | undefined
+  let opened: Promise<Service> | undefined
   return {
-    open: (url: string): Promise<WorkService> => {
+    open: (url: string): Promise<Service> => {
       opened ??= service(url, share)
       return opened
     },
@@ -255,7 +275,7 @@ const workOpen = async (
   options: WorkOptions,
 ): Promise<Pick<WorkSummary, 'units' | 'requests'>> => {
   const { lake, run } = shared.seen
-  const { concurrency, signal, onUnit } = options
+  const { onUnit } = options
   checkRelease(shared)
   const outcomes: UnitOutcome[] = []
   const done = await recordedUnits(lake, run)
@@ -270,8 +290,7 @@ const workOpen = async (
   try {
     for (const [phase, units] of Map.groupBy(open, (unit) => unit.phase)) {
       await checkPhase(shared, phase)
-      const opening = { service: service.open, concurrency, signal }
-      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, opening))
+      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, service.open))
       outcomes.push(...worked)
     }
     return { units: outcomes, ...(await service.asked()) }

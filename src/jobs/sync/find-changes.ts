@@ -14,8 +14,8 @@ import {
   readRunFile,
   runFileText,
 } from '../../manifest/runs/run-files.ts'
-import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
-import { jobFolder, makeRunFolder, windowsFolder } from '../../run/opened-job.ts'
+import { newestSnapshot, rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import { jobFolder, makeRunFolder, notResumable, windowsFolder } from '../../run/opened-job.ts'
 import { anything, fits, list, objectOf } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
 import { type GapListingOptions, listGaps, WINDOW_COMPANIES } from '../pull/close-gap.ts'
@@ -63,19 +63,28 @@ const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
 const STORED = objectOf({ new: list(anything), changed: list(anything) })
 const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)
 
-/** Lists and compares, or takes what an earlier attempt of the run has found. */
-export const findChanges = async (...search: Parameters<typeof listChanges>): Promise<SyncFindings> => {
-  const [, job] = search
-  const stored = await readFindings(job)
-  if (stored) return stored
-  const findings = await listChanges(...search)
-  await createRunFile(job, FINDINGS, findings)
-  return findings
+/** Lists and compares, unless an earlier attempt of the run has; what is found is stored with the run. */
+export const findChanges = async (
+  service: PullService,
+  run: JobOfRun,
+  settings: PullSettings,
+  plan: PullPlan,
+  options: SyncingOptions,
+): Promise<void> => {
+  if (await readFindings(run)) return
+  const snapshot = await newestSnapshot(run.lake)
+  await createRunFile(run, FINDINGS, await listChanges(service, run, settings, plan, snapshot, options))
 }
 
-/** The findings that a run was begun with, or has stored since. */
-export const readFindings = (job: JobOfRun): Promise<SyncFindings | undefined> =>
+const readFindings = (job: JobOfRun): Promise<SyncFindings | undefined> =>
   readRunFile(job, FINDINGS, isFindings)
+
+/** The findings that a run was begun with, or has stored since. @throws {ToolkitError} RUN_NOT_RESUMABLE */
+export const findingsOfRun = async (job: JobOfRun): Promise<SyncFindings> => {
+  const findings = await readFindings(job)
+  if (findings === undefined) throw notResumable(job.run, 'it has no findings')
+  return findings
+}
 
 /** The findings as a run is begun with them. */
 export const findingsText = (findings: SyncFindings): readonly [name: string, text: string] =>

@@ -1,26 +1,20 @@
 /** `sync`: the companies of a search that are new or changed into a lake, in one call. */
 
-import type { WholeListing } from '../../commit/find-gone.ts'
-import { DEFAULT_MEMORY_BYTES, divideMemory } from '../../core/memory-shares.ts'
-import type { PullEntry } from '../../core/partition.ts'
-import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { SyncOptions } from '../../options/interfaces.ts'
 import { SYNC } from '../../options/search.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
-import { type JobScope, notDelivered, type OpenedJob } from '../../run/opened-job.ts'
 import type { SyncJob } from '../../run/run-plan.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { type Driver, here } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { listingOf } from '../pull/ask-listed.ts'
-import { missingFrom } from '../pull/missing-records.ts'
-import { receivedOf } from '../pull/open-windows.ts'
-import { windowsOfRun } from '../pull/plan-pull.ts'
-import { type PullRunOptions, runSearch, searched } from '../pull/pull.ts'
-import type { PullPlan, PullSettings } from '../pull/pull-settings.ts'
-import { findChanges, openSync, type SyncFindings, syncEntry, syncSettings } from './find-changes.ts'
+import { type PullRunOptions, searched } from '../pull/pull.ts'
+import { driveSearch } from '../pull/pull-kind.ts'
+import type { PullSettings } from '../pull/pull-settings.ts'
+import { syncSettings } from './find-changes.ts'
+import { type Synced, syncKind } from './sync-kind.ts'
 
 /** The report of a sync. */
 export interface SyncReport extends RunReport {
@@ -45,29 +39,23 @@ export interface SyncReport extends RunReport {
  * const { sync: synced } = await sync({ from, lake: './lake', search: { CountryCode: ['SE'] } })
  * console.log(synced.findings.listed, synced.fetched) // 2 2
  */
-export const sync: (options: SyncOptions) => Promise<SyncReport & TargetsSummary> = lakeJob(
-  'sync',
-  SYNC,
-  async (options) => {
+export const sync: (options: SyncOptions) => Promise<SyncReport & TargetsSummary> = (options) =>
+  syncBy(here, options)
+
+/** A sync by this process, or by an engine. */
+export const syncBy = (drive: Driver, asked: SyncOptions): Promise<SyncReport & TargetsSummary> =>
+  lakeJob<SyncOptions, typeof SYNC, SyncReport>('sync', SYNC, async (options) => {
     const { loaded, report } = await measured(options, (run) =>
-      syncSearch(run.from.url, searched(run), { ...run, service: run.from }),
+      syncSearch(run.from.url, searched(run), { ...run, service: run.from }, drive),
     )
     const { summary, ...synced } = loaded
     return { ...report(summary), sync: synced }
-  },
-)
+  })(asked)
 
-export type SyncRunOptions = Omit<PullRunOptions, 'onPull'> & Pick<SyncOptions, 'onSync'>
-
-export interface SyncSummary {
+export interface SyncSummary extends Pick<Synced, 'entry' | 'plan' | 'findings' | 'fetched'> {
   readonly summary: LoadSummary
   /** The currency of the last pull of this search, if this one is in another. */
   readonly currencyBefore?: string
-  readonly entry: PullEntry
-  readonly plan: PullPlan
-  readonly findings: SyncFindings
-  /** Companies fetched in full. */
-  readonly fetched: number
   readonly counters: ServiceCounters
 }
 
@@ -78,53 +66,11 @@ export interface SyncSummary {
 export const syncSearch = async (
   url: string,
   asked: Pick<PullSettings, 'search' | 'currency' | 'by' | 'closeGap'>,
-  options: SyncRunOptions,
+  options: PullRunOptions,
+  drive: Driver = here,
 ): Promise<SyncSummary> => {
   const job: SyncJob = { kind: 'sync', url, ...syncSettings(asked) }
-  const { opened, ...done } = await runSearch(job, options, (run, service) =>
-    openSyncJob(run, job, { ...options, service }),
-  )
-  const { entry, plan, findings, fetched } = opened
-  return { ...done, entry, plan, findings, fetched: fetched() }
-}
-
-/** The companies that a sync does not find any more, among those that the lake has of the search. */
-const lackingOf = ({ vanished, unchanged, changed }: SyncFindings): WholeListing['lacking'] =>
-  vanished && { ids: vanished.map(BigInt), held: unchanged + changed.length + vanished.length }
-
-export interface OpenedSync extends OpenedJob, Pick<SyncSummary, 'entry' | 'plan' | 'findings'> {
-  /** Companies fetched in full so far. */
-  readonly fetched: () => number
-}
-
-/** Lists and compares, or takes what an earlier attempt found; what changed is pulled when it is asked for. */
-export const openSyncJob = async (
-  run: JobScope,
-  settings: PullSettings,
-  options: Omit<SyncRunOptions, 'lake' | 'limit'>,
-): Promise<OpenedSync> => {
-  const { service, concurrency, signal, onSync, memoryBytes = DEFAULT_MEMORY_BYTES } = options
-  const { engineBytes } = divideMemory(memoryBytes, options.threads)
-  const shared = {
-    ...{ concurrency, signal, onEvent: onSync },
-    memoryBytes: engineBytes,
-  }
-  const snapshot = await newestSnapshot(run.lake)
-  const plan = await windowsOfRun(run)
-  run.keep()
-  onSync?.({ kind: 'planned', plan, resumed: run.number > 1 })
-  const findings = await findChanges(service, run, settings, plan, snapshot, shared)
-  onSync?.({ kind: 'compared', findings })
-  const entry = syncEntry(service, run, settings, plan, findings)
-  const { sources, checkpoints } = await openSync(service, run, settings, findings, shared)
-  const fetched = (): number => checkpoints().reduce((sum, one) => sum + (one?.records ?? 0), 0)
-  return {
-    ...{ sources, plan, entry, findings, fetched, pulls: () => [entry] },
-    listing: () => listingOf(service, settings, entry, { signal, lacking: lackingOf(findings) }),
-    notDelivered: (before) =>
-      notDelivered(
-        findings.new.length + findings.changed.length,
-        before ? receivedOf(before.partitions) : fetched(),
-      ) ?? missingFrom(before?.pull ?? entry, settings, plan),
-  }
+  const { pulled, ...done } = await driveSearch(drive, syncKind, job, options)
+  const { entry, plan, findings, fetched } = pulled
+  return { ...done, entry, plan, findings, fetched }
 }

@@ -20,7 +20,7 @@ import {
   oneOf,
   yesNo,
 } from '../../support/json-form.ts'
-import { PARTITION, PULL_ENTRY } from '../form/entry-form.ts'
+import { PARTITION } from '../form/entry-form.ts'
 import type { RunLease } from './run-lease.ts'
 
 export interface JournalEntry {
@@ -39,20 +39,20 @@ export type SourceResult =
   /** It cannot be read to its end. */
   | { readonly kind: 'left-out'; readonly source: string; readonly code: ErrorCode; readonly reason: string }
 
-/** The result of a run, once everything is worked on. */
-export interface WorkResult {
+/** The work of a run, once all of it is done. */
+export interface DoneWork {
   /** The result of each source, in the order of the run; sources that share a partition have that of the first one. */
   readonly units: readonly SourceResult[]
-  readonly pulls: readonly PullEntry[]
-}
-
-/** A run whose work is done. */
-export interface FinishedWork extends WorkResult {
   readonly entries: readonly JournalEntry[]
 }
 
+/** The work of a run as it is committed. */
+export interface FinishedWork extends DoneWork {
+  readonly pulls: readonly PullEntry[]
+}
+
 /** The last line of a journal: everything is worked on, and this is what the run has made. */
-export interface JournalResult extends WorkResult {
+export interface JournalResult extends Pick<DoneWork, 'units'> {
   /**
    * The hashes of the sources that are known by their bytes, in their order; of one that could not be read the code of its
    * error.
@@ -81,11 +81,7 @@ export const SOURCE_RESULT: Form<SourceResult> = form(
   (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
   'the result of a source',
 )
-const RESULT: Form<JournalResult> = objectOf({
-  units: list(SOURCE_RESULT),
-  pulls: list(PULL_ENTRY),
-  read: list(anyText),
-})
+const RESULT: Form<JournalResult> = objectOf({ units: list(SOURCE_RESULT), read: list(anyText) })
 
 export type JournalLine =
   | { readonly kind: 'partition'; readonly entry: JournalEntry }
@@ -138,7 +134,7 @@ export const readJournal = async (lake: string, run: string): Promise<readonly J
 export const readFinishedWork = async (
   lake: string,
   run: string,
-): Promise<(FinishedWork & JournalResult) | undefined> => {
+): Promise<(DoneWork & JournalResult) | undefined> => {
   const lines = await readWhole(lake, run)
   const last = lines.at(-1)
   return last?.kind === 'result' ? { ...last.result, entries: entriesOf(lines) } : undefined
@@ -163,10 +159,14 @@ export interface Journal extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** Opens a run's journal behind its last whole line; a torn one is cut off. @throws as `readJournal` */
+/**
+ * Opens a run's journal behind its last partition: a torn line is cut off, and a result, since more is to come. @throws as
+ * `readJournal`
+ */
 export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => {
-  const { length } = await readWhole(lake, run)
-  const lines = await storageOf(lake).openLines(journalPath(run), length)
+  const written = await readWhole(lake, run)
+  const behind = written.findLastIndex(({ kind }) => kind === 'partition') + 1
+  const lines = await storageOf(lake).openLines(journalPath(run), behind)
   const close = (): Promise<void> => lines.close()
   const append = async (line: JournalEntry | JournalResult): Promise<void> => {
     try {

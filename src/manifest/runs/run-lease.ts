@@ -46,26 +46,17 @@ const OTHER_BOOT_IDLE_MS = 30 * 60_000
 interface Owner {
   readonly number: number
   readonly base: number
-  /** `null`: released, or its file cannot be read. */
+  /** `null`: released, or its file cannot be read; of a shared run too. */
   readonly process: ProcessIdentity | null
   readonly released: boolean
-  /** Any number of processes work on the run and none owns it. */
+  /** Whether none owns the run: it counts as gone only when nothing below its folder was modified for a day. */
   readonly shared: boolean
   /** Why it was released, where its work failed. */
   readonly failure?: Failure
 }
 
-/**
- * The owner of a run that any number of processes work on, on any machine: a process that is seen from nowhere, so that
- * the run counts as dead only when nothing below its folder was modified for a day. No host has such a name.
- */
-export const SHARED_OWNER: ProcessIdentity = {
-  host: 'shared run',
-  boot: '',
-  namespace: '',
-  pid: 0,
-  started: '',
-}
+/** In place of a process: any number of them work on the run, on any machine, and none owns it. */
+export const SHARED = 'shared'
 
 export const PLAN_FILE = 'plan.json'
 export const OWNER = /^owner-([1-9]\d*)\.json$/
@@ -83,12 +74,15 @@ const parseOwner = (number: number, text: Buffer): Owner => {
   const base = typeof fields.base === 'number' ? fields.base : 0
   const failure = fits(FAILURE, fields.failure) ? { failure: fields.failure } : {}
   const released = fields.process === null
-  return { number, base, process, released, shared: process?.host === SHARED_OWNER.host, ...failure }
+  return { number, base, process, released, shared: fields.process === SHARED, ...failure }
 }
 
 /** The text of an owner's file; without a process it says that the run is released, and why, where that is known. */
-export const ownerText = (base: number, process: ProcessIdentity | null, failure?: Failure): string =>
-  `${seal(JSON.stringify({ base, process, ...(failure && { failure }) }))}\n`
+export const ownerText = (
+  base: number,
+  process: ProcessIdentity | typeof SHARED | null,
+  failure?: Failure,
+): string => `${seal(JSON.stringify({ base, process, ...(failure && { failure }) }))}\n`
 export const ownerName = (number: number): string => `owner-${number}.json`
 
 /** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */

@@ -23,7 +23,9 @@ import {
   type RunLease,
   type RunState,
   runState,
+  type SHARED,
 } from './run-lease.ts'
+import { recordedUnits } from './units.ts'
 
 interface NewRun {
   readonly lake: string
@@ -35,8 +37,8 @@ interface NewRun {
   readonly random: RandomBytes
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined
-  /** @default this process */
-  readonly process?: ProcessIdentity
+  /** Its owner. @default this process */
+  readonly process?: ProcessIdentity | typeof SHARED
 }
 
 /**
@@ -125,9 +127,11 @@ export interface RunSummary {
   readonly process?: { readonly host: string; readonly pid: number }
   /** Any number of processes work on it: see `firmlake run status`. */
   readonly shared?: true
+  /** Units that are done, of a run that any number of processes work on. */
+  readonly unitsDone?: number
   /** The snapshot that shows it already; `null` before its commit. */
   readonly committed: number | null
-  /** Finished partitions; 0 when the journal is damaged. */
+  /** Finished partitions; 0 when the journal is damaged, and of a run that any number of processes work on. */
   readonly partitions: number
   /** Why it was released, where its work failed; `final`: it can only fail again. */
   readonly failure?: Failure & { readonly final: boolean }
@@ -149,7 +153,9 @@ const summarise = async (
     return []
   })
   const { host = '', pid = 0 } = owner.process ?? {}
-  const process = owner.shared ? { shared: true as const } : owner.process && { process: { host, pid } }
+  const process = owner.shared
+    ? { shared: true as const, unitsDone: (await recordedUnits(lake, run)).size }
+    : owner.process && { process: { host, pid } }
   return {
     ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
     ...(failure &&
@@ -168,6 +174,16 @@ export const listRuns = async (lake: string, judge: LivenessRule): Promise<reado
     if (one) runs.push(one)
   }
   return runs
+}
+
+/** As `listRuns`; none where there is no lake yet. */
+export const runsIfAny = async (lake: string, judge: LivenessRule): Promise<readonly RunSummary[]> => {
+  try {
+    return await listRuns(lake, judge)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'LAKE_NOT_FOUND') return []
+    throw error
+  }
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
@@ -23,7 +24,7 @@ import {
   yesNo,
 } from '../../support/json-form.ts'
 import { sideBySide } from '../../support/side-by-side.ts'
-import { ENTRY, type JournalEntry, SOURCE_RESULT, type SourceResult } from './journal.ts'
+import { ENTRY, type JournalEntry, readJournal, SOURCE_RESULT, type SourceResult } from './journal.ts'
 
 export const UNITS_FILE = 'units.json'
 
@@ -181,3 +182,15 @@ export const readRecords = (
   units: readonly number[],
 ): Promise<readonly (UnitRecord | null)[]> =>
   sideBySide(units, RECORDS_AT_ONCE, (unit) => readRecord(lake, run, unit))
+
+/**
+ * The finished partitions of a run, of whatever process: by its journal, and by the records of its units.
+ *
+ * @throws as `readJournal` and `readRecord`
+ */
+export const finishedPartitions = async (lake: string, run: string): Promise<readonly PartitionEntry[]> => {
+  const units = [...(await recordedUnits(lake, run))].sort((a, b) => a - b)
+  const records = await readRecords(lake, run, units)
+  const entries = [...(await readJournal(lake, run)), ...records.flatMap((record) => record?.entries ?? [])]
+  return entries.map(({ partition }) => partition)
+}

@@ -7,6 +7,7 @@ import type { Content } from '../../contract/objects.ts'
 import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { kindOf } from '../../core/source-kinds.ts'
+import { compressionOfName } from '../../decode/decompress.ts'
 import { knownByBytes } from '../../manifest/form/sources.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 
@@ -40,6 +41,10 @@ export class KnownSources {
     if (knownByBytes(source)) this.#inRun[content].set(sha256, source.name)
   }
 }
+
+/** A compressed file has some bytes at least: one without is no empty file that was loaded before, it is truncated. */
+export const isCutToNothing = ({ name, decodeName = name }: Source, { bytes }: Fingerprint): boolean =>
+  bytes === 0 && compressionOfName(decodeName) !== undefined
 
 /** The hash of a source that is known by its bytes, else the code of its error; nothing of others. */
 export const readOf = (
@@ -79,9 +84,3 @@ export const badFile = (source: Pick<Source, 'kind'>, error: unknown): ToolkitEr
   kindOf(source).mayBeLeftOut && error instanceof ToolkitError && CODES_OF_ONE_FILE.includes(error.code)
     ? error
     : undefined
-
-export const leftOutFor = ({ name }: Pick<Source, 'name'>, { code, message }: ToolkitError): LeftOut => ({
-  source: name,
-  code,
-  reason: message,
-})

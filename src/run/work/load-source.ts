@@ -1,71 +1,54 @@
 /** Loads one source block by block: blocks → check → rows → tables. */
 
-import type { Checkers } from '../../check/block-checker.ts'
 import { emptyPart } from '../../check/check-block.ts'
 import { detectContent } from '../../check/detect-content.ts'
+import type { NamesOfRun } from '../../commit/names.ts'
 import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Block } from '../../core/lines.ts'
 import type { SinkRun } from '../../core/sink.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
 import { inStage } from '../../core/stages.ts'
 import type { UnknownItems } from '../../core/unknown-names.ts'
 import type { Loader } from '../../load/loader.ts'
-import type { JournalEntry } from '../../manifest/runs/journal.ts'
-import { badFile } from './known-sources.ts'
-import type { NamesOfRun } from './names-of-run.ts'
+import { badFile, type KnownSources } from './known-sources.ts'
 import {
   type DonePartitions,
   type Finished,
   type PartOrigin,
-  type Place,
   partitionEntry,
   partitionId,
 } from './partition-entry.ts'
-import {
-  type CheckedSourceBlock,
-  checkedBlocks,
-  type Decode,
-  hashWhileReading,
-  SourceCheck,
-  sourceBlocks,
-} from './source-blocks.ts'
+import { type BlockParts, type CheckedSourceBlock, checkedBlocks, sourceBlocks } from './source-blocks.ts'
+import type { ResultTools, SourceOutcome } from './source-results.ts'
 import type { TaskPool } from './task-pool.ts'
 
 /** The stages. */
-export interface LoadParts {
-  readonly decode: Decode
-  readonly checkers: Checkers
-  /** Takes forgotten companies and entities out of a block, before it is checked. @default nothing is taken out */
-  readonly refuse?: ((block: Block, content: Content) => Block) | undefined
+export interface LoadParts extends BlockParts {
   readonly loader: Loader
 }
 
 /** The run that a source is loaded for. */
-export interface SourceRun {
+export interface SourceRun extends ResultTools {
   readonly run: string
   /** Stands in the names of files, never in ids. */
   readonly attempt: string | undefined
   readonly parts: LoadParts
   readonly sink: SinkRun
   readonly done: DonePartitions
+  readonly known: KnownSources
   readonly pool: TaskPool
   readonly names: NamesOfRun
   readonly skipBadFiles: boolean
   /** Records a partition so that a resumed run need not repeat it. */
   readonly keep: (finished: Finished) => Promise<void>
-  /** Called with each partition that is done, and its decoded bytes. */
-  readonly onFinished: (finished: Finished, decodedBytes: number) => void
-  readonly onRead: (bytes: number) => void
-  readonly onContent: (source: string, content: Content) => void
 }
 
-export interface LoadedSource {
-  readonly content: Content
-  readonly fingerprint: Fingerprint
-  /** Its partitions, the last of which may still be under way. */
-  readonly jobs: readonly Promise<boolean>[]
-}
+/** Counts a partition that is done. */
+export const finish = (
+  finished: Finished,
+  decodedBytes: number,
+  { results, progress }: Pick<SourceRun, 'results' | 'progress'>,
+): void => progress.load(results.add(finished), decodedBytes)
 
 /**
  * Why a file that was only found in a folder is left out: its content is unknown, or it is of another form.
@@ -78,58 +61,45 @@ const reasonToLeaveOut = (source: Source, error: unknown): string | undefined =>
   return `not a companies or relations file: it looks like ${error.context.looks}`
 }
 
-/**
- * Loads a source. Without a known fingerprint it is hashed on the way and nothing of it is recorded before its
- * end.
- *
- * @returns why it is left out, for a file that was only found in a folder and holds no records; what is wrong with a bad
- *   file, where those are skipped
- */
+/** Loads a source. Its last partitions may still be under way when it returns. */
 export const loadSource = (
   source: Source,
   index: number,
-  known: Fingerprint | undefined,
+  fingerprint: Fingerprint | undefined,
   run: SourceRun,
 ): Promise<SourceOutcome> =>
   inStage(
     { stage: 'source', run: run.run, source: source.name },
-    () => loadBlocks(source, index, known, run),
+    () => loadBlocks(source, index, fingerprint, run),
     (outcome) => ('content' in outcome ? { content: outcome.content } : {}),
   )
-
-export type SourceOutcome = LoadedSource | { readonly excluded: string } | { readonly bad: ToolkitError }
 
 const loadBlocks = async (
   source: Source,
   index: number,
-  known: Fingerprint | undefined,
+  fingerprint: Fingerprint | undefined,
   run: SourceRun,
 ): Promise<SourceOutcome> => {
-  const { parts, pool } = run
-  const hashed = hashWhileReading(source)
-  const check = new SourceCheck(source, run)
-  const origin = { run: run.run, id: run.done.origin(source, known, index), source, fingerprint: known }
+  const { pool } = run
+  const origin = { run: run.run, id: run.done.origin(source, fingerprint, index), source, fingerprint }
   const jobs: Promise<boolean>[] = []
   try {
-    const blocks = sourceBlocks(known ? source : hashed.source, parts.decode, {
-      ...{ run: run.run, onRead: run.onRead },
-      onFirstLines: (begun) => check.begin(begun),
-    })
-    for await (const block of checkedBlocks(blocks, check)) {
+    let content: Content = 'companies'
+    const blocks = sourceBlocks(source, run)
+    for await (const block of checkedBlocks(source, blocks, run)) {
+      content = block.content
       await pool.waitForSlot()
       jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
-    // A source that can be read only once gets its fingerprint when all of it is loaded; else the next one may begin.
-    if (known) pool.throwIfStopped()
-    else await pool.waitForSuccess()
-    return { content: check.content ?? 'companies', fingerprint: known ?? hashed.fingerprint(), jobs }
+    pool.throwIfStopped()
+    return { kind: 'loaded', content, jobs }
   } catch (error) {
-    const excluded = reasonToLeaveOut(source, error)
-    if (excluded !== undefined) return { excluded }
+    const reason = reasonToLeaveOut(source, error)
+    if (reason !== undefined) return { kind: 'no-records', reason }
     const bad = run.skipBadFiles ? badFile(source, error) : undefined
     if (bad !== undefined) {
       await pool.waitForSuccess()
-      return { bad }
+      return { kind: 'left-out', error: bad }
     }
     pool.fail(error)
     await pool.waitForSuccess()
@@ -151,7 +121,7 @@ const isLast = async ({ source, isLast: asked }: BlockOrigin, skipBadFiles: bool
 
 const loadBlock = async (origin: BlockOrigin, index: number, run: SourceRun): Promise<void> => {
   const { source, fingerprint, content, block, checked, number } = origin
-  const { sink, done, names, keep, onFinished, attempt } = run
+  const { sink, done, names, keep, attempt } = run
   const { loader } = run.parts
   const parts = checked.parts.length > 0 ? checked.parts : [emptyPart()]
   for (const [layer, part] of parts.entries()) {
@@ -161,7 +131,7 @@ const loadBlock = async (origin: BlockOrigin, index: number, run: SourceRun): Pr
     // The id of several small ones follows from all of their hashes.
     const before = done.find(partition, source.shared ? null : fingerprint?.sha256)
     if (before) {
-      onFinished(finishedBefore(before, place, names), decodedBytes)
+      finish(names.bound({ ...before, place }), decodedBytes, run)
       continue
     }
     const request = {
@@ -196,16 +166,11 @@ const loadBlock = async (origin: BlockOrigin, index: number, run: SourceRun): Pr
           ? { items: [], more: true }
           : itemsOfLayer(checked.unknownItems, layer),
     })
-    if (fingerprint) await keep(finished)
-    onFinished(finished, decodedBytes)
+    await keep(finished)
+    finish(finished, decodedBytes, run)
   }
   checked.release()
   block.release?.()
-}
-
-const finishedBefore = (entry: JournalEntry, place: Place, names: NamesOfRun): Finished => {
-  const { layers, partition, unknownItems } = entry
-  return names.bound({ place, layers, partition, unknownItems })
 }
 
 /** The items of a block are listed once. Where they are too many to be listed, any layer may hold them. */

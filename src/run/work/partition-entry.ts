@@ -5,7 +5,6 @@ import type { Content } from '../../contract/objects.ts'
 import { type Block, type LinePlace, placeOf } from '../../core/lines.ts'
 import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partition.ts'
 import { AS_OF_BEGIN, type Fingerprint, type Source } from '../../core/source.ts'
-import type { UnknownItems } from '../../core/unknown-names.ts'
 import { DATE_COLUMN, type LoadedPart } from '../../load/loader.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import type { JournalEntry } from '../../manifest/runs/journal.ts'
@@ -16,30 +15,12 @@ import { runBegan } from '../../support/run-ids.ts'
 export type Place = readonly [source: number, block: number, layer: number]
 
 /** A finished partition and its place in the order of the sources. */
-export interface Finished {
+export interface Finished extends JournalEntry {
   readonly place: Place
-  /** Layers that its block has. */
-  readonly layers: number
-  readonly partition: PartitionEntry
-  readonly unknownItems: UnknownItems
 }
 
 /** Digits of a hash that an id begins with. */
 const ORIGIN_LENGTH = 16
-
-/**
- * The start of the ids of a source's partitions: the same in each attempt of a run, and unlike those of every
- * other run, also where it loads the same bytes once more.
- */
-export const originId = (
-  run: string,
-  { key }: Pick<Source, 'key'>,
-  fingerprint: Fingerprint | undefined,
-  index: number,
-): string => {
-  const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
-  return sha256Of(`${run}\n${source}`).slice(0, ORIGIN_LENGTH)
-}
 
 /** The same in each attempt of a run, so that a finished partition is known again. */
 export const partitionId = (origin: string, block: number, layer: number): string =>
@@ -181,11 +162,12 @@ export const partitionEntry = (
   }
 }
 
-/** The entry of a source whose fingerprint is known by now. */
-export const withFingerprint = (partition: PartitionEntry, fingerprint: Fingerprint): PartitionEntry => ({
-  ...partition,
-  source: { ...partition.source, ...fingerprint },
-})
+/** A source that was loaded to its end, every layer of every block. */
+export interface WholeSource {
+  readonly content: Content
+  readonly fingerprint: Fingerprint
+  readonly partitions: readonly Finished[]
+}
 
 /** Partitions that an earlier attempt of a run has finished, by its journal. */
 export class DonePartitions {
@@ -197,13 +179,13 @@ export class DonePartitions {
     this.#entries = new Map(entries.map((entry) => [entry.partition.id, entry]))
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
-  /** The start of the ids of a source's partitions in this run. */
-  origin(source: Pick<Source, 'key'>, fingerprint: Fingerprint | undefined, index: number): string {
-    return originId(this.#run, source, fingerprint, index)
+  /**
+   * The start of the ids of a source's partitions: the same in each attempt of a run, and unlike those of every
+   * other run, also where it loads the same bytes once more.
+   */
+  origin({ key }: Pick<Source, 'key'>, fingerprint: Fingerprint | undefined, index: number): string {
+    const source = key ?? fingerprint?.sha256 ?? `stdin ${index}`
+    return sha256Of(`${this.#run}\n${source}`).slice(0, ORIGIN_LENGTH)
   }
 
   /** A finished partition, unless it was made of other bytes than those of the source now; `null`: its id tells. */
@@ -213,19 +195,26 @@ export class DonePartitions {
     return entry?.partition.source.sha256 === sha256 ? entry : undefined
   }
 
-  /** All partitions of a source that was loaded to its end, every layer of every block; else `undefined`. */
-  wholeSource(origin: string, index: number): readonly Finished[] | undefined {
-    const first = this.#entries.get(partitionId(origin, 0, 0))
+  /** @param known absent where the key of the source tells its partitions */
+  wholeSource(
+    source: Pick<Source, 'key'>,
+    known: Fingerprint | undefined,
+    index: number,
+  ): WholeSource | undefined {
+    const origin = this.origin(source, known, index)
+    const first = this.#entries.get(partitionId(origin, 0, 0))?.partition
+    if (first === undefined) return undefined
+    const { bytes, sha256 } = first.source
     const found: Finished[] = []
     for (let block = 0; ; block += 1) {
       const layers = this.#entries.get(partitionId(origin, block, 0))?.layers ?? 0
       for (let layer = 0; layer < Math.max(layers, 1); layer += 1) {
-        const entry = this.find(partitionId(origin, block, layer), first?.partition.source.sha256)
+        const entry = this.find(partitionId(origin, block, layer), sha256)
         if (entry === undefined) return undefined
-        const { partition, unknownItems } = entry
-        found.push({ place: [index, block, layer], layers, partition, unknownItems })
+        found.push({ ...entry, place: [index, block, layer] })
       }
-      if (found.at(-1)?.partition.source.last) return found
+      if (found.at(-1)?.partition.source.last)
+        return { content: first.content, fingerprint: { bytes, sha256 }, partitions: found }
     }
   }
 }

@@ -1,12 +1,7 @@
-/**
- * Events of a run while it works (the command line shows it, a program may log it), and what became of each source so far,
- * by which the commit goes.
- */
+/** Events of a run while it works: the command line shows them, a program may log them. How far it is. */
 
 import type { Source } from '../../core/source.ts'
-import type { SourceResult } from '../../manifest/runs/journal.ts'
 import type { LeftOut } from './known-sources.ts'
-import type { Finished } from './partition-entry.ts'
 
 /** How far a run is. */
 export interface Progress {
@@ -40,63 +35,76 @@ export type RunEvent =
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'committing'; readonly partitions: number }
 
-/** Counts that a partition adds to the progress. */
+/** Counts of what is loaded. */
 export type LoadedCounts = Pick<Progress, 'records' | 'quarantined' | 'rows'>
 
-interface LoadedPart {
-  readonly place: Finished['place']
-  readonly id: string
-  readonly counts: LoadedCounts
-}
+export const NO_COUNTS: LoadedCounts = { records: 0, quarantined: 0, rows: 0 }
 
-const countsOf = ({ partition: { counts } }: Finished): LoadedCounts => ({
-  records: counts.records,
-  quarantined: counts.quarantined,
-  rows: Object.values(counts.rows).reduce((a, b) => a + b, 0),
+export const plus = (a: LoadedCounts, b: LoadedCounts): LoadedCounts => ({
+  records: a.records + b.records,
+  quarantined: a.quarantined + b.quarantined,
+  rows: a.rows + b.rows,
 })
 
-const sumOf = (parts: readonly LoadedPart[]): LoadedCounts => ({
-  records: parts.reduce((sum, { counts }) => sum + counts.records, 0),
-  quarantined: parts.reduce((sum, { counts }) => sum + counts.quarantined, 0),
-  rows: parts.reduce((sum, { counts }) => sum + counts.rows, 0),
-})
+type Sized = Pick<Source, 'sizeBytes'>
 
-const byPlace = (a: LoadedPart, b: LoadedPart): number =>
-  a.place[0] - b.place[0] || a.place[1] - b.place[1] || a.place[2] - b.place[2]
+/** How far the work is; each change is an event. */
+export class WorkProgress {
+  readonly #onEvent: ((event: RunEvent) => void) | undefined
+  #now: Progress
+  /** Stored bytes of the sources that are done. */
+  #storedBytes = 0
+  /** Sources that hold no records. */
+  #withoutRecords = 0
 
-export class SourceResults {
-  readonly #loaded = new Map<number, LoadedPart[]>()
-  readonly #others = new Map<number, SourceResult>()
-
-  add(finished: Finished): void {
-    const [source] = finished.place
-    const parts = this.#loaded.get(source) ?? []
-    parts.push({ place: finished.place, id: finished.partition.id, counts: countsOf(finished) })
-    this.#loaded.set(source, parts)
+  constructor(sources: readonly Sized[], onEvent: ((event: RunEvent) => void) | undefined) {
+    this.#onEvent = onEvent
+    const sizes = sources.map(({ sizeBytes }) => sizeBytes)
+    this.#now = {
+      sourcesDone: 0,
+      sources: sources.length,
+      bytesRead: 0,
+      bytesTotal: sizes.every((size) => size !== undefined) ? sizes.reduce((a, b) => a + b, 0) : undefined,
+      decodedBytes: 0,
+      ...NO_COUNTS,
+    }
   }
 
-  skip(index: number, source: string, reason: string): void {
-    this.#loaded.delete(index)
-    this.#others.set(index, { kind: 'skipped', source, reason })
+  read(bytes: number): void {
+    this.#change({ bytesRead: this.#now.bytesRead + bytes })
   }
 
-  leaveOut(index: number, excluded: LeftOut): void {
-    this.#loaded.delete(index)
-    this.#others.set(index, { kind: 'left-out', ...excluded })
+  load(counts: LoadedCounts, decodedBytes: number): void {
+    this.#change({ decodedBytes: this.#now.decodedBytes + decodedBytes, ...plus(this.#now, counts) })
   }
 
-  /** Counts of everything that is loaded and was not left out again. */
-  get counts(): LoadedCounts {
-    return sumOf([...this.#loaded.values()].flat())
+  /** The counts where something was taken back. */
+  recount(counts: LoadedCounts): void {
+    this.#change(counts)
   }
 
-  /** The result of each source; the first of those that share a partition stands for all. @param sources the names of all, in their order */
-  inOrder(sources: readonly Pick<Source, 'name'>[]): readonly SourceResult[] {
-    return sources.flatMap(({ name: source }, index): readonly SourceResult[] => {
-      const other = this.#others.get(index)
-      const parts = this.#loaded.get(index)
-      if (other !== undefined || parts === undefined) return other ? [other] : []
-      return [{ kind: 'loaded', source, partitions: parts.sort(byPlace).map(({ id }) => id) }]
+  /** A source that holds no records counts for nothing. It is done next. */
+  leave({ sizeBytes = 0 }: Sized): void {
+    const { sources, bytesTotal } = this.#now
+    this.#withoutRecords += 1
+    this.#storedBytes -= sizeBytes
+    this.#change({
+      sources: sources - 1,
+      bytesTotal: bytesTotal === undefined ? undefined : bytesTotal - sizeBytes,
     })
+  }
+
+  /** @param index of the source: those before it are done */
+  done(index: number, { sizeBytes = 0 }: Sized): void {
+    this.#storedBytes += sizeBytes
+    this.#change({
+      sourcesDone: index + 1 - this.#withoutRecords,
+      bytesRead: Math.max(this.#now.bytesRead, this.#storedBytes),
+    })
+  }
+
+  #change(change: Partial<Progress>): void {
+    this.#now = { ...this.#now, ...change }
+    this.#onEvent?.({ kind: 'progress', progress: this.#now })
   }
 }

@@ -11,7 +11,11 @@ import type { Fingerprint, SharedPart, Source } from '../../core/source.ts'
 import { kindOf } from '../../core/source-kinds.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import { JSON_BYTES } from '../../support/json-bytes.ts'
-import type { LoadParts } from './load-source.ts'
+import type { IdentifiedSource } from './identify-sources.ts'
+import type { KnownSources } from './known-sources.ts'
+import type { RunEvent } from './progress.ts'
+import type { BlockParts } from './source-blocks.ts'
+import type { TaskPool } from './task-pool.ts'
 
 const MIB = 1024 * 1024
 /** A source of more bytes, stored or decoded, is not small. */
@@ -22,30 +26,71 @@ const MOST_SOURCES = 1000
 /** Fewer have a partition each, which people find again more easily. */
 export const LEAST_SHARED = 8
 
+/** A source that is loaded: one as it is, or several small ones as one. */
+export interface SourceToLoad extends IdentifiedSource {
+  /** The small sources. @default itself */
+  readonly members?: readonly IdentifiedSource[]
+}
+
 /** A small source with all of its lines. */
-export interface SmallSource {
-  readonly index: number
-  readonly source: Source
+interface SmallSource extends IdentifiedSource {
   readonly fingerprint: Fingerprint
   readonly content: Content
   readonly block: Block
 }
 
+interface SmallTools {
+  readonly parts: Pick<BlockParts, 'decode'>
+  readonly known: KnownSources
+  readonly pool: Pick<TaskPool, 'throwIfStopped'>
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
+
+/**
+ * Small sources together. They wait until no more of their kind follows: what is loaded later is the later version.
+ */
+export async function* smallTogether(
+  sources: AsyncIterable<IdentifiedSource>,
+  run: SmallTools,
+): AsyncGenerator<SourceToLoad, void> {
+  const waiting = new SmallSources()
+  for await (const found of sources) {
+    const small = await readSmall(found, run)
+    if (small === undefined || !waiting.fits(small)) yield* waiting.take()
+    if (small) waiting.add(small)
+    else yield found
+  }
+  yield* waiting.take()
+}
+
 /** Whether a source may be small. */
-export const maySmall = (source: Source): boolean =>
+const maySmall = (source: Source): boolean =>
   kindOf(source).mayShare === true &&
   (source.sizeBytes ?? Number.POSITIVE_INFINITY) <= SMALL_BYTES &&
   source.blocks === undefined &&
   source.range === undefined
 
-/** Its only block, and its content. `undefined` where it is not small, or not as it should be: that is met again then. */
-export const readSmall = async (
-  source: Source,
-  decode: LoadParts['decode'],
-): Promise<Pick<SmallSource, 'content' | 'block'> | undefined> => {
+/** A small source with all of its lines; `undefined` for others. */
+const readSmall = async (
+  found: IdentifiedSource,
+  { parts, known, pool, onEvent }: SmallTools,
+): Promise<SmallSource | undefined> => {
+  const { source, fingerprint, whole } = found
+  if (fingerprint === undefined || whole || !maySmall(source)) return undefined
+  pool.throwIfStopped()
+  const block = await onlyBlock(source, parts.decode)
+  const content = block && contentToRead(source, block)
+  if (block === undefined || content === undefined) return undefined
+  known.add(source, fingerprint, content)
+  onEvent?.({ kind: 'source', source: source.name, content })
+  return { ...found, fingerprint, content, block }
+}
+
+/** `undefined` where it has several, or is not as it should be: that is met again when it is loaded. */
+const onlyBlock = async (source: Source, decode: BlockParts['decode']): Promise<Block | undefined> => {
   let only: Block | undefined
   try {
-    for await (const block of decode(source, {})) {
+    for await (const block of decode(source)) {
       const bytes =
         only === undefined && block.bytes.length <= SMALL_BYTES ? Buffer.from(block.bytes) : undefined
       block.release?.()
@@ -55,8 +100,7 @@ export const readSmall = async (
   } catch {
     return undefined
   }
-  const content = only && contentToRead(source, only)
-  return only && content && { block: only, content }
+  return only
 }
 
 /** Lines that are not blank, with their places. */
@@ -79,7 +123,7 @@ const addLines = ({ block, source }: SmallSource, pieces: Buffer[], places: Line
 const NEWLINE = Buffer.from('\n')
 
 /** Small sources as one. */
-const together = (members: readonly SmallSource[]): Source => {
+const together = (first: SmallSource, members: readonly SmallSource[]): SourceToLoad => {
   const pieces: Buffer[] = []
   const places: LinePlace[] = []
   const shared: SharedPart[] = []
@@ -91,29 +135,28 @@ const together = (members: readonly SmallSource[]): Source => {
   }
   const { name, bytes, sha256 } = togetherAs(shared.map((one) => ({ ...one, ...one.fingerprint })))
   const block: Block = { bytes: Buffer.concat(pieces), firstLine: 1, offset: 0, overlong: [], places }
-  return {
-    ...{ kind: 'file', name, key: `shared ${sha256}`, sizeBytes: bytes, shared },
-    ...(members[0] && { content: members[0].content }),
-    fingerprint: async () => ({ bytes, sha256 }),
-    blocks: async function* () {
-      yield block
-    },
+  const source: Source = {
+    ...{ kind: 'file', name, key: `shared ${sha256}`, sizeBytes: bytes, shared, content: first.content },
+    blocks: () => oneBlock(block),
     open: async function* () {
       // The block already contains its lines.
     },
   }
+  return { index: first.index, source, fingerprint: { bytes, sha256 }, members }
 }
 
-/** A source to be loaded: one, or several small ones. */
-export interface SourceToLoad {
-  readonly index: number
-  readonly source: Source
-  readonly fingerprint: Fingerprint
-  readonly members: readonly SmallSource[]
+/** A small source that is loaded by itself, of the lines that were read already. */
+const alone = ({ index, source, fingerprint, content, block: read }: SmallSource): SourceToLoad => {
+  const block = { ...read, bytes: Buffer.from(read.bytes) }
+  return { index, fingerprint, source: { ...source, content, blocks: () => oneBlock(block) } }
+}
+
+async function* oneBlock(block: Block): AsyncGenerator<Block> {
+  yield block
 }
 
 /** Small sources that wait for more of their kind. */
-export class SmallSources {
+class SmallSources {
   /** Waiting sources share one memory: memory of its own for each would be garbage that V8 collects late. */
   readonly #memory = Buffer.allocUnsafeSlow(SHARED_BYTES)
   #members: SmallSource[] = []
@@ -142,23 +185,6 @@ export class SmallSources {
     this.#members = []
     this.#bytes = 0
     const [first] = members
-    if (first !== undefined && members.length >= LEAST_SHARED) {
-      const source = together(members)
-      const { bytes, sha256 } = togetherAs(
-        members.map((one) => ({ kind: one.source.kind, name: one.source.name, ...one.fingerprint })),
-      )
-      return [{ index: first.index, source, fingerprint: { bytes, sha256 }, members }]
-    }
-    return members.map((one) => {
-      const block = { ...one.block, bytes: Buffer.from(one.block.bytes) }
-      return {
-        ...{ index: one.index, fingerprint: one.fingerprint, members: [one] },
-        source: { ...one.source, content: one.content, blocks: () => oneBlock(block) },
-      }
-    })
+    return first && members.length >= LEAST_SHARED ? [together(first, members)] : members.map(alone)
   }
-}
-
-async function* oneBlock(block: Block): AsyncGenerator<Block> {
-  yield block
 }

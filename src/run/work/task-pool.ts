@@ -34,10 +34,6 @@ export class TaskPool {
     this.#followUps.add(tracked)
   }
 
-  get isIdle(): boolean {
-    return this.#running.size === 0
-  }
-
   /** Waits until another job may start. @throws the first failure, or the reason why the loop is stopped */
   async waitForSlot(): Promise<void> {
     while (this.#running.size >= this.#maxRunning) await Promise.race(this.#running)

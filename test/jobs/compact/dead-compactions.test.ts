@@ -86,7 +86,7 @@ test('clearDeadCompactions keeps the files of one that had committed', async () 
     tool: 'firmlake 0.1.0',
     partitions,
     runFiles: [],
-    versions: async () => [],
+    rules: [],
     now: () => NOW,
     random: randomBytes,
   })

@@ -6,7 +6,7 @@ import { commitForget } from '../../../src/commit/commit-forget.ts'
 import { finishDeadForgets } from '../../../src/jobs/forget/finish-forget.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
 import { listSnapshots, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { encodePlan } from '../../../src/run/run-plan.ts'
+import { storedPlan } from '../../../src/run/run-plan.ts'
 import { DEAD, loadSources, NOW } from '../../manifest/small-lake.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { resumeRuns } from '../resume/resume-runs.ts'
@@ -15,7 +15,7 @@ import { resumeRuns } from '../resume/resume-runs.ts'
 const deadForget = async (isCommitted: boolean) => {
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
-  const plan = encodePlan({ jobs: [{ kind: 'forget', published: ['delta all'] }], again: false, limits: {} })
+  const plan = storedPlan({ jobs: [{ kind: 'forget', published: ['delta all'] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: NOW, random: randomBytes, process: DEAD })
   const base = await readSnapshot(lake)
   const { partitions, files, pulls = [], merged = [] } = base

@@ -9,7 +9,7 @@ import { compact } from '../../../src/jobs/compact/compact.ts'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
 import { readRoot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { encodePlan } from '../../../src/run/run-plan.ts'
+import { storedPlan } from '../../../src/run/run-plan.ts'
 import { publish } from '../../../src/targets/publish.ts'
 import { DEAD } from '../../manifest/small-lake.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
@@ -203,7 +203,7 @@ test('forget counts what nobody can decide on, by the file it stands in now', as
 test('forget says what one before it has left that was killed before it could, and takes nobody for unknown then', async () => {
   const bench = await ofNobody()
   const { lake } = bench
-  const plan = encodePlan({ jobs: [{ kind: 'forget', published: [] }], again: false, limits: {} })
+  const plan = storedPlan({ jobs: [{ kind: 'forget', published: [] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes, process: DEAD })
   const base = await bench.snapshot()
   const { partitions, files, pulls = [], merged = [] } = base

@@ -298,7 +298,7 @@ test('loadTogether says that the lake holds all only where it does, and names en
   })
   const batches: LoadPart = {
     ...{ name: 'batches', needed: false },
-    job: { kind: 'batchFiles', url: one.fake.url, selection: { kind: 'all' } },
+    job: { kind: 'batches', url: one.fake.url, selection: { kind: 'all' } },
   }
   const files: LoadPart = {
     ...{ name: 'files', needed: false },

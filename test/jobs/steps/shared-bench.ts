@@ -35,6 +35,7 @@ export const stepsOf = (folder: string, lake: string): Steps => ({
   plan: (inputs, options) =>
     planSharedRun({
       ...{ lake, job: { kind: 'convert', inputs, cwd: folder }, limits: SMALL_LIMITS, threads: 1 },
+      ...{ concurrency: 2, service: NO_SERVICE },
       ...options,
     }),
   work: (run, choice, options) =>
@@ -44,5 +45,8 @@ export const stepsOf = (folder: string, lake: string): Steps => ({
       ...options,
     }),
   commit: (run, options) =>
-    commitSharedRun({ lake, run, threads: 1, maxQuarantined: { kind: 'count', lines: 0 }, ...options }),
+    commitSharedRun({
+      ...{ lake, run, threads: 1, service: NO_SERVICE, maxQuarantined: { kind: 'count', lines: 0 } },
+      ...options,
+    }),
 })

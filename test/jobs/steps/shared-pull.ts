@@ -41,7 +41,7 @@ export const sharedPull = (one: PullBench, more: Partial<PullJob> = {}): SharedP
   return {
     ...steps,
     job,
-    plan: (_, options) => steps.plan([], { job, service: one.service, limits: {}, ...options }),
+    plan: (_, options) => steps.plan([], { job, service: async () => one.service, limits: {}, ...options }),
     work: (run, index, of) => steps.work(run, { shard: { index, of } }, opening(one)),
   }
 }

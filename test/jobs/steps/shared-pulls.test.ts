@@ -104,7 +104,7 @@ test('a sync is listed by whoever plans it, and fetched by its workers', async (
   one.fake.hold([...companies(38), { id: 99, country: 'SE', dates: { ContentUpdatedAt: '2026-06-15' } }])
   const steps = stepsOf('/', one.lake)
   const job = { kind: 'sync', url: one.fake.url, ...syncSettings({ search: SWEDEN }) } as const
-  const { run, units } = await steps.plan([], { job, service: one.service, limits: {} })
+  const { run, units } = await steps.plan([], { job, service: async () => one.service, limits: {} })
   expect(units).toBe(1)
   await steps.work(run ?? '', [0], opening(one))
   const at = inLake(one.lake, runPath(run ?? ''))
@@ -115,7 +115,7 @@ test('a sync is listed by whoever plans it, and fetched by its workers', async (
   // Also where the one that committed it was killed before the run was removed, the next sync lists what is new.
   await cp(`${one.lake}-kept`, at, { recursive: true })
   one.fake.hold([{ id: 100, country: 'SE', dates: { ContentUpdatedAt: '2026-06-15' } }])
-  const next = await steps.plan([], { job, service: one.service, limits: {} })
+  const next = await steps.plan([], { job, service: async () => one.service, limits: {} })
   expect([next.run === run, next.existing, next.units]).toEqual([false, false, 1])
 })
 
@@ -130,8 +130,8 @@ test('batch files are a unit each, and make the lake that one machine makes of t
   onTestFinished(opened.close)
   const lake = join(folder, 'lake')
   const steps = stepsOf('/', lake)
-  const job: BatchFilesJob = { kind: 'batchFiles', url: service.url, selection: { kind: 'all' } }
-  const { run, units } = await steps.plan([], { job, service: opened, limits: {} })
+  const job: BatchFilesJob = { kind: 'batches', url: service.url, selection: { kind: 'all' } }
+  const { run, units } = await steps.plan([], { job, service: async () => opened, limits: {} })
   expect(units).toBe(2)
   const call = { service: async () => createService({ url: service.url, token: TOKEN }) }
   await Promise.all([steps.work(run ?? '', [1], call), steps.work(run ?? '', [0], call)])
@@ -142,5 +142,5 @@ test('batch files are a unit each, and make the lake that one machine makes of t
   await local.run(['b-1.jsonl', 'b-2.jsonl'])
   expect(await hashLake(lake)).toEqual(await hashLake(local.lake))
   expect(await queryLake(lake, 'SELECT count(*) FROM companies')).toEqual([[89]])
-  expect(await steps.plan([], { job, service: opened, limits: {} })).toMatchObject({ run: null })
+  expect(await steps.plan([], { job, service: async () => opened, limits: {} })).toMatchObject({ run: null })
 })

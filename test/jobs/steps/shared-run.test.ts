@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { listQuarantine, quarantineFiles } from '../../../src/jobs/replay/quarantine.ts'
 import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run.ts'
 import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
@@ -54,6 +55,27 @@ test('a file is as of the latest stamp in all of it, whoever worked on the unit 
   await one.commit(run ?? '')
   const instants = (await one.snapshot()).partitions.map(({ asOf }) => asOf)
   expect(instants).toEqual(instants.map(() => '2025-01-20T00:00:00.000Z'))
+})
+
+test('bad lines of a run in steps that was refused are listed, and so are the units that are done', async () => {
+  const one = await planned(
+    { 'a.jsonl': [companyLine(1), '{bad'], 'b.jsonl': [companyLine(2)] },
+    EACH_ITS_UNIT,
+  )
+  const done = async (): Promise<unknown> =>
+    (await listRuns(one.lake, { now: new Date() })).map(({ partitions, unitsDone }) => [
+      partitions,
+      unitsDone,
+    ])
+  await one.work(one.id, [0])
+  expect(await done()).toEqual([[0, 1]])
+  await one.work(one.id, [1])
+  expect(await done()).toEqual([[0, 2]])
+  await expect(one.commit(one.id)).rejects.toMatchObject({ code: 'QUARANTINE_LIMIT' })
+  const listed: unknown[] = []
+  for await (const lines of listQuarantine(await quarantineFiles({ lake: one.lake, run: one.id })))
+    listed.push(...lines.map(({ source, line, code }) => [source, line, code]))
+  expect(listed).toEqual([['a.jsonl', 2, 'NOT_JSON']])
 })
 
 test('consecutive small files are one unit, a large one is ranges of its blocks', async () => {

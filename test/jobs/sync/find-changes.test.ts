@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { forget } from '../../../src/jobs/forget/forget.ts'
 import { listWindow } from '../../../src/jobs/pull/listing.ts'
+import type { PullRunOptions } from '../../../src/jobs/pull/pull.ts'
 import type { PullSettings } from '../../../src/jobs/pull/pull-settings.ts'
-import { type SyncRunOptions, type SyncSummary, syncSearch } from '../../../src/jobs/sync/sync.ts'
+import { type SyncSummary, syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { flipBit } from '../../manifest/damage.ts'
 import type { FakeCompany } from '../../service/fake-service.ts'
 import { openPullBench, type PullBench, SWEDEN } from '../../service/pull-bench.ts'
@@ -24,7 +25,7 @@ const companies = (count: number): FakeCompany[] =>
 const syncOf = (
   one: PullBench,
   settings: Partial<PullSettings> = {},
-  options: Partial<SyncRunOptions> = {},
+  options: Partial<PullRunOptions> = {},
 ): Promise<SyncSummary> =>
   syncSearch(
     one.fake.url,

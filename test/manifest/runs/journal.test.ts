@@ -120,17 +120,19 @@ test('readFinishedWork gives what became of every unit, and nothing once another
     { kind: 'left-out', source: 'd', code: 'DECODE_DAMAGED', reason: 'Cannot decode "d"' },
   ]
   const journal = await openJournal(lease)
-  await journal.finish({ units, pulls: [], read: ['DECODE_DAMAGED'] })
+  await journal.finish({ units, read: ['DECODE_DAMAGED'] })
   await journal.close()
   expect(await readFinishedWork(lake, lease.run)).toEqual({
     units,
-    pulls: [],
     read: ['DECODE_DAMAGED'],
     entries,
   })
   expect(await readJournal(lake, lease.run)).toEqual(entries)
 
   const again = await openJournal(lease)
+  // A process that is killed now has not done the work.
+  expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
+  expect(await readJournal(lake, lease.run)).toEqual(entries)
   await again.append(first)
   await again.close()
   expect(await readFinishedWork(lake, lease.run)).toBeUndefined()
@@ -141,7 +143,7 @@ test('readFinishedWork takes no torn line for the end of the work', async () => 
   const lake = await temporaryFolder()
   const { lease, entries } = await stageRun(lake, ['a'])
   const journal = await openJournal(lease)
-  await journal.finish({ units: [], pulls: [], read: [] })
+  await journal.finish({ units: [], read: [] })
   await journal.close()
   const path = inLake(lake, journalPath(lease.run))
   await writeFile(path, (await readFile(path)).subarray(0, -2))

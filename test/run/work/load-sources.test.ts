@@ -274,7 +274,7 @@ test('the next source is fetched while one is loaded, and is stopped and waited 
   expect(first.calls).not.toContain('release')
 })
 
-/** Gives its bytes in pieces, the others as large as the last one, so that its first block is checked before it is whole. */
+/** Gives its bytes in pieces, the others as large as the last one. */
 const inPieces = (bytes: Buffer, sizes: readonly number[]): Source['open'] =>
   async function* () {
     for (let from = 0, piece = 0; from < bytes.length; piece++) {
@@ -348,7 +348,7 @@ test('a pull of which nothing came is recorded too, behind those before it', asy
   for (const day of ['2025-01-01', '2025-01-02']) {
     const options = { lake, maxQuarantined: { kind: 'count', lines: 0 } } as const
     await withRun({ lake, plan: PLAN }, (run) =>
-      loadIntoLake(run, [{ sources: [], pulls: () => [pullOf(run.run, day)] }], options),
+      loadIntoLake(run, [{ sources: [], facts: () => ({ entry: pullOf(run.run, day) }) }], options),
     )
   }
   const { snapshot, pulls, partitions, files } = await readSnapshot(lake)

@@ -8,12 +8,12 @@ import { decodeBlocks } from '../../decode/decode-blocks.ts'
 import type { UnitSource, WorkUnit } from '../../manifest/runs/units.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import type { RunLimits } from '../../run/run-plan.ts'
-import { badFile, KnownSources } from '../../run/work/known-sources.ts'
-import { isCutToNothing } from '../../run/work/load-sources.ts'
-import { prefetchNext } from '../../run/work/prefetch.ts'
+import { identified } from '../../run/work/identify-sources.ts'
+import { badFile, isCutToNothing, KnownSources } from '../../run/work/known-sources.ts'
+import { DonePartitions } from '../../run/work/partition-entry.ts'
+import { contentsOf, reasonToSkip } from '../../run/work/skip-sources.ts'
+import type { SkippedSource } from '../common/job-kind.ts'
 
-/** Stored bytes of a unit. */
-export const DEFAULT_UNIT_BYTES = 64 * 1024 ** 2
 /**
  * Ranges that one file is cut into at most: compressed bytes are decoded from their beginning each time, which takes
  * about a seventh of the work of loading them.
@@ -27,12 +27,6 @@ interface CutFilesOptions {
   /** The sources that the lake holds; `null` loads them all the same. */
   readonly inLake: SourceIndex | null
   readonly signal?: AbortSignal | undefined
-}
-
-/** A source that is not loaded, and why. */
-export interface SkippedSource {
-  readonly source: string
-  readonly reason: string
 }
 
 interface CutFiles {
@@ -116,43 +110,33 @@ class UnitFiller {
 
 /** @throws {ToolkitError} USAGE for what can be read only once; as the sources do */
 export const cutFiles = async (sources: readonly Source[], options: CutFilesOptions): Promise<CutFiles> => {
+  const { skipBadFiles, signal } = options
   const known = new KnownSources(options.inLake)
   const filler = new UnitFiller(options.unitBytes)
   const skipped: SkippedSource[] = []
-  const identify = async (source: Source, _: number, stop: AbortSignal) => {
-    if (source.fingerprint === undefined)
-      throw new ToolkitError(
-        'USAGE',
-        `Cannot plan a run over "${source.name}": it can be read only once, expected files`,
-      )
-    try {
-      return await source.fingerprint(stop)
-    } catch (error) {
-      if (options.skipBadFiles && badFile(source, error)) return undefined
-      throw error
-    }
-  }
-  for await (const { item, index, result } of prefetchNext(sources, identify, options.signal)) {
-    const { name, content, found, sizeBytes = 0 } = item
-    if (item.excluded !== undefined) {
-      skipped.push({ source: name, reason: item.excluded })
-      continue
-    }
-    const stored: UnitSource = {
-      ...{ name, at: index },
-      ...(result && { fingerprint: result }),
-      ...(content && { content }),
-      ...(found && { found }),
-    }
-    const contents = content ? [content] : (['companies', 'relations'] as const)
-    const comparable = result && !isCutToNothing(item, result) ? result : undefined
-    const reason = comparable && (await known.reasonToSkip(item, comparable, contents))
+  const tools = { done: new DonePartitions('', []), skipBadFiles }
+  for await (const one of identified(sources, tools, signal)) {
+    const { source, index, fingerprint, bad } = one
+    const { name, content, found, sizeBytes = 0 } = source
+    const reason = source.excluded ?? (await reasonToSkip(one, known))
     if (reason !== undefined) {
       skipped.push({ source: name, reason })
       continue
     }
-    if (comparable) for (const one of contents) known.add(item, comparable, one)
-    const ranges = result ? await rangesOf(item, stored, options) : []
+    if (fingerprint === undefined && bad === undefined)
+      throw new ToolkitError(
+        'USAGE',
+        `Cannot plan a run over "${name}": it can be read only once, expected files`,
+      )
+    const stored: UnitSource = {
+      ...{ name, at: index },
+      ...(fingerprint && { fingerprint }),
+      ...(content && { content }),
+      ...(found && { found }),
+    }
+    if (fingerprint && !isCutToNothing(source, fingerprint))
+      for (const each of contentsOf(source)) known.add(source, fingerprint, each)
+    const ranges = fingerprint ? await rangesOf(source, stored, options) : []
     if (ranges.length > 0) filler.close()
     for (const range of ranges) {
       filler.add(range, sizeBytes)

@@ -1,14 +1,17 @@
-/** The names of a run that the contract does not know: bounded, however many partitions bring how many. */
+/** Names that the contract does not know: bounded in a run and in the lake, however many partitions bring how many. */
 
-import type { PartitionEntry } from '../../core/partition.ts'
+import type { PartitionEntry } from '../core/partition.ts'
 import {
   DriftBudget,
   itemKey,
   type LineItemKey,
   UNKNOWN_LIMITS,
   type UnknownItems,
-} from '../../core/unknown-names.ts'
-import type { SeenItems } from '../../load/line-items.ts'
+} from '../core/unknown-names.ts'
+import type { SeenItems } from '../load/line-items.ts'
+import { entriesOf } from '../manifest/snapshots/parts.ts'
+import type { CommitRule } from './commit-rule.ts'
+import type { StagedRun } from './staged-files.ts'
 
 /** The members of a finished partition that have names. */
 interface Named {
@@ -76,3 +79,21 @@ export const seenItemsOf = async (
   const rows = files.length > 0 ? await stagedRows?.(files) : undefined
   return { listed: [...listed.values()], rows }
 }
+
+/** Cuts the drift of what came to the room that the lake has left for unknown names. */
+export const boundNames = ({ lake }: StagedRun, maxUnknownNames: number | undefined): CommitRule => ({
+  add: async (next) => {
+    const { root, partitions } = next
+    if (partitions.every(({ drift }) => drift.length === 0)) return next
+    const budget = new DriftBudget(maxUnknownNames)
+    for (const name of ['merged', 'partitions'] as const)
+      for await (const { entries } of entriesOf(
+        lake,
+        name,
+        root?.lists[name] ?? [],
+        ({ drift = 0 }) => drift > 0,
+      ))
+        for (const { drift } of entries) budget.add(drift)
+    return { ...next, partitions: partitions.map((one) => ({ ...one, drift: budget.bound(one.drift) })) }
+  },
+})

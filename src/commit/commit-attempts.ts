@@ -65,7 +65,7 @@ export const isRemovedBase = async (
 interface CommitSteps<Outcome> {
   /** The outcome where a commit of the run is found, whoever made it. */
   readonly found: (earlier: SnapshotRoot) => Promise<Outcome>
-  /** One attempt on a snapshot. @returns `null` when another run was first */
+  /** Tries the commit on a snapshot. @returns `null` when another run was first */
   readonly onto: (newest: SnapshotRoot | null) => Promise<Outcome | null>
 }
 

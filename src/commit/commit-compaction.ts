@@ -119,7 +119,7 @@ const writeNext = async (
   }),
 })
 
-/** One attempt on a snapshot; `null` when another run was first. */
+/** Tries the commit on a snapshot; `null` when another run was first. */
 const commitOnto = async (
   request: CompactCommitRequest,
   root: SnapshotRoot | null,

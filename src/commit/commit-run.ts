@@ -43,7 +43,7 @@ export interface CommitRequest extends CommitAttempts {
   readonly pulls?: readonly PullEntry[]
   /** Commits sources that the lake holds already once more. @default false */
   readonly again?: boolean
-  /** Its rules, in this order. */
+  /** The rules of the commit, in this order. */
   readonly rules: readonly CommitRule[]
   readonly now: () => Date
 }
@@ -184,7 +184,7 @@ const heldBy = async (
   }
 }
 
-/** One attempt on a snapshot; `null` when another run was first. */
+/** Tries the commit on a snapshot; `null` when another run was first. */
 const commitOnto = async (
   request: CommitRequest,
   newest: SnapshotRoot | null,

@@ -7,7 +7,7 @@ import type { SourceResult } from '../manifest/runs/journal.ts'
 /** Companies whose figures a run replaces by figures in another currency. */
 export interface CurrencyChange {
   readonly companies: number
-  /** Those of them that report in another local currency than before. */
+  /** Companies among them that report in another local currency than before. */
   readonly local: number
   /** The first by id. */
   readonly examples: readonly { readonly id: string; readonly from: string; readonly to: string }[]

@@ -34,7 +34,7 @@ export interface WorkToCommit {
   readonly seen: SeenRun
   readonly plan: PlannedCommit & { readonly pipeline: string }
   readonly work: FinishedWork
-  /** Its files are at their paths already. @default false */
+  /** Whether the files of the run are at their paths already. @default false */
   readonly isPlaced?: boolean | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Which versions of records those that came supersede, and of which of them the lake had newer data. */
+/** The rule of versions: which records a run supersedes, and of which of its records the lake had newer data. */
 
 import type { CommitRule } from './commit-rule.ts'
 import { confirmedGone } from './confirmed-gone.ts'

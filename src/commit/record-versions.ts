@@ -141,7 +141,7 @@ class TableVersions {
 FROM (SELECT ${this.#keys}, ${lastVersionWith('is_listing')} AS last FROM (${rows}) GROUP BY ${this.#keys})`
   }
 
-  /** Those of some versions of records that others are behind of in the order, with the first of these. */
+  /** The versions in some rows that later versions of the same record stand behind in the order, with the first of these. */
   #behindOthers(rows: string): string {
     return `SELECT * FROM (
   SELECT ${this.#keys}, version, as_of, is_listing, min(version) OVER behind AS next, arg_min(is_listing, version) OVER behind AS is_gone
@@ -265,7 +265,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
-      // Where some are as of another instant than they said, the whole list is written anew; of marks those of what came.
+      // Where versions are as of another instant than they said, the whole list is written anew; else only marks of records that came.
       const isAnew = held !== undefined && moved.length > 0
       const again =
         held !== undefined && confirmed !== undefined && rows > 0

@@ -6,12 +6,13 @@
 import { randomBytes } from 'node:crypto'
 import { ToolkitError } from '../core/errors.ts'
 import { inStage } from '../core/stages.ts'
+import { knownByBytes } from '../manifest/form/sources.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { readJournal } from '../manifest/runs/journal.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
 import { newestNumber } from '../manifest/snapshots/snapshots.ts'
-import type { RandomBytes } from '../support/run-ids.ts'
+import { type RandomBytes, runBegan } from '../support/run-ids.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
 import { isSameWork, type SourcesNow } from './same-work.ts'
@@ -70,12 +71,12 @@ export const startRun = async ({
     if (!isSame && !isOneOfMore) continue
     const lease = await leaseRun(lake, run, { now }).catch(takenByAnother)
     if (lease === undefined) continue
-    if (committed === null) {
-      if ((await newestNumber(lake)) === lease.base || !(await isOfItsBegin(lease, plan))) return lease
-      await removeRun(lease)
-      continue
-    }
     try {
+      if (committed === null) {
+        if ((await newestNumber(lake)) === lease.base || !(await isOfItsBegin(lease, plan))) return lease
+        await removeRun(lease)
+        continue
+      }
       if (await isSameWork({ lake, run, committed }, plan, now, { sources, signal }))
         return { ...lease, committed }
       await removeCommittedRun(lease, committed)
@@ -90,15 +91,19 @@ export const startRun = async ({
 /**
  * Whether sources of a run are as of its begin, as files are whose records have no stamp: taken over behind a later commit, it
  * would bring what is new by now as older than what came meanwhile.
+ *
+ * @throws as `readJournal`
  */
 const isOfItsBegin = async ({ lake, run }: RunLease, { jobs }: RunPlan): Promise<boolean> => {
   if (jobs.some((job) => job.kind === 'program' || (job.kind === 'convert' && job.asOf === 'now')))
     return true
-  if (!jobs.some((job) => job.kind === 'convert' && job.asOf === undefined)) return false
+  if (!jobs.some(({ kind }) => kind === 'convert')) return false
+  const begin = runBegan(run)
   const entries = await readJournal(lake, run)
-  return entries.some(({ partition: { asOf, sources = [{ asOf }] } }) =>
-    sources.some((one) => one.asOf === undefined),
+  const dated = entries.flatMap(({ partition }): readonly { readonly asOf?: string | undefined }[] =>
+    knownByBytes(partition.source) ? (partition.sources ?? [partition]) : [],
   )
+  return dated.some(({ asOf = begin }) => asOf === begin)
 }
 
 const isOfFiles = ({ kind }: Job): boolean => kind === 'convert' || kind === 'batches'

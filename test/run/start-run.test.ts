@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake, recordPath } from '../../src/lake/files/layout.ts'
-import { openJournal } from '../../src/manifest/runs/journal.ts'
-import { releaseRun } from '../../src/manifest/runs/run-lease.ts'
+import { journalPath, openJournal } from '../../src/manifest/runs/journal.ts'
+import { releaseRun, runState } from '../../src/manifest/runs/run-lease.ts'
 import { createRun, listRunIds } from '../../src/manifest/runs/runs.ts'
 import { type RunPlan, storedPlan } from '../../src/run/run-plan.ts'
 import { startRun } from '../../src/run/with-run.ts'
 import { statPath } from '../../src/support/list-files.ts'
-import { newRunId } from '../../src/support/run-ids.ts'
+import { newRunId, runBegan } from '../../src/support/run-ids.ts'
 import { stagePartition } from '../manifest/small-lake.ts'
 import { createSnapshot } from '../manifest/write-snapshot.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -50,23 +51,36 @@ test.each([
 )
 
 test.each([
-  ['a stamp', '2026-01-01T00:00:00.000Z', true],
-  ['no stamp', undefined, false],
+  ['a stamp', () => '2026-01-01T00:00:00.000Z', true],
+  ['no stamp', () => undefined, false],
+  ["today's date in its name", runBegan, false],
 ] as const)(
-  'startRun takes over a run of a file with %s behind a later commit: %s',
-  async (_, asOf, isTakenOver) => {
+  'startRun takes over a run of a file with %s behind a later commit only where its begin dates nothing',
+  async (_, asOfIn, isTakenOver) => {
     const lake = join(await temporaryFolder(), 'lake')
     const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
     const dead = await createRun({ ...request, plan: storedPlan(PLAN) })
+    const asOf = asOfIn(dead.run)
     const journal = await openJournal(dead)
     const { partition, ...entry } = await stagePartition(dead, 'a', 'companies')
-    await journal.append({ ...entry, partition: { ...partition, ...(asOf && { asOf }) } })
+    await journal.append({ ...entry, partition: { ...partition, ...(asOf !== undefined && { asOf }) } })
     await journal.close()
     await releaseRun(dead)
     await commitOf(lake, newRunId(new Date(), randomBytes))
     expect((await startRun(request)).run === dead.run).toBe(isTakenOver)
   },
 )
+
+test('startRun releases a run whose journal is damaged', async () => {
+  const lake = join(await temporaryFolder(), 'lake')
+  const request = { lake, plan: PLAN, now: new Date(), random: randomBytes }
+  const { run, ...dead } = await createRun({ ...request, plan: storedPlan(PLAN) })
+  await writeFile(inLake(lake, journalPath(run)), 'no line of a run\nnor this\n')
+  await releaseRun({ run, ...dead })
+  await commitOf(lake, newRunId(new Date(), randomBytes))
+  await expect(startRun(request)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE' })
+  expect(await runState(lake, run, { now: new Date() })).toMatchObject({ state: 'gone' })
+})
 
 test('startRun writes the record of a commit that a crash cut off before it', async () => {
   const lake = join(await temporaryFolder(), 'lake')

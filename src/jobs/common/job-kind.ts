@@ -43,7 +43,7 @@ export interface PreparedJob {
   readonly nothing?: string
   /** The files of its folder that a new run on this machine is begun with. @param place of the job among those of the run */
   readonly texts?: (place: number) => Promise<readonly RunText[]>
-  /** Its sources that are known by their bytes, as they are now. */
+  /** The sources of the job that are known by their bytes, as they are now. */
   readonly sources?: (run: JobOfRun) => Promise<readonly Source[]>
   /** Cuts it into units for many machines. */
   readonly cut: (plan: RunPlan, unitBytes: number) => Promise<CutJob>

@@ -128,8 +128,9 @@ test('a commit in steps that cannot call the service marks none and says why', a
 test('of several commits of a run in steps at once one marks, and the files of the others go', async () => {
   const one = await lacking([7])
   const { run, commit } = await pulled(one)
-  const kinds = await Promise.all([1, 2, 3].map(async () => (await commit()).kind))
-  expect(kinds).toContain('committed')
+  const commits = await Promise.all([1, 2, 3].map(() => commit()))
+  const reported = commits.flatMap((one) => (one.kind === 'committed' ? (one.summary.gone ?? []) : []))
+  expect(reported).toEqual([{ search: SEARCH, marked: 1 }])
   expect(await gone(one)).toEqual([7])
   expect(await readdir(join(one.lake, 'listings', `load=${run}`))).toHaveLength(1)
   expect((await verify(one.lake)).problems).toEqual([])

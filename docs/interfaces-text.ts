@@ -16,6 +16,7 @@ import { EXPECTATIONS } from '../src/options/expectations.ts'
 import { EXPORT } from '../src/options/export.ts'
 import { FORGET } from '../src/options/forget.ts'
 import { GC } from '../src/options/gc.ts'
+import { DISCARD, LOAD_CHECK, RELEASE } from '../src/options/held.ts'
 import { COMMON, LOAD } from '../src/options/lake-jobs.ts'
 import { NIGHTLY } from '../src/options/nightly.ts'
 import { DELIVER, PUBLISH, UPDATE_TARGETS } from '../src/options/publish.ts'
@@ -117,6 +118,19 @@ const DECLARED: readonly Declared[] = [
     table: REPLAY,
     beyond: [LOAD],
   },
+  {
+    head: 'LoadCheck',
+    about:
+      'What is checked before a load is shown. What says nothing of the load, as the age of the newest one, holds none back.',
+    table: LOAD_CHECK,
+  },
+  {
+    head: 'ReleaseOptions extends CommonOptions<ReleasedLoad>',
+    about: 'Options of `release`.',
+    table: RELEASE,
+    beyond: [COMMON, TARGETS],
+  },
+  { head: 'DiscardOptions', about: 'Options of `discard`.', table: DISCARD },
   { head: 'NightlyOptions', about: 'Options of `nightly`.', table: NIGHTLY },
   { head: 'RunStep', about: 'A step of a run, and where the run is.', table: RUN_STEP },
   {
@@ -238,6 +252,7 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   '../jobs/compact/compact-work.ts': ['CompactEvent', 'CompactSummary'],
   '../config/definition.ts': ['FileSettings'],
   '../jobs/nightly/night-settings.ts': ['Environment'],
+  '../jobs/held/release.ts': ['ReleasedLoad'],
   '../jobs/nightly/nightly.ts': ['NightEvent'],
   '../jobs/pull/pull.ts': ['PullReport'],
   '../jobs/pull/pull-settings.ts': ['PullEvent'],

@@ -5,10 +5,10 @@
 
 // Jobs, each in one call, with what each takes and resolves to.
 
+export type { CheckResult } from './core/checks.ts'
 export type { TableFormatName } from './core/table-formats.ts'
 export { type BatchFilesReport, pullBatchFiles } from './jobs/batch-files/pull-batch-files.ts'
 export { type CheckReport, check } from './jobs/check/check.ts'
-export type { CheckResult } from './jobs/check/check-loads.ts'
 export type { QueryRow } from './jobs/common/read-rows.ts'
 export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
 export type { RunReport } from './jobs/common/run-report.ts'

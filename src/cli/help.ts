@@ -14,7 +14,7 @@ export const EXIT_HELP = `Exit codes:
   2    wrong usage
   3    refused because too many lines are bad (--max-quarantined)
   4    of "firmlake run": final, the same again fails the same
-  5    of "firmlake check" and "firmlake nightly": an expectation or a rule does not hold
+  5    an expectation or a rule does not hold ("firmlake check", "firmlake nightly"), or a load is held back (--check)
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
        done, but the service did not give all records that it counts or lists (COMPANIES_MISSING);
        of forget: values are left that a person has to decide on
@@ -33,6 +33,7 @@ const OPTION_GROUPS: Groups = {
       'skip-bad-files',
       'require-records',
       'change-currency',
+      'check',
       'max-line-bytes',
     ],
     ...['max-ratio', 'max-depth', 'max-unknown-per-record', 'max-unknown-names'],
@@ -72,7 +73,7 @@ const COMMAND_GROUPS: Groups = {
   ],
   'More to load:': ['sync', 'plan', 'parameters', 'batches', 'rates', 'resume', 'quarantine', 'replay'],
   'More to read:': ['views', 'records', 'diff', 'manifest', 'publish', 'mcp'],
-  'To keep a lake:': ['verify', 'compact', 'gc', 'copy', 'forget'],
+  'To keep a lake:': ['release', 'discard', 'verify', 'compact', 'gc', 'copy', 'forget'],
   'Many machines:': ['run', 'worker'],
   [LAST_GROUP]: ['demo', 'doctor', 'config', 'completion'],
 }

@@ -25,6 +25,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   report: async () => (await import('./commands/report.ts')).addReport,
   diff: async () => (await import('./commands/diff.ts')).addDiff,
   records: async () => (await import('./commands/records.ts')).addRecords,
+  release: async () => (await import('./commands/held.ts')).addRelease,
+  discard: async () => (await import('./commands/held.ts')).addDiscard,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   replay: async () => (await import('./commands/quarantine.ts')).addReplay,
   demo: async () => (await import('./commands/demo.ts')).addDemo,

@@ -1,5 +1,6 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
+import { ToolkitError } from '../core/errors.ts'
 import type { OnEngine } from '../jobs/steps/on-engine.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
@@ -32,6 +33,7 @@ export const onEngineOr = async <T>(
     readonly maxWaitMs: number
     readonly unitBytes?: number | undefined
     readonly maxRequestsPerSecond?: number | undefined
+    readonly checked?: boolean | undefined
   },
   line: ProgressLine,
   here: () => Promise<T>,
@@ -39,6 +41,11 @@ export const onEngineOr = async <T>(
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
+  if (flags.checked)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot use --check with --engine: workers do not read the section [check] of this machine, expected --plan-only, "firmlake run work" and "firmlake run commit --check"',
+    )
   const { unitBytes, maxRequestsPerSecond, maxWaitMs } = flags
   const { clientPart } = await import('../engine/temporal/packages.ts')
   const { addressOf, withTemporal } = await clientPart()

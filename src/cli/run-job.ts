@@ -7,7 +7,7 @@ import type { RunReport } from '../jobs/common/run-report.ts'
 import type { COMPACT } from '../options/compact.ts'
 import type { CONVERT } from '../options/convert.ts'
 import { takenBy, type ValuesOf } from '../options/entry.ts'
-import type { CommonOptions, LoadOptions } from '../options/interfaces.ts'
+import type { CommonOptions, LoadCheck, LoadOptions } from '../options/interfaces.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
@@ -124,12 +124,16 @@ export const checkTargetsOf = async (values: JobValues): Promise<void> => {
 export type LoadJobValues = JobValues &
   LakeProjectionFlags & { readonly yes?: boolean | undefined } & Given<
     ValuesOf<typeof CONVERT>,
-    'mode' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
+    'mode' | 'checked' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
   >
 
 /** Asks about a lake in an odd place. @returns whether to go on */
 const isLakeMeant = async (values: LoadJobValues): Promise<boolean> =>
   !isAsked(values) || (await (await import('./output/ask.ts')).agreesToNewLake(values.lake))
+
+/** What the section `[check]` of the file asks of a load. */
+export const loadCheckOfFile = async (): Promise<LoadCheck> =>
+  (await import('../jobs/check/check-section.ts')).loadCheckOf(loadedConfig().file?.settings.check)
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
@@ -142,7 +146,8 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
   if (!(await isLakeMeant(values))) return
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = values
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
-  const load = { ...strictness, take: projectionOf(values), changeTaken }
+  const check = values.checked ? await loadCheckOfFile() : undefined
+  const load = { ...strictness, take: projectionOf(values), changeTaken, check }
   await runJob<Done>(
     values,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),

@@ -2,12 +2,14 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { CheckResult } from '../core/checks.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
 import { arithmeticProblems } from '../manifest/form/problems.ts'
 import { assertOwner, type RunLease, type SeenRun } from '../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../manifest/runs/runs.ts'
+import { createHeld, type HeldSnapshot, heldError, refuseWhileHeld } from '../manifest/snapshots/held.ts'
 import { ensureLakeId } from '../manifest/snapshots/lake-id.ts'
 import { LIST_NAMES } from '../manifest/snapshots/parts.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
@@ -121,6 +123,22 @@ interface NextCommit extends Pick<CommitAttempts, 'random'> {
   /** Files that it lists and {@link newest} does not: they are checked first. */
   readonly files: readonly FileEntry[]
   readonly write: (writer: PartWriter) => Promise<SnapshotRoot>
+  /** Checks the snapshot that would be. @returns the checks that fail in it: it is held back @default it is shown */
+  readonly audit?: ((next: SnapshotRoot) => Promise<readonly CheckResult[]>) | undefined
+}
+
+/** Holds a snapshot back: its parts stay, and nobody sees it. @throws {ToolkitError} `LOAD_HELD`, also where another one is held */
+const holdBack = async (
+  { lake, run }: Pick<RunLease, 'lake' | 'run'>,
+  root: SnapshotRoot,
+  checks: readonly CheckResult[],
+  writer: PartWriter,
+): Promise<never> => {
+  const held: HeldSnapshot = { run, at: root.time, root, checks }
+  if (await createHeld(lake, held)) throw heldError(lake, held)
+  await writer.discard()
+  await refuseWhileHeld(lake)
+  throw heldError(lake, held)
 }
 
 /**
@@ -128,6 +146,7 @@ interface NextCommit extends Pick<CommitAttempts, 'random'> {
  * removed.
  *
  * @returns `null` when another run was first
+ * @throws {ToolkitError} `LOAD_HELD`
  */
 export const createNext = async ({
   lease,
@@ -135,19 +154,23 @@ export const createNext = async ({
   newest,
   files,
   write,
+  audit,
 }: NextCommit): Promise<SnapshotRoot | null> => {
   await confirmFiles(lease.lake, files)
   // The record of every snapshot below the newest is there: a missing one is damage, not a commit on its way.
   if (newest) await ensureRecord(lease.lake, newest.snapshot)
   const writer = new PartWriter(lease, random)
   let root: SnapshotRoot
+  let failed: readonly CheckResult[]
   try {
     root = await write(writer)
     await ensureLakeId(lease.lake, random)
+    failed = (await audit?.(root)) ?? []
   } catch (error) {
     await writer.discard()
     throw error
   }
+  if (failed.length > 0) return holdBack(lease, root, failed, writer)
   const isCreated = await createSnapshot(lease.lake, root).catch(async (error: unknown) => {
     // A full disk has no snapshot. After another fault, such as a lost answer, nobody knows: the parts stay.
     if (error instanceof ToolkitError && error.code === 'DISK_FULL') await writer.discard()

@@ -3,6 +3,7 @@
  * them.
  */
 
+import type { CheckResult } from '../core/checks.ts'
 import type { Commit, CommittedPartition, FileOfRun, PartitionEntry } from '../core/partition.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
@@ -23,6 +24,13 @@ export interface CommitRule {
   readonly look?: (root: SnapshotRoot | null) => Promise<'adds' | undefined>
   /** Adds its own to a snapshot; its files go with the attempt where another run is first. */
   readonly add?: (next: SnapshotDraft) => Promise<SnapshotDraft>
+  /**
+   * Looks at the snapshot that would be, before anybody sees it.
+   *
+   * @param root the snapshot that the commit builds on
+   * @returns the checks that fail in it: it is held back
+   */
+  readonly audit?: (next: SnapshotRoot, root: SnapshotRoot | null) => Promise<readonly CheckResult[]>
   /** For the summary of the run. */
   readonly report?: () => RuleFindings
 }

@@ -1,6 +1,7 @@
 /** Publishes a run atomically as the next snapshot. */
 
 import type { Content } from '../contract/objects.ts'
+import type { CheckResult } from '../core/checks.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type {
   CommittedPartition,
@@ -205,6 +206,11 @@ const commitOnto = async (
     ...{ lease, random: request.random, newest },
     files: [...filesOf(kept), ...runFiles],
     write: (writer) => writeNext(request, newest, { kept, runFiles, held }, writer),
+    audit: async (next) => {
+      const failed: CheckResult[] = []
+      for (const { audit } of rules) failed.push(...((await audit?.(next, newest)) ?? []))
+      return failed
+    },
   })
   if (root === null) return null
   await discardFiles(lake, [...filesOf(dropped), ...unused])

@@ -1,5 +1,6 @@
 /** The summary of a commit: the run in its snapshot, the sources that were not loaded, and the findings of rules. */
 
+import type { CheckResult } from '../core/checks.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import type { SourceResult } from '../manifest/runs/journal.ts'
@@ -29,6 +30,8 @@ export interface RuleFindings {
   readonly currencyChange?: CurrencyChange
   /** Companies that whole listings lack; absent where they lacked none. */
   readonly gone?: readonly GoneCompanies[]
+  /** Checks that fail in the snapshot as they did in the one before; absent where none does, and where none was asked for. */
+  readonly failing?: readonly CheckResult[]
 }
 
 export interface CommitSummary extends RuleFindings {

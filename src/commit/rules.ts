@@ -1,6 +1,7 @@
 /** The rules of the commit of a run, in the order in which they apply. A new one is a file of this room and a line here. */
 
 import type { QuarantineLimit } from '../options/value-types.ts'
+import { checkedBefore, type SnapshotAudit } from './check-before.ts'
 import type { CommitRule } from './commit-rule.ts'
 import { sameCurrency } from './currency-change.ts'
 import { recordVersions } from './list-versions.ts'
@@ -25,13 +26,15 @@ export interface RuleOptions extends Partial<GoneOptions> {
   readonly maxQuarantined: QuarantineLimit
   /** Lets figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /** Checks the snapshot before it is shown. @default it is shown */
+  readonly audit?: SnapshotAudit | undefined
 }
 
 /** The code of rules that few runs need is loaded for these alone. */
 export const rulesOf = async (
   run: StagedRun,
   plan: PlannedCommit,
-  { maxQuarantined, changeCurrency = false, listings = [], maxGone, signal }: RuleOptions,
+  { maxQuarantined, changeCurrency = false, listings = [], maxGone, audit, signal }: RuleOptions,
 ): Promise<readonly CommitRule[]> => [
   quarantineLimit(run, maxQuarantined),
   sameProjection(run, plan),
@@ -42,4 +45,5 @@ export const rulesOf = async (
   ...(plan.again ? [(await import('./mistaken-instants.ts')).loadedAgain(run)] : []),
   boundNames(run, plan.limits.maxUnknownNames),
   recordVersions(run),
+  ...(audit ? [checkedBefore(audit)] : []),
 ]

@@ -167,6 +167,15 @@ export const DEFINITION = {
     'What is expected of the lake; with this section a night checks it.',
     {
       ...keysFrom('check', CHECK_LAKE),
+      before: setting(
+        choiceOf('<when>', 'commit'),
+        'commit: a night checks what it has loaded before it is shown, and holds it back where it makes a check fail',
+      ),
+      held: setting(
+        choiceOf('<how>', 'wait', 'replace'),
+        'while a load is held back: no other one begins (wait), or the next one discards it (replace)',
+        { default: 'wait' },
+      ),
       new_drift: setting(trueOrFalse, 'accept names that are unknown and that no earlier load had', {
         default: 'true',
         option: '--no-new-drift',

@@ -110,6 +110,9 @@ export const ERROR_CODES = {
   CURSOR_CAP: 'a search has more companies than one cursor chain delivers; narrow it, or use batch files',
   CURSOR_COMBINED: 'options were used together with a cursor that do not go with it',
   COUNTRY_NEEDED: 'a search by national identification number needs CountryCode too',
+  LOAD_HELD:
+    'a load is held back, as checks fail in it; "firmlake release" shows it, "firmlake discard" gives it up',
+  NOTHING_HELD: 'no load is held back; see "firmlake status"',
   CHECK_FAILED: 'what is expected of the lake does not hold; see "firmlake check"',
   NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
@@ -200,6 +203,7 @@ const FINAL_CODES: ReadonlySet<string> = new Set<ErrorCode>([
     'PLAN_IMPOSSIBLE',
     'DAYS_AHEAD',
   ] as const),
+  'LOAD_HELD',
 ])
 
 /** Whether work that failed so can only fail again. */

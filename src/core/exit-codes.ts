@@ -51,7 +51,7 @@ export const exitCodeOf = (error: unknown, signal?: NodeJS.Signals): ExitCode =>
   const code = error instanceof ToolkitError ? error.code : undefined
   if (code !== undefined && WRONG_USAGE.has(code)) return EXIT.usage
   if (code === 'QUARANTINE_LIMIT') return EXIT.quarantine
-  if (code === 'CHECK_FAILED') return EXIT.checkFailed
+  if (code === 'CHECK_FAILED' || code === 'LOAD_HELD') return EXIT.checkFailed
   if (code === 'COMPANIES_MISSING') return EXIT.excluded
   if (code !== undefined && LATER.has(code)) return EXIT.busy
   if (code === 'INTERRUPTED') return signal === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted

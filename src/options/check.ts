@@ -1,12 +1,13 @@
 /** Options of `check`. */
 
-import { JSON_FORMAT, LAKE, MEMORY, NOW, THREADS } from './common.ts'
+import { HELD, JSON_FORMAT, LAKE, MEMORY, NOW, THREADS } from './common.ts'
 import { type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { choiceOf, folderOfRules, trueOrFalse } from './value-types.ts'
 
 export const CHECK_LAKE = {
   lake: LAKE,
+  held: option(HELD.type, HELD.about, { otherwise: 'the newest', doc: HELD.doc }),
   ...EXPECTATIONS,
   data: withDefault(
     trueOrFalse,

@@ -66,6 +66,11 @@ export const LOCAL_BYTES = option(
   },
 )
 
+export const HELD = option(trueOrFalse, 'the snapshot that is held back', {
+  ...{ otherwise: 'the newest', conflicts: 'snapshot' },
+  doc: 'The snapshot that is held back, in place of the newest.',
+})
+
 export const SNAPSHOT = option(whole(), 'the lake as of this snapshot', {
   otherwise: 'the newest',
   doc: 'The lake as of this snapshot.',

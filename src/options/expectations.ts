@@ -12,6 +12,14 @@ export const EXPECTATIONS = {
     section: 'check',
     doc: 'By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share.',
   }),
+  maxRestated: option(
+    share,
+    "largest share of the lake's companies whose figures the newest load may restate",
+    {
+      section: 'check',
+      doc: "Companies whose figures the newest load restates, as a share of the lake's companies.",
+    },
+  ),
   maxQuarantined: option(share, 'largest share of bad lines in the newest load', {
     section: 'check',
     doc: 'Lines of the newest load that were quarantined, as a share.',

@@ -18,6 +18,7 @@ import type { RunReport } from '../jobs/common/run-report.ts'
 import type { CompactEvent, CompactSummary } from '../jobs/compact/compact-work.ts'
 import type { FileSettings } from '../config/definition.ts'
 import type { Environment } from '../jobs/nightly/night-settings.ts'
+import type { ReleasedLoad } from '../jobs/held/release.ts'
 import type { NightEvent } from '../jobs/nightly/nightly.ts'
 import type { PullReport } from '../jobs/pull/pull.ts'
 import type { PullEvent } from '../jobs/pull/pull-settings.ts'
@@ -104,6 +105,12 @@ export interface LoadOptions<Done> extends CommonOptions<Done> {
   readonly maxQuarantined?: number | string | QuarantineLimit | undefined
   /** Let figures be replaced by figures in another currency. @default false */
   readonly changeCurrency?: boolean | undefined
+  /**
+   * Checks the load before it is shown: where it makes something worse it is held back (`LOAD_HELD`), until
+   * `release` shows it or `discard` gives it up.
+   * @default it is shown
+   */
+  readonly check?: LoadCheck | undefined
   /** Most names of a record that the contract does not know. @default 1000 */
   readonly maxUnknownPerRecord?: number | undefined
   /** Most of them in the drift of a snapshot. @default 10,000 */
@@ -143,6 +150,8 @@ export interface Expectations {
    * share.
    */
   readonly maxFall?: number | undefined
+  /** Companies whose figures the newest load restates, as a share of the lake's companies. */
+  readonly maxRestated?: number | undefined
   /** Lines of the newest load that were quarantined, as a share. */
   readonly maxQuarantined?: number | undefined
   /** Records that the newest pull of each search could not find. */
@@ -380,6 +389,67 @@ export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuara
   readonly maxLineBytes?: number | undefined
   /** Deepest nesting of a record. @default 256 */
   readonly maxDepth?: number | undefined
+}
+
+/**
+ * What is checked before a load is shown. What says nothing of the load, as the age of the newest one, holds
+ * none back.
+ */
+export interface LoadCheck {
+  /**
+   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
+   * share.
+   */
+  readonly maxFall?: number | undefined
+  /** Companies whose figures the newest load restates, as a share of the lake's companies. */
+  readonly maxRestated?: number | undefined
+  /** Lines of the newest load that were quarantined, as a share. */
+  readonly maxQuarantined?: number | undefined
+  /** Records that the newest pull of each search could not find. */
+  readonly maxGap?: number | undefined
+  /** Companies that are current, at least. */
+  readonly minCompanies?: number | undefined
+  /** Whether names that the contract does not know fail where no earlier load had them. @default false */
+  readonly noNewDrift?: boolean | undefined
+  /** The rules on the data. @default true */
+  readonly data?: boolean | undefined
+  /** Rules of one's own by name, as of `check`. @default none */
+  readonly rules?: Readonly<Record<string, string>> | undefined
+  /**
+   * While a load is held back: no other one begins (wait), or the next one discards it (replace).
+   * @default wait
+   */
+  readonly held?: 'wait' | 'replace' | undefined
+}
+
+/** Options of `release`. */
+export interface ReleaseOptions extends CommonOptions<ReleasedLoad> {
+  /**
+   * Most companies of a search that a whole pull or sync may say are gone: a count, or a share of those that
+   * the lake has of it, such as `0.05` or `'5%'`. Of more it marks none, and says so.
+   * @default '2%'
+   */
+  readonly maxGone?: number | string | QuarantineLimit | undefined
+  /** Progress of the run. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+  /**
+   * Checks the load before it is shown: where it makes something worse it is held back (`LOAD_HELD`), until
+   * `release` shows it or `discard` gives it up.
+   * @default it is shown
+   */
+  readonly check?: LoadCheck | undefined
+  /**
+   * Opens the service of a run that pulled from one, by the address in the run's plan, where it is to be
+   * asked for companies that a whole search lacks.
+   * @default with the token of FIRMLAKE_TOKEN, for an address of the origin of FIRMLAKE_URL
+   */
+  readonly service?: ((url: string) => Service | Promise<Service>) | undefined
+}
+
+/** Options of `discard`. */
+export interface DiscardOptions {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly lake: string
 }
 
 /** Options of `nightly`. */
@@ -668,6 +738,8 @@ export interface OpenQueryOptions extends InPlaceOptions {
   readonly files?: string | undefined
   /** The lake as of this snapshot. @default the newest */
   readonly snapshot?: number | undefined
+  /** The snapshot that is held back, in place of the newest. @default the newest */
+  readonly held?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Threads of DuckDB. @default 2 */
@@ -698,6 +770,8 @@ export interface QueryOptions extends OpenQueryOptions {
 export interface LakeCheckOptions extends Expectations {
   /** A folder, or `s3://bucket/prefix`. */
   readonly lake: string
+  /** The snapshot that is held back, in place of the newest. @default the newest */
+  readonly held?: boolean | undefined
   /** Whether the rules on the data are checked, too. @default true */
   readonly data?: boolean | undefined
   /**
@@ -735,6 +809,8 @@ export interface ReportOptions extends Expectations {
   readonly explorer?: string | undefined
   /** The lake as of this snapshot. @default the newest */
   readonly snapshot?: number | undefined
+  /** The snapshot that is held back, in place of the newest. @default the newest */
+  readonly held?: boolean | undefined
   /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Threads of DuckDB. @default 2 */
@@ -850,6 +926,11 @@ export interface DiffOptions {
   readonly from?: number | undefined
   /** Number of the newer snapshot. @default the newest */
   readonly to?: number | undefined
+  /**
+   * The newer snapshot is the one that is held back; the older one is the newest, or `from`.
+   * @default false
+   */
+  readonly held?: boolean | undefined
   /**
    * Instead of `from`: the newest snapshot that was there so long ago (`90m`, `24h`, `7d`) or at a time
    * (`2026-11-21`, UTC); `last-change` is the default of `from`.

@@ -90,12 +90,24 @@ export const SKIP_BAD_FILES = option(
   },
 )
 
+/** What checks a load before it is shown: `check` of a call, of a command the section of the file. */
+export const CHECKED_BEFORE = {
+  check: option(anObject('LoadCheck'), 'checks the load before it is shown', {
+    only: 'calls',
+    doc: 'Checks the load before it is shown: where it makes something worse it is held back (`LOAD_HELD`), until `release` shows it or `discard` gives it up. @default it is shown',
+  }),
+  checked: option(trueOrFalse, 'hold the load back where it makes a check of the section [check] fail', {
+    ...{ only: 'commands', flag: '--check' },
+  }),
+} as const satisfies OptionTable
+
 /** How strict a run is, with how much of the machine, and for which targets: what may be said anew when it is resumed. */
 export const WORKING = {
   maxQuarantined: MAX_QUARANTINED,
   memoryBytes: MEMORY,
   threads: PARTITIONS,
   changeCurrency: CHANGE_CURRENCY,
+  ...CHECKED_BEFORE,
   ...TARGETS,
 } as const satisfies OptionTable
 
@@ -105,6 +117,7 @@ export const LOAD = {
   localBytes: option(LOCAL_BYTES.type, LOCAL_BYTES.about, { only: 'calls', doc: LOCAL_BYTES.doc }),
   maxQuarantined: MAX_QUARANTINED,
   changeCurrency: CHANGE_CURRENCY,
+  ...CHECKED_BEFORE,
   ...TARGETS,
   ...UNKNOWN,
   take: option(anObject('Projection'), 'the part of the records that is taken', {

@@ -1,6 +1,6 @@
 /** Options of `query` and `openQuery`. */
 
-import { CHECKED, FILES, JSON_FORMAT, LAKE, MEMORY, SNAPSHOT, signalThat, THREADS } from './common.ts'
+import { CHECKED, FILES, HELD, JSON_FORMAT, LAKE, MEMORY, SNAPSHOT, signalThat, THREADS } from './common.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { callback, choiceOf, path, plainText, trueOrFalse, whole } from './value-types.ts'
 
@@ -22,6 +22,7 @@ export const OPEN_QUERY = {
   lake: LAKE,
   files: FILES,
   snapshot: SNAPSHOT,
+  held: HELD,
   memoryBytes: MEMORY,
   threads: THREADS,
   check: option(

@@ -64,6 +64,10 @@ export const DIFF = {
     otherwise: 'the newest',
     doc: 'Number of the newer snapshot.',
   }),
+  held: option(trueOrFalse, 'the newer snapshot is the one that is held back, the older one the newest', {
+    conflicts: 'to',
+    doc: 'The newer snapshot is the one that is held back; the older one is the newest, or `from`.',
+  }),
   since: option(
     plainText('<time>'),
     'the older snapshot by time: a span (90m, 24h, 7d), a day (2026-11-21, UTC), or last-change',

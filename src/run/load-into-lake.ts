@@ -1,6 +1,7 @@
 /** Loads the jobs of a run: decode → load → the Parquet lake → one commit. The same for every kind of source. */
 
 import { DEFAULT_MAX_DEPTH } from '../check/drift/check-options.ts'
+import type { SnapshotAudit } from '../commit/check-before.ts'
 import { checkStaged } from '../commit/files-of-run.ts'
 import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { isFinal, ToolkitError } from '../core/errors.ts'
@@ -47,6 +48,8 @@ export interface RunOptions extends ToolOptions, ProjectionOptions {
   readonly changeCurrency?: boolean | undefined
   /** Most companies of a search that one whole listing may say are gone. @default 2% */
   readonly maxGone?: QuarantineLimit | undefined
+  /** Checks the snapshot before it is shown. @default it is shown */
+  readonly audit?: SnapshotAudit | undefined
   /** Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700 */
   readonly mode?: number | undefined
   readonly onEvent?: ((event: RunEvent) => void) | undefined

@@ -158,7 +158,7 @@ const runMake = async (
         json || note(`  ${FileName}: ${formatCounted(Count, 'record')}, ${formatBytes(SizeInBytes)}`),
     })
     await (json ? printJson({ lake, ...made }) : printLines(madeLines(made)))
-    await noteTaken(lake, snapshot)
+    await noteTaken(lake, { snapshot })
   } finally {
     await index.close()
   }
@@ -204,10 +204,11 @@ const chosenBy = ({ ids = [], new: all, content, countries }: PullValues): Batch
 }
 
 /** As it is printed: files that were not downloaded were skipped. */
-const reportOfPull = ({ held, unnameable, ...report }: BatchFilesReport) => {
+const reportOfPull = ({ held, discarded, unnameable, ...report }: BatchFilesReport) => {
   const reason = 'the lake already holds it (--again loads it again)'
   const skipped = [
     ...held.map(({ name }) => ({ source: name, reason })),
+    ...discarded.map(({ name }) => ({ source: name, reason: 'its load was discarded (--again loads it)' })),
     ...skippedFiles(unnameable),
     ...report.skipped,
   ]

@@ -9,7 +9,7 @@ import { formatBytes, formatCount, formatCounted, formatRate } from '../../suppo
 import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
 import { noteTaken } from '../output/lake-notes.ts'
-import { printJson, printLines } from '../output/print.ts'
+import { note, printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { warnOfNoViews } from '../output/run-report.ts'
 
@@ -46,6 +46,8 @@ const runCopy = async (values: ValuesOf<typeof COPY>): Promise<void> => {
   ).finally(() => line.clear())
   if (json) await printJson({ lake, to, ...summary })
   else await printLines([summaryLine(to, summary), ...forgottenLine(summary)])
+  if (summary.leftHeld !== undefined)
+    note(`Snapshot ${summary.leftHeld} is held back in "${lake}", the copy has nothing of it`)
   warnOfNoViews(summary.noViews)
   await noteTaken(to)
 }

@@ -38,7 +38,7 @@ export const addDiff = (program: Command): void => {
 }
 
 const runDiff = async (values: Values): Promise<void> => {
-  const { lake, to, format, json, unchecked } = values
+  const { lake, to, held, format, json, unchecked } = values
   const { openDiff } = await import('../../jobs/diff/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void =>
@@ -57,7 +57,7 @@ const runDiff = async (values: Values): Promise<void> => {
       diff.close()
     }
   }, 'nothing is left')
-  await noteTaken(lake, to)
+  await noteTaken(lake, { snapshot: to, held })
 }
 
 const progressText = ({ table, tablesDone, tables, part, parts }: DiffProgress): string =>

@@ -68,7 +68,7 @@ const agreesToRemove = async (lake: string): Promise<boolean> => {
 }
 
 const garbageLines = (garbage: Garbage, dryRun: boolean): string[] => {
-  const { runs, snapshots, files, leftovers, freedBytes, working } = garbage
+  const { runs, snapshots, files, leftovers, freedBytes, working, held } = garbage
   const counts = [
     runs.length > 0 ? [formatCounted(runs.length, 'run')] : [],
     snapshots.length > 0 ? [formatCounted(snapshots.length, 'snapshot')] : [],
@@ -82,6 +82,8 @@ const garbageLines = (garbage: Garbage, dryRun: boolean): string[] => {
       ? 'Nothing to remove.'
       : `${would} ${counts.join(', ')}; ${formatBytes(freedBytes)} ${freed}.`,
     ...names.map((name) => `  ${name}`),
-    ...working.map((run) => `Run ${run} is left alone: it is running, or may be.`),
+    ...working.map(
+      (run) => `Run ${run} is left alone: it is ${run === held ? 'held back' : 'running, or may be'}.`,
+    ),
   ]
 }

@@ -75,10 +75,10 @@ const runQuery = async (values: Values): Promise<void> => {
 }
 
 /** Nothing of a lake in a bucket is fetched for it but lists of versions. */
-const readCatalog = async ({ lake, snapshot }: Values): Promise<LakeCatalog> => {
+const readCatalog = async ({ lake, snapshot, held }: Values): Promise<LakeCatalog> => {
   const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
   const { catalog } = await import('../../lake/views/catalog.ts')
-  const { tables, computed } = await listLakeTables(lake, snapshot)
+  const { tables, computed } = await listLakeTables(lake, { snapshot, held })
   return { entries: catalog(computed), tables }
 }
 

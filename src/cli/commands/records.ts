@@ -72,5 +72,5 @@ const runRecords = async (values: Values): Promise<void> => {
     await printBytes(lines)
   }
   if (ids !== undefined) noteUnknown(ids, found, values)
-  await noteTaken(lake, snapshot)
+  await noteTaken(lake, { snapshot })
 }

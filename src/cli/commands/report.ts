@@ -53,5 +53,5 @@ const runReport = async (values: ValuesOf<typeof REPORT>): Promise<void> => {
   await printLines([
     `Wrote the report of snapshot ${written.snapshot} to ${written.path} (${formatBytes(written.bytes)}).`,
   ])
-  await noteTaken(lake, written.snapshot)
+  await noteTaken(lake, values)
 }

@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { ResumedRun } from '../../jobs/resume/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
+import { refuseWhileHeld } from '../../manifest/snapshots/held.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { RESUME } from '../../options/resume.ts'
 import { addCommand } from '../add-command.ts'
@@ -14,7 +15,7 @@ import { ProgressLine } from '../output/progress-line.ts'
 import { logError } from '../output/report-error.ts'
 import { reportLines, warnOf } from '../output/run-report.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { checkTargetsOf, updateTargetsOf } from '../run-job.ts'
+import { checkTargetsOf, loadCheckOfFile, updateTargetsOf } from '../run-job.ts'
 
 type Values = ValuesOf<typeof RESUME>
 
@@ -38,6 +39,7 @@ const runResume = async (values: Values, command: Command): Promise<void> => {
   const { lake, json, run } = values
   await checkTargetsOf(values)
   const { sortUnfinished } = await import('../../jobs/resume/resume.ts')
+  await refuseWhileHeld(lake)
   // A run was refused with the limit of the file.
   const isNew = command.getOptionValueSource('maxQuarantined') === 'cli'
   const strictness = { ...values, maxQuarantined: isNew ? values.maxQuarantined : undefined }
@@ -72,6 +74,7 @@ const resumeAll = async (runs: readonly string[], values: Values): Promise<Resum
   const { resumeOne } = await import('../../jobs/resume/resume.ts')
   const outcomes: ResumedRun[] = []
   const service = (url: string) => plannedService(values, url)
+  const check = values.checked ? await loadCheckOfFile() : undefined
   await interruptible(async (signal) => {
     for (const run of runs) {
       const line = new ProgressLine({ terminalOnly: values.json === true })
@@ -80,6 +83,7 @@ const resumeAll = async (runs: readonly string[], values: Values): Promise<Resum
           await resumeOne(run, {
             ...{ ...askedOf(RESUME, values), service, signal },
             onEvent: watchRun(line),
+            check,
           }),
         )
       } catch (error) {

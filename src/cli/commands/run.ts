@@ -15,7 +15,7 @@ import { plannedService } from '../options/service-options.ts'
 import { printJson, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { watchRun } from '../output/watch-run.ts'
-import { printReport, runJob } from '../run-job.ts'
+import { loadCheckOfFile, printReport, runJob } from '../run-job.ts'
 
 export const addRun = (program: Command): void => {
   const group = program
@@ -50,11 +50,12 @@ const addRunCommit = (group: Command): void => {
 const commit = async (values: ValuesOf<typeof COMMIT_RUN>): Promise<void> => {
   const { run, lake, json } = values
   const { commitRun } = await import('../../jobs/steps/run-steps.ts')
+  const check = values.checked ? await loadCheckOfFile() : undefined
   await runJob<CommitRunReport>(
     values,
     (given, line) =>
       commitRun({
-        ...{ ...askedOf(COMMIT_RUN, values), ...given, onEvent: watchRun(line) },
+        ...{ ...askedOf(COMMIT_RUN, values), ...given, check, onEvent: watchRun(line) },
         service: (url, maxRequestsPerSecond) =>
           plannedService({ ...values, concurrency: 1, maxRequestsPerSecond }, url),
       }),

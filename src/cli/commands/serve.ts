@@ -84,7 +84,7 @@ const serveUntil = async (
   if (server.token !== undefined) note(`Token, made for this run and shown only here: ${server.token}`)
   if (faults !== undefined) note(`With the faults of ${faults}`)
   note(`Serving snapshot ${server.snapshot} of ${lake} at ${server.url}`)
-  await noteTaken(lake, server.snapshot)
+  await noteTaken(lake, { snapshot: server.snapshot })
   if (!signal.aborted) await once(signal, 'abort')
   const deadline = setTimeout(endAnyway, STOP_DEADLINE_MS)
   await server.close()

@@ -7,6 +7,7 @@ import type { Commit } from '../../core/partition.ts'
 import type { AccessReport } from '../../lake/files/file-access.ts'
 import { projectionText } from '../../lake/projection/projection.ts'
 import { lackingProjections, newestProjection, type WithTaken } from '../../manifest/form/projections.ts'
+import type { ChosenSnapshot } from '../../manifest/snapshots/held.ts'
 import { formatBytes, formatCounted, formatInstant } from '../../support/format.ts'
 import { note } from './print.ts'
 
@@ -52,9 +53,11 @@ export const noteComputed = async (lake: string): Promise<void> => {
   if (names.length > 0) note(`note: Published tables have no computed columns: ${names.join(', ')}`)
 }
 
-/** On standard error. @param snapshot default: the newest */
-export const noteTaken = async (lake: string, snapshot?: number): Promise<void> => {
-  const { readRoot, rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
-  const root = await (snapshot === undefined ? rootIfAny(lake) : readRoot(lake, snapshot))
+/** On standard error. @param chosen @default the newest */
+export const noteTaken = async (lake: string, chosen: ChosenSnapshot = {}): Promise<void> => {
+  const { rootIfAny } = await import('../../manifest/snapshots/snapshots.ts')
+  const { readChosenRoot } = await import('../../manifest/snapshots/held.ts')
+  const isNewest = chosen.snapshot === undefined && !chosen.held
+  const root = await (isNewest ? rootIfAny(lake) : readChosenRoot(lake, chosen))
   for (const line of takenLines(root)) note(`note: ${line}`)
 }

@@ -1,6 +1,7 @@
 /** The report of a run as text for people. */
 
 import { currencyChangeText } from '../../commit/currency-change.ts'
+import { failedText } from '../../core/checks.ts'
 import type { Drift } from '../../core/partition.ts'
 import { driftNames, type RunReport } from '../../jobs/common/run-report.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
@@ -149,6 +150,7 @@ export const warnOf = (report: RunReport, lake: string): void => {
       `warning: the clock of the service said ${asOf} for ${source}, and the lake has data of ${formatCount(older)} of its ${content} ` +
         `as of ${than}: the clocks by which they came differ by ${formatDuration((Date.parse(than) - Date.parse(asOf)) / 1000)} or more`,
     )
+  if (report.failing) note(`warning: checks fail as they did before the load: ${failedText(report.failing)}`)
   for (const { search, reason } of report.gone ?? [])
     if (reason !== undefined)
       note(`warning: companies that left the service are not marked for search ${search}: ${reason}`)

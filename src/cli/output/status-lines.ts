@@ -1,5 +1,6 @@
 /** The status of a lake as text for people. */
 
+import { failedText } from '../../core/checks.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
 import type { LakeStatus, PartitionStatus } from '../../jobs/status/lake-status.ts'
@@ -118,6 +119,8 @@ const pullTable = (pulls: readonly LatestPull[]): string[] =>
     ]),
   )
 
+const HELD_FATE = 'held back: "firmlake release" shows it, "firmlake discard" gives it up'
+
 const fateOf = ({ run, state, process, committed, failure, shared }: RunSummary): string => {
   if (shared && committed === null) return `many machines may work on it: "firmlake run status ${run}"`
   if (state === 'live') return `running: process ${process?.pid ?? '?'}`
@@ -132,10 +135,10 @@ const fateOf = ({ run, state, process, committed, failure, shared }: RunSummary)
 const doneOf = ({ partitions, unitsDone }: RunSummary): string =>
   unitsDone === undefined ? formatCounted(partitions, 'partition') : formatCounted(unitsDone, 'unit')
 
-const unfinishedTable = (runs: readonly RunSummary[]): string[] =>
+const unfinishedTable = (runs: readonly RunSummary[], held: string | undefined): string[] =>
   textTable(
     [{ title: 'unfinished run' }, { title: 'state' }, right('done'), { title: 'what next' }],
-    runs.map((one) => [one.run, one.state, doneOf(one), fateOf(one)]),
+    runs.map((one) => [one.run, one.state, doneOf(one), one.run === held ? HELD_FATE : fateOf(one)]),
   )
 
 /** The action for a run that would fail again; by code if an option is the answer. */
@@ -160,6 +163,24 @@ export const failureLines = (runs: readonly RunSummary[]): string[] =>
 const mergedText = ({ merged }: SnapshotSummary): string =>
   merged === 0 ? '' : ` (${formatCount(merged)} more merged by compact)`
 
+/** The snapshot that is held back, and what was discarded. */
+const heldLines = ({ held, discarded = [] }: LakeStatus): string[] => [
+  ...(held === undefined
+    ? []
+    : [
+        '',
+        `Snapshot ${held.snapshot} is held back since ${formatInstant(held.at)}: ${printable(failedText(held.checks))}`,
+        '  Look at it: query --held, diff --held, report --held, check --held',
+      ]),
+  ...(discarded.length === 0
+    ? []
+    : [
+        '',
+        'Discarded, loaded again by --again alone:',
+        ...discarded.map(({ source, at }) => `  ${printable(source)}, ${formatInstant(at)}`),
+      ]),
+]
+
 /** Lines of the status; `withPartitions` adds one for each partition. */
 export const statusLines = (status: LakeStatus, withPartitions: boolean): string[] => {
   const { lake, summary, made, drift, forgotten = [], unfinished, partitions } = status
@@ -183,6 +204,13 @@ export const statusLines = (status: LakeStatus, withPartitions: boolean): string
   return [
     ...head,
     ...(withPartitions ? ['', ...partitionTable(partitions)] : []),
-    ...(unfinished.length > 0 ? ['', ...unfinishedTable(unfinished), ...failureLines(unfinished)] : []),
+    ...heldLines(status),
+    ...(unfinished.length > 0
+      ? [
+          '',
+          ...unfinishedTable(unfinished, status.held?.run),
+          ...failureLines(unfinished.filter(({ run }) => run !== status.held?.run)),
+        ]
+      : []),
   ]
 }

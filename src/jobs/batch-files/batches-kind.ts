@@ -1,5 +1,6 @@
 /** Batch files of the service as a kind of job: chosen by the listing before there is a run, each a source and a unit of it. */
 
+import { readDiscarded } from '../../manifest/snapshots/discarded.ts'
 import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { notResumable } from '../../run/opened-job.ts'
@@ -34,7 +35,10 @@ const chooseListed = async (
   const root = await rootIfAny(lake)
   const snapshot =
     root && (await readAllListed(lake, root, ({ services }) => services?.includes(service.origin) ?? false))
-  const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, again })
+  const discarded = new Set(
+    (await readDiscarded(lake)).flatMap(({ batch }) => (batch?.service === service.origin ? [batch.id] : [])),
+  )
+  const chosen = chooseBatchFiles(listed, selection, { snapshot, service: service.origin, discarded, again })
   for (const { id, createdAt = '' } of chosen.files)
     refuseFuture(`Cannot pull batch file "${id}"`, Date.parse(createdAt), service.clock)
   // A caller that names ids has not asked for these.
@@ -43,14 +47,16 @@ const chooseListed = async (
 }
 
 const ALREADY_LOADED = 'already loaded (--again loads it again)'
+const DISCARDED = 'its load was discarded (--again loads it)'
 
 export const batchesKind: JobKind<BatchFilesJob> = {
   prepare: async ({ url, selection }, options, again) => {
     const service = await options.service(url)
-    const { files, held, unnameable } = await chooseListed(service, selection, again, options)
+    const { files, held, discarded, unnameable } = await chooseListed(service, selection, again, options)
+    const reasonOf = (file: ListedBatchFile): string => (held.includes(file) ? ALREADY_LOADED : DISCARDED)
     return {
-      ...{ held, unnameable },
-      ...(files.length === 0 && { nothing: nothingReason({ held, unnameable }) }),
+      ...{ held, discarded, unnameable },
+      ...(files.length === 0 && { nothing: nothingReason({ held, discarded, unnameable }) }),
       texts: async (place) => [batchFilesText(files, place)],
       sources: async (run) =>
         (await openBatchSources(service, run, files, { ...options, limits: {} })).sources,
@@ -58,7 +64,7 @@ export const batchesKind: JobKind<BatchFilesJob> = {
         units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
         texts: [batchFilesText(files)],
         skipped: [
-          ...held.map(({ name }) => ({ source: name, reason: ALREADY_LOADED })),
+          ...[...held, ...discarded].map((file) => ({ source: file.name, reason: reasonOf(file) })),
           ...skippedFiles(unnameable),
         ],
       }),

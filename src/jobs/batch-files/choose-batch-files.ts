@@ -13,6 +13,8 @@ export interface ChosenFiles {
   readonly files: readonly ListedBatchFile[]
   /** Chosen, but in the lake already. */
   readonly held: readonly ListedBatchFile[]
+  /** Chosen, but their load was discarded. */
+  readonly discarded: readonly ListedBatchFile[]
   /** Chosen, but with an id that no address can name: half a character (a lone surrogate) has no UTF-8; `''` for none. */
   readonly unnameable: readonly ListedBatchFile[]
 }
@@ -30,7 +32,13 @@ export const skippedFiles = (unnameable: readonly ListedBatchFile[]) =>
   }))
 
 /** Why there is nothing to pull; the lake holds all that there is only where it does. */
-export const nothingReason = ({ held, unnameable }: Pick<ChosenFiles, 'held' | 'unnameable'>): string => {
+export const nothingReason = ({
+  held,
+  discarded,
+  unnameable,
+}: Pick<ChosenFiles, 'held' | 'discarded' | 'unnameable'>): string => {
+  if (discarded.length > 0)
+    return `the loads of ${discarded.length} ${discarded.length === 1 ? 'file' : 'files'} were discarded (--again loads them)`
   const files = `${held.length} ${held.length === 1 ? 'file' : 'files'}`
   if (held.length > 0 && unnameable.length > 0)
     return `the lake holds the other ${files} that the service offers`
@@ -108,6 +116,8 @@ export const chooseBatchFiles = (
   lake: {
     readonly snapshot: Pick<Snapshot, 'partitions' | 'merged'> | null
     readonly service: string
+    /** Batch files of discarded loads, by id. @default none */
+    readonly discarded?: ReadonlySet<string> | undefined
     /** Includes files that the lake already holds. */
     readonly again: boolean
   },
@@ -124,5 +134,6 @@ export const chooseBatchFiles = (
     ({ id }) => id.isWellFormed(),
   )
   const [held, missing] = partition(chosen, isHeld)
-  return { files: oldestFirst(missing), held, unnameable }
+  const [discarded, files] = partition(missing, ({ id }) => !lake.again && lake.discarded?.has(id) === true)
+  return { files: oldestFirst(files), held, discarded, unnameable }
 }

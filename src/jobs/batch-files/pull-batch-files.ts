@@ -22,6 +22,8 @@ export type BatchFilesReport = Omit<RunReport, 'run'> & {
   readonly run: string | null
   /** Files that were not downloaded, because the lake holds them. */
   readonly held: readonly ListedBatchFile[]
+  /** Files that were not downloaded, because their load was discarded. */
+  readonly discarded: readonly ListedBatchFile[]
   /** Files that were left out because no address can name their id; `''` where the listing gives none. */
   readonly unnameable: readonly ListedBatchFile[]
 }
@@ -68,8 +70,9 @@ export const pullBatchFilesBy = (
       const { loaded, report } = await measured(options, (run) =>
         pullBatches(service.url, selection, again, { ...run, service }, drive),
       )
-      const { summary, held, unnameable } = loaded
-      return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, held, unnameable }
+      const { summary, held, discarded, unnameable } = loaded
+      const files = { held, discarded, unnameable }
+      return { ...report(summary ?? NOTHING_LOADED), run: summary?.run ?? null, ...files }
     },
   )(asked)
 
@@ -77,7 +80,7 @@ export interface BatchPullOptions extends Omit<KindOptions, 'service'>, Pick<Run
   readonly service: Service
 }
 
-export interface BatchPull extends Pick<ChosenFiles, 'held' | 'unnameable'> {
+export interface BatchPull extends Pick<ChosenFiles, 'held' | 'discarded' | 'unnameable'> {
   /** Absent where the lake holds all that was chosen: no run was begun. */
   readonly summary: LoadSummary | undefined
 }
@@ -94,5 +97,6 @@ export const pullBatches = async (
   const job: BatchFilesJob = { kind: 'batches', url, selection }
   const calling = { ...options, service: async () => service }
   const { prepared, loaded } = await drive(batchesKind, job, calling, { again })
-  return { summary: loaded, held: prepared.held ?? [], unnameable: prepared.unnameable ?? [] }
+  const { held = [], discarded = [], unnameable = [] } = prepared
+  return { summary: loaded, held, discarded, unnameable }
 }

@@ -1,5 +1,6 @@
 /** The expectations about a lake: of its loads, against the manifest, and the number of its companies. */
 
+import { type CheckResult, valueTexts } from '../../core/checks.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import type { Facts } from '../../lake/views/fact-columns.ts'
@@ -7,38 +8,8 @@ import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { Expectations } from '../../options/interfaces.ts'
-import { formatBeside, formatCount, formatPercent, formatSpan } from '../../support/format.ts'
+import { formatCount } from '../../support/format.ts'
 import { readRows } from '../common/read-rows.ts'
-
-/** One expectation or rule. */
-export interface CheckResult {
-  readonly name: string
-  /** A rule with findings of which none is above a note has the status `note`, and does not fail. */
-  readonly status: 'passed' | 'failed' | 'note'
-  /**
-   * The value found, in the unit of the name: seconds, records, a share; for a rule its findings above a note, or its
-   * notes.
-   */
-  readonly value: number | null
-  /** The largest value that passes, for `companies` the least, in the unit of `value`; absent where nothing may be found. */
-  readonly limit?: number
-  /** The same in words. */
-  readonly expected: string
-}
-
-/** The value found and the limit, in words: `26.5 h`, `9.5 %`, `1,234`. */
-const valueTexts = (name: string, value: number, limit = value) => {
-  const isShare = name.startsWith('fall_') || name === 'quarantined_share'
-  return formatBeside(
-    value,
-    limit,
-    name === 'age_seconds' ? formatSpan : isShare ? formatPercent : formatCount,
-  )
-}
-
-/** The value found, in words. */
-export const foundText = ({ name, value, limit }: Pick<CheckResult, 'name' | 'value' | 'limit'>): string =>
-  value === null ? 'nothing' : valueTexts(name, value, limit)[0]
 
 export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
   /** Whether a load has had a name that no drift names any more, by its `nameKey`. */
@@ -165,12 +136,23 @@ export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date):
 export const companiesResult = (value: number, minCompanies: number): CheckResult =>
   result('companies', value, value >= minCompanies, `at least ${formatCount(minCompanies)}`, minCompanies)
 
-/** The number of companies, where one is expected. */
+/** The number of companies, and of those that the newest load restates, where something is expected of it. */
 export const checkCompanies = async (
   lake: LakeQuery,
-  { minCompanies }: Expectations,
+  { minCompanies, maxRestated }: Expectations,
 ): Promise<readonly CheckResult[]> => {
-  if (minCompanies === undefined) return []
+  if (minCompanies === undefined && maxRestated === undefined) return []
   const [row] = await readRows(await lake.run('SELECT count(*) AS companies FROM companies'))
-  return [companiesResult(Number(row?.companies), minCompanies)]
+  const companies = Number(row?.companies)
+  return [
+    ...(minCompanies === undefined ? [] : [companiesResult(companies, minCompanies)]),
+    ...(maxRestated === undefined ? [] : [await restated(lake, companies, maxRestated)]),
+  ]
+}
+
+const restated = async (lake: LakeQuery, companies: number, most: number): Promise<CheckResult> => {
+  const [row] = await readRows(
+    await lake.run('SELECT restated FROM load_changes ORDER BY snapshot DESC, run DESC LIMIT 1'),
+  )
+  return atMost('restated_share', companies === 0 ? 0 : Number(row?.restated ?? 0) / companies, most)
 }

@@ -3,17 +3,18 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
+import type { CheckResult } from '../../core/checks.ts'
 import { readReason, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
-import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { readChosenRoot } from '../../manifest/snapshots/held.ts'
+import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { CHECK_LAKE } from '../../options/check.ts'
-import type { Read } from '../../options/entry.ts'
-import type { LakeCheckOptions } from '../../options/interfaces.ts'
+import type { Expectations, LakeCheckOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import type { QueryRow } from '../common/read-rows.ts'
-import { openQuery } from '../query/query.ts'
-import { type CheckResult, checkCompanies, checkLoads, loadFactsOf } from './check-loads.ts'
+import { openRoot } from '../query/query.ts'
+import { checkCompanies, checkLoads, loadFactsOf } from './check-loads.ts'
 
 /** The result of `check`. */
 export interface CheckReport {
@@ -46,45 +47,87 @@ interface Found {
 
 /** @param sql rows that are findings; those whose `severity` is "note" fail nothing */
 const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Found> => {
-  const { columns, rows } = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL`)
-  const names = columns.map(({ name }) => name)
-  const severityAt = names.indexOf('severity')
   const count = { error: 0, note: 0 }
   const found: Record<keyof typeof count, QueryRow[]> = { error: [], note: [] }
-  for await (const chunk of rows)
-    for (const row of chunk) {
-      const severity = row[severityAt] === 'note' ? 'note' : 'error'
-      count[severity]++
-      if (count[severity] > MOST_FINDINGS) continue
-      const values = Object.fromEntries(names.map((name, at) => [name, row[at]]))
-      found[severity].push({ rule, ...values, severity })
-    }
+  for await (const { severity, ...row } of findingsOf(lake, rule, sql)) {
+    count[severity]++
+    if (count[severity] <= MOST_FINDINGS) found[severity].push({ rule, ...row, severity })
+  }
   const findings = [...found.error, ...found.note].slice(0, MOST_FINDINGS)
   const status = count.error > 0 ? 'failed' : count.note > 0 ? 'note' : 'passed'
   const check: CheckResult = { name: rule, status, value: count.error || count.note, expected: 'no finding' }
   return { check, findings }
 }
 
-/** Rules of the caller come last; one that has the name of ours takes its place. */
-const checkData = async (
-  lake: LakeQuery,
-  { data, rules = {} }: Read<LakeCheckOptions, typeof CHECK_LAKE>,
-): Promise<readonly Found[]> => {
-  const found: Found[] = []
-  for (const [rule, sql] of Object.entries({ ...(data && layerRules()), ...rules })) {
-    try {
-      found.push(await checkRule(lake, rule, sql))
-    } catch (error) {
-      if (!(error instanceof ToolkitError)) throw error
-      const message = `Cannot check the rule "${rule}": ${error.message}`
-      throw new ToolkitError(error.code, message, { ...error.context, rule }, error)
-    }
+type Finding = QueryRow & { readonly severity: 'error' | 'note' }
+
+/** All findings of a rule. @throws {ToolkitError} naming the rule */
+export async function* findingsOf(lake: LakeQuery, rule: string, sql: string): AsyncGenerator<Finding> {
+  try {
+    const { columns, rows } = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL`)
+    const names = columns.map(({ name }) => name)
+    for await (const chunk of rows)
+      for (const row of chunk) {
+        const values = Object.fromEntries(names.map((name, at) => [name, row[at]]))
+        yield { ...values, severity: values.severity === 'note' ? 'note' : 'error' }
+      }
+  } catch (error) {
+    if (!(error instanceof ToolkitError)) throw error
+    const message = `Cannot check the rule "${rule}": ${error.message}`
+    throw new ToolkitError(error.code, message, { ...error.context, rule }, error)
   }
-  return found
+}
+
+type Rules = Readonly<Record<string, string>>
+
+/** The rules on the data. Rules of the caller come last; one that has the name of ours takes its place. */
+export const rulesOf = ({
+  data,
+  rules = {},
+}: {
+  readonly data: boolean
+  readonly rules?: Rules | undefined
+}): Rules => ({
+  ...(data && layerRules()),
+  ...rules,
+})
+
+/** What is asked of a snapshot. */
+export interface SnapshotQuestions extends Expectations {
+  readonly lake: string
+  readonly rules: Rules
+  readonly memoryBytes?: number | undefined
+  readonly threads?: number | undefined
+  readonly now: Date
+}
+
+/** The results about a snapshot, also about one that is not shown. */
+export const checkSnapshot = async (
+  root: SnapshotRoot,
+  { lake, rules, memoryBytes, threads, now, ...expected }: SnapshotQuestions,
+): Promise<CheckReport> => {
+  const facts = await loadFactsOf(lake, root)
+  const opened = await openRoot(root, { lake, memoryBytes, threads })
+  try {
+    const loads = checkLoads(facts, expected, now)
+    const counted = await checkCompanies(opened, expected)
+    const found: Found[] = []
+    for (const [rule, sql] of Object.entries(rules)) found.push(await checkRule(opened, rule, sql))
+    const checks = [...loads, ...counted, ...found.map((one) => one.check)]
+    return {
+      snapshot: root.snapshot,
+      failed: checks.filter(({ status }) => status === 'failed').length,
+      checks,
+      findings: found.flatMap(({ findings }) => findings),
+    }
+  } finally {
+    opened.close()
+  }
 }
 
 /**
- * Checks the newest snapshot of a lake: the expectations that are given, the rules on the data, and rules of one's own.
+ * Checks the newest snapshot of a lake, or the one that is held back: the expectations that are given, the rules on the data, and
+ * rules of one's own.
  *
  * @returns every check with what was found; `failed` is 0 where all is as expected
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`, `LAKE_DAMAGED`; of a rule `QUERY_REFUSED`, `QUERY_FAILED`
@@ -98,26 +141,9 @@ const checkData = async (
 export const check: (options: LakeCheckOptions) => Promise<CheckReport> = job(
   'check',
   CHECK_LAKE,
-  async (options) => {
-    const { lake } = options
-    const { memoryBytes, threads, now = () => new Date() } = options
-    const root = await readRoot(lake)
-    const facts = await loadFactsOf(lake, root)
-    const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads })
-    try {
-      const loads = checkLoads(facts, options, now())
-      const counted = await checkCompanies(opened, options)
-      const found = await checkData(opened, options)
-      const checks = [...loads, ...counted, ...found.map((one) => one.check)]
-      return {
-        snapshot: root.snapshot,
-        failed: checks.filter(({ status }) => status === 'failed').length,
-        checks,
-        findings: found.flatMap(({ findings }) => findings),
-      }
-    } finally {
-      opened.close()
-    }
+  async ({ now = () => new Date(), held, ...options }) => {
+    const root = await readChosenRoot(options.lake, { held })
+    return checkSnapshot(root, { ...options, rules: rulesOf(options), now: now() })
   },
 )
 

@@ -49,8 +49,9 @@ export interface PreparedJob {
   readonly cut: (plan: RunPlan, unitBytes: number) => Promise<CutJob>
   /** The currency of the last pull of the same search, where this one is in another. */
   readonly currencyBefore?: string
-  /** Batch files that the lake holds, and those whose id cannot be asked for. */
+  /** Batch files that the lake holds, those whose load was discarded, and those whose id cannot be asked for. */
   readonly held?: readonly ListedBatchFile[]
+  readonly discarded?: readonly ListedBatchFile[]
   readonly unnameable?: readonly ListedBatchFile[]
 }
 

@@ -1,6 +1,9 @@
 /** Shared by all jobs that load: options, reports, and the targets that are updated afterwards. */
 
+import type { SnapshotAudit } from '../../commit/check-before.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import { readCall } from '../../options/entry.ts'
+import type { LoadCheck } from '../../options/interfaces.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
@@ -21,10 +24,26 @@ export const limitsGiven = ({ maxLineBytes, maxRatio, maxDepth }: LineLimits): R
   ...(maxDepth !== undefined && { maxDepth }),
 })
 
+type Watched = Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'onEvent'> & {
+  readonly check?: LoadCheck | undefined
+}
+
+/** The check of a load before it is shown; where another one is held back it may give that up. @throws as `discardIfHeld` */
+export const auditOf = async (
+  { lake, memoryBytes, threads }: Watched,
+  check: LoadCheck,
+): Promise<SnapshotAudit> => {
+  const { checkBefore } = await import('../check/check-before.ts')
+  const { LOAD_CHECK } = await import('../../options/held.ts')
+  const asked = readCall('the load', LOAD_CHECK, check)
+  if (asked.held === 'replace') await (await import('../held/discard.ts')).discardIfHeld(lake)
+  return checkBefore({ lake, memoryBytes, threads }, asked)
+}
+
 /** Does a load, watching how long it takes and how much it decodes. */
-export const measured = async <Options extends Pick<RunOptions, 'onEvent'>, T>(
+export const measured = async <Options extends Watched, T>(
   options: Options,
-  load: (run: Options) => Promise<T>,
+  load: (run: Options & Pick<RunOptions, 'audit'>) => Promise<T>,
 ): Promise<{ readonly loaded: T; readonly report: (summary: LoadSummary) => RunReport }> => {
   const startMs = performance.now()
   let decodedBytes = 0
@@ -32,7 +51,8 @@ export const measured = async <Options extends Pick<RunOptions, 'onEvent'>, T>(
     if (event.kind === 'progress') decodedBytes = event.progress.decodedBytes
     options.onEvent?.(event)
   }
-  const loaded = await load({ ...options, onEvent })
+  const audit = options.check && (await auditOf(options, options.check))
+  const loaded = await load({ ...options, onEvent, ...(audit && { audit }) })
   const seconds = (performance.now() - startMs) / 1000
   return { loaded, report: (summary) => reportOf(summary, { seconds, decodedBytes }) }
 }

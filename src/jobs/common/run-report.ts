@@ -1,6 +1,7 @@
 /** The report of a run, in one object: the result of a job of the library, and the output of `--json`. */
 
 import type { CurrencyChange, GoneCompanies } from '../../commit/commit-summary.ts'
+import type { CheckResult } from '../../core/checks.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { isAskedAgain } from '../../core/source-kinds.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
@@ -69,6 +70,8 @@ export interface RunReport {
   readonly currencyChange?: CurrencyChange
   /** Companies that no search lists any more, or why none was marked; absent where whole pulls lacked none. */
   readonly gone?: readonly GoneCompanies[]
+  /** Checks that fail as they did before the load; absent where none does, and where none was asked for. */
+  readonly failing?: readonly CheckResult[]
   /** Each pull or sync that did not get all records that the service counts or lists; absent if all came. */
   readonly missing?: readonly NotDelivered[]
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
@@ -125,6 +128,7 @@ export const reportOf = (
     excluded,
     currencyChange,
     gone,
+    failing,
     missing,
     noViews,
   }: LoadSummary,
@@ -149,6 +153,7 @@ export const reportOf = (
     excluded,
     ...(currencyChange && { currencyChange }),
     ...(gone && { gone }),
+    ...(failing && { failing }),
     ...(missing && { missing }),
     ...(noViews !== undefined && { noViews }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),

@@ -18,6 +18,7 @@ import { removeGarbage } from '../../manifest/gc/remove-garbage.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { JOURNAL_FILE } from '../../manifest/runs/journal.ts'
 import { makeLake, removeRunFolder } from '../../manifest/runs/runs.ts'
+import { readHeld } from '../../manifest/snapshots/held.ts'
 import { copyLakeId, ensureLakeId } from '../../manifest/snapshots/lake-id.ts'
 import { unseenEntries } from '../../manifest/snapshots/listed-entries.ts'
 import { oldestText, recordText } from '../../manifest/snapshots/snapshot-text.ts'
@@ -46,6 +47,8 @@ export interface CopySummary {
   readonly filesThere: number
   /** Snapshots that it had from before the lake's forget: they were removed. Absent where there were none. */
   readonly forgotten?: readonly number[]
+  /** Number of the snapshot that is held back in the lake: the copy has nothing of it. Absent where none is. */
+  readonly leftHeld?: number
   /** Why it has no `lake.duckdb` or `lake.ducklake` of its newest snapshot; absent where it has those that it is to have. */
   readonly noViews?: string
 }
@@ -145,6 +148,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
     const forgotten = await removeForgotten(to)
     const oldest = await markOldest(to)
     const noViews = await refreshLakeFiles(to)
+    const held = await readHeld(lake)
     const files = brought.files + again.files
     return {
       kind: files > 0 || missing.length > 0 || rates ? 'copied' : 'nothing',
@@ -155,6 +159,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
       bytes: brought.bytes + again.bytes,
       filesThere: listed.files.size - brought.files,
       ...(forgotten.length > 0 && { forgotten }),
+      ...(held && { leftHeld: held.root.snapshot }),
       ...(noViews !== undefined && { noViews }),
     }
   } finally {

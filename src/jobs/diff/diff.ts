@@ -4,7 +4,8 @@ import { ToolkitError } from '../../core/errors.ts'
 import { queryMemory } from '../../core/memory-shares.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { type DiffSummary, type LakeDiff, openComparison } from '../../lake/diff/open-comparison.ts'
-import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { readChosenRoot } from '../../manifest/snapshots/held.ts'
+import { readAllListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { listSnapshots, readRoot, readSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { DiffOptions } from '../../options/interfaces.ts'
@@ -131,9 +132,14 @@ const lastChange = async (lake: string, newer: SnapshotRoot): Promise<SnapshotRo
  */
 export const chooseSnapshots = async (
   lake: string,
-  { from, to, since = 'last-change' }: Pick<DiffOptions, 'from' | 'to' | 'since'>,
+  { from, to, since = 'last-change', held = false }: Pick<DiffOptions, 'from' | 'to' | 'since' | 'held'>,
   now: Date,
 ): Promise<readonly [Snapshot, Snapshot]> => {
+  if (held) {
+    const root = await readChosenRoot(lake, { snapshot: to, held })
+    if (root.parent === null && from === undefined) throw noneBefore(lake, root, 'there is none before it')
+    return [await readSnapshot(lake, from), await readAllListed(lake, root)]
+  }
   const newer = await readRoot(lake, to)
   if (from !== undefined) return [await readSnapshot(lake, from), await readSnapshot(lake, to)]
   if (since !== 'last-change')

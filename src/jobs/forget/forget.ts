@@ -16,6 +16,7 @@ import { type LeftInFile, nextRefusals } from '../../manifest/form/forgotten.ts'
 import { listMade } from '../../manifest/gc/lake-files.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
+import { removeHeld } from '../../manifest/snapshots/held.ts'
 import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import { FORGET } from '../../options/forget.ts'
@@ -135,6 +136,8 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
   } as const
   return withRun({ lake, plan, fresh: true }, async (run) => {
     try {
+      // It goes with the other interrupted runs, and its command loads it again, without the forgotten.
+      await removeHeld(lake)
       await refuseBusy(lake, run.run)
       const newest = await newestSnapshot(lake)
       const snapshot = newest ?? first

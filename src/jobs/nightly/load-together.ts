@@ -121,7 +121,8 @@ const inOneRun = async (
       await blame.learn(error, run, limit)
       const failed = failedBy(error)
       const isOfOne = others.length > 0 && failed.culprit !== undefined && !isDown(error)
-      if (options.signal?.aborted || !(failed.isFinal || isOfOne)) throw error
+      const isHeld = error instanceof ToolkitError && error.code === 'LOAD_HELD'
+      if (options.signal?.aborted || isHeld || !(failed.isFinal || isOfOne)) throw error
       return failed
     }
   }
@@ -183,6 +184,11 @@ class Together {
       return
     }
     const { error, culprit } = done
+    // All of them are held back together, or wait for what is.
+    if (error instanceof ToolkitError && error.code === 'LOAD_HELD') {
+      for (const one of left) this.#fail(one.part, error)
+      return
+    }
     if (culprit === undefined && done.isFinal) {
       for (const one of left) await this.load([one])
       return

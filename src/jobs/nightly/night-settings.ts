@@ -5,10 +5,11 @@
 
 import type { FileSettings } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
+import { failedText } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
-import type { Expectations, NightlyOptions } from '../../options/interfaces.ts'
+import type { NightlyOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { CONCURRENCY } from '../../options/service.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
@@ -17,6 +18,7 @@ import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
+import { expectationsOf, loadCheckOf, rulesOfSection } from '../check/check-section.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
 import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
@@ -169,6 +171,7 @@ export const nightOf = async (
       take: projectionOfSection(settings.take),
       hashKey,
     },
+    check: settings.check?.before === 'commit' ? await loadCheckOf(settings.check) : undefined,
   }
 }
 
@@ -224,33 +227,29 @@ const collected =
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
 
-const expectationsOf = (section: Section<'check'>): Expectations => ({
-  ...{ maxAgeMs: section.max_age, maxFall: section.max_fall, maxQuarantined: section.max_quarantined },
-  ...{
-    maxGap: section.max_gap,
-    minCompanies: section.min_companies,
-    noNewDrift: section.new_drift === false,
-  },
-})
+/** Of a night that has checked its loads before they were shown, what says nothing of them. */
+const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
+  const { max_age: maxAgeMs, min_companies: minCompanies, data, before } = section
+  if (before === 'commit') return { maxAgeMs, minCompanies, data: false }
+  // The alarm about an earlier night's load has rung then.
+  const expected = hasLoaded ? expectationsOf(section) : { maxAgeMs, minCompanies }
+  return { ...expected, data, rules: await rulesOfSection(section) }
+}
 
 const checked =
   (section: Section<'check'>): Work =>
   async ({ night: { lake, machine }, hasLoaded }) => {
-    const { check, readRules } = await import('../check/check.ts')
-    const { max_age: maxAgeMs, min_companies: minCompanies, data, rules } = section
+    const { check } = await import('../check/check.ts')
     const { memoryBytes, threads } = machine
     const { checks, failed } = await check({
-      lake,
-      // The alarm about an earlier night's load has rung then.
-      ...(hasLoaded ? expectationsOf(section) : { maxAgeMs, minCompanies }),
-      ...{ data, memoryBytes, threads },
-      rules: rules === undefined ? {} : await readRules(rules),
+      ...(await atEnd(section, hasLoaded)),
+      ...{ lake, memoryBytes, threads },
     })
     if (failed === 0) return { state: 'done', reason: `${checks.length} checks` }
-    const names = checks.filter(({ status }) => status === 'failed').map(({ name }) => name)
+    const wrong = checks.filter(({ status }) => status === 'failed')
     throw new ToolkitError(
       'CHECK_FAILED',
-      `The lake is not as expected: ${failed} of ${checks.length} checks failed: ${names.join(', ')}`,
+      `The lake is not as expected: ${failed} of ${checks.length} checks failed: ${failedText(wrong)}`,
       { failed },
     )
   }

@@ -9,6 +9,7 @@ import { job } from '../../options/job.ts'
 import { NIGHTLY } from '../../options/nightly.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
+import { auditOf } from '../common/load-job.ts'
 import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
@@ -63,11 +64,12 @@ const hasResult = (outcome: PartOutcome): boolean =>
   outcome.kind !== 'failed' || (outcome.error instanceof ToolkitError && isFinal(outcome.error))
 
 const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWork): Promise<void> => {
-  const { lake, loads, service, load, machine } = night
+  const { lake, loads, service, load, machine, check } = night
   for (const { name } of loads) parts.begin(name)
-  const outcomes = await orInterrupted('The night', signal, () =>
-    loadTogether(loads, { lake, service, signal, ...load, ...machine }),
-  )
+  const outcomes = await orInterrupted('The night', signal, async () => {
+    const audit = check && (await auditOf({ lake, ...machine }, check))
+    return loadTogether(loads, { lake, service, signal, audit, ...load, ...machine })
+  })
   // A committed part holds nothing back, though something of it did not come.
   for (const outcome of outcomes)
     parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
@@ -77,6 +79,8 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   )
   const excluded = [...runs.values()].flatMap((one) => one.excluded)
   if (excluded.length > 0) report({ excluded })
+  const failing = [...runs.values()].flatMap((one) => one.failing ?? [])
+  if (failing.length > 0) report({ failing })
   const gone = [...runs.values()].flatMap((one) => one.gone ?? [])
   if (gone.length > 0) report({ gone })
 }

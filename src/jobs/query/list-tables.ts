@@ -3,7 +3,7 @@
 import type { ComputedColumn } from '../../lake/projection/computed-columns.ts'
 import { TABLES, type Table } from '../../lake/tables/tables.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
-import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { type ChosenSnapshot, readChosenRoot } from '../../manifest/snapshots/held.ts'
 import { rowsByManifest } from '../common/current-rows.ts'
 
 export interface ListedTable {
@@ -22,9 +22,9 @@ export interface LakeTables {
   readonly computed: readonly ComputedColumn[]
 }
 
-/** @param snapshot @default the newest @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
-export const listLakeTables = async (lake: string, snapshot?: number): Promise<LakeTables> => {
-  const root = await readRoot(lake, snapshot)
+/** @param chosen @default the newest @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
+export const listLakeTables = async (lake: string, chosen: ChosenSnapshot = {}): Promise<LakeTables> => {
+  const root = await readChosenRoot(lake, chosen)
   const counted = rowsByManifest(root)
   const tables = TABLES.flatMap((table) => {
     const found = counted.find((one) => one.table === table.name)

@@ -4,9 +4,9 @@ import { queryMemory } from '../../core/memory-shares.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
+import { readChosenRoot } from '../../manifest/snapshots/held.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
-import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { OpenQueryOptions, QueryOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { OPEN_QUERY, QUERY } from '../../options/query.ts'
@@ -33,19 +33,21 @@ import { type QueryRow, readRows } from '../common/read-rows.ts'
 export const openQuery: (options: OpenQueryOptions) => Promise<LakeQuery> = job(
   'openQuery',
   OPEN_QUERY,
-  async (options) => {
-    const { lake, snapshot, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
-    const root = await readRoot(lake, snapshot)
-    return openLakeQuery({
-      ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
-      snapshot: (table) => readTableListed(lake, root, table),
-      facts: readFactsOf(lake, root),
-      computed: await computedOfLake(root),
-      inPlace: check !== 'every-read' && options.checked !== true,
-      memoryBytes: queryMemory(memoryBytes),
-    })
-  },
+  async (options) => openRoot(await readChosenRoot(options.lake, options), options),
 )
+
+/** Opens a snapshot, also one that is not shown. */
+export const openRoot = async (root: SnapshotRoot, options: OpenQueryOptions): Promise<LakeQuery> => {
+  const { lake, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
+  return openLakeQuery({
+    ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
+    snapshot: (table) => readTableListed(lake, root, table),
+    facts: readFactsOf(lake, root),
+    computed: await computedOfLake(root),
+    inPlace: check !== 'every-read' && options.checked !== true,
+    memoryBytes: queryMemory(memoryBytes),
+  })
+}
 
 /**
  * Asks a lake one question in SQL, read-only: views such as `companies` and `financials` show the current version of each

@@ -8,7 +8,7 @@ import { folderOf, isBucket } from '../../core/lake-address.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
-import { readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { readChosenRoot } from '../../manifest/snapshots/held.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ReportOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
@@ -29,7 +29,7 @@ import { TOOL } from '../../support/own-package.ts'
 import { DAY_MS } from '../../support/quantities.ts'
 import { checkCompanies, checkLoads, loadFactsOf } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
-import { openQuery } from '../query/query.ts'
+import { openRoot } from '../query/query.ts'
 
 /** How far a report is; its parts take different times. */
 export interface ReportProgress {
@@ -126,7 +126,7 @@ const written = async (options: Asked): Promise<WrittenReport> => {
   const explorer = placeless(options.explorer)
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
-  const root = await readRoot(lake, options.snapshot)
+  const root = await readChosenRoot(lake, options)
   const facts = await loadFactsOf(lake, root)
   const loadChecks = checkLoads(facts, options, now)
   const runs = await openRuns(lake, now)
@@ -142,7 +142,7 @@ const written = async (options: Asked): Promise<WrittenReport> => {
       isBelow: loadChecks.some(({ name, status }) => name === 'fall_companies' && status === 'failed'),
     },
   })
-  const opened = await openQuery({ lake, snapshot: root.snapshot, memoryBytes, threads, check, aroundFetch })
+  const opened = await openRoot(root, { lake, memoryBytes, threads, check, aroundFetch })
   const ended = interruptOn(opened, signal)
   try {
     const answers = await orInterrupted('The report', signal, () =>

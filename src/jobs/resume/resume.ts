@@ -3,6 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { DoneWork } from '../../manifest/runs/journal.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { refuseWhileHeld } from '../../manifest/snapshots/held.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ResumeOptions } from '../../options/interfaces.ts'
@@ -43,18 +44,28 @@ export interface ResumeReport {
 
 type Asked = Read<ResumeOptions, typeof RESUME>
 
-/** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
-export const resumeOne = async (run: string, options: Asked): Promise<ResumedRun> => {
+/**
+ * Resumes one run, without its targets.
+ *
+ * @param isHeld its snapshot is held back: what was loaded is committed, and no source is read
+ * @throws {ToolkitError} as `resume` of one run
+ */
+export const resumeOne = async (
+  run: string,
+  options: Asked & Pick<RunOptions, 'audit'>,
+  isHeld = false,
+): Promise<ResumedRun> => {
   const { concurrency, service = (url: string) => openWithEnvironment(url, concurrency) } = options
   const maxQuarantined = readLimit(options.maxQuarantined) ?? MAX_QUARANTINED.default.value
   const { loaded, report } = await measured({ ...options, maxQuarantined, service }, (watched) =>
-    takeOver(run, watched),
+    takeOver(run, watched, isHeld),
   )
   return loaded.kind === 'loaded' ? { kind: 'loaded', report: report(loaded.summary) } : loaded
 }
 
 const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RESUME, async (options) => {
   const { lake, run, signal } = options
+  await refuseWhileHeld(lake)
   if (run !== undefined) return { runs: [await resumeOne(run, options)] }
   const runs: ResumedRun[] = []
   for (const id of (await sortUnfinished(lake, options)).resumable) {
@@ -133,7 +144,7 @@ const openWithEnvironment = async (url: string, concurrency: number): Promise<Se
   return createService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
 }
 
-const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
+const takeOver = async (run: string, options: JobOptions, isHeld: boolean): Promise<Resumed> => {
   const { lake } = options
   if (!isRunId(run))
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
@@ -149,12 +160,12 @@ const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
     if (committed === null) {
       const plan = await planOf(lake, run)
       // Its files would be read with the rights of this user, who names none of them.
-      if (plan.jobs.some(({ kind }) => kind === 'convert') && !(await isOwnPlan(lake, run)))
+      if (!isHeld && plan.jobs.some(({ kind }) => kind === 'convert') && !(await isOwnPlan(lake, run)))
         throw notResumable(
           run,
           'its plan is of another user and may name any file; call the command that began it, it resumes the run',
         )
-      const load = () => loadJobs(scope, plan, options)
+      const load = () => (isHeld ? commitDone(scope, plan, options) : loadJobs(scope, plan, options))
       return { kind: 'loaded', summary: await attempt(scope, plan, load) }
     }
     await ensureRecord(lake, committed)
@@ -184,15 +195,26 @@ const stillDone = async (
   return (await isWithin(done.read, files, signal)) ? done : undefined
 }
 
+/** Opens each service once. */
+const servicesOf = (options: Pick<JobOptions, 'service'>) => {
+  const services = new Map<string, Promise<Service>>()
+  return {
+    service: async (url: string): Promise<Service> => {
+      const opened = services.get(url) ?? Promise.resolve(options.service(url))
+      services.set(url, opened)
+      return opened
+    },
+    closeAll: async (): Promise<void> => {
+      for (const opened of await Promise.allSettled(services.values()))
+        if (opened.status === 'fulfilled') await opened.value.close()
+    },
+  }
+}
+
 /** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const { signal } = options
-  const services = new Map<string, Promise<Service>>()
-  const service = async (url: string): Promise<Service> => {
-    const opened = services.get(url) ?? Promise.resolve(options.service(url))
-    services.set(url, opened)
-    return opened
-  }
+  const { service, closeAll } = servicesOf(options)
   try {
     const done = await stillDone(run, plan, options)
     if (done) {
@@ -208,7 +230,27 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     }
     return await loadIntoLake(run, jobs, options)
   } finally {
-    for (const opened of await Promise.allSettled(services.values()))
-      if (opened.status === 'fulfilled') await opened.value.close()
+    await closeAll()
+  }
+}
+
+/** Commits what a run has loaded to its end, of whichever jobs. @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged */
+const commitDone = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+  const done = await workDone(run, options.signal)
+  if (done === undefined) throw notResumable(run.run, 'what it has loaded is damaged')
+  const { service, closeAll } = servicesOf(options)
+  try {
+    const jobs: OpenedJob[] = []
+    for (const [place, job] of plan.jobs.entries()) {
+      // Only the windows of a service say by their names what came of each search.
+      const asks = job.kind === 'pull' || job.kind === 'sync'
+      const opened = asks
+        ? await (await jobKind(job)).open({ ...run, job: place }, job, plan.limits, { ...options, service })
+        : { sources: [] }
+      jobs.push({ ...opened, place })
+    }
+    return await loadIntoLake(run, jobs, options, done)
+  } finally {
+    await closeAll()
   }
 }

@@ -7,10 +7,13 @@ import type { Taken } from '../../manifest/form/projections.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
 import { currentRecords, filteredOf } from '../../manifest/form/totals.ts'
 import { listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { type DiscardedSource, readDiscarded } from '../../manifest/snapshots/discarded.ts'
+import { type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
 import { readLakeId } from '../../manifest/snapshots/lake-id.ts'
 import type { PartFilter } from '../../manifest/snapshots/parts.ts'
 import { listOf, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import { type SnapshotSummary, summariseRoot } from '../../manifest/snapshots/summarise-snapshot.ts'
 import { mergeDrift } from '../common/run-report.ts'
 
@@ -57,6 +60,10 @@ export interface LakeStatus {
   readonly drift: readonly Drift[]
   /** The counts of forgotten companies and persons; absent if there are none. */
   readonly forgotten?: readonly ForgetReceipt[]
+  /** The snapshot that is held back, and the checks that fail in it; absent where none is. */
+  readonly held?: Pick<HeldSnapshot, 'run' | 'at' | 'checks'> & { readonly snapshot: number }
+  /** Sources whose loads were discarded, and that the lake has not loaded since; absent where there are none. */
+  readonly discarded?: readonly DiscardedSource[]
   readonly unfinished: readonly RunSummary[]
   /** Empty where they were not asked for. */
   readonly partitions: readonly PartitionStatus[]
@@ -115,6 +122,24 @@ interface StatusRequest {
   readonly partitions?: boolean | undefined
 }
 
+/** What loads have brought that no snapshot shows. */
+const notShown = async (
+  lake: string,
+  root: SnapshotRoot | null,
+): Promise<Pick<LakeStatus, 'held' | 'discarded'>> => {
+  const held = await readHeld(lake)
+  const index = new SourceIndex(lake, root)
+  const discarded: DiscardedSource[] = []
+  for (const one of await readDiscarded(lake))
+    if (!(await index.holds(one.content, one.sha256))) discarded.push(one)
+  return {
+    ...(held && {
+      held: { snapshot: held.root.snapshot, run: held.run, at: held.at, checks: held.checks },
+    }),
+    ...(discarded.length > 0 && { discarded }),
+  }
+}
+
 /** @throws {ToolkitError} LAKE_NOT_FOUND, SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
 export const readStatus = async (
   lake: string,
@@ -130,6 +155,7 @@ export const readStatus = async (
     taken: root?.taken ?? [],
     drift: root ? await driftOf(lake, root) : [],
     ...(root?.forgotten && { forgotten: root.forgotten }),
+    ...(number === undefined && (await notShown(lake, root))),
     unfinished: await listRuns(lake, { now: new Date() }),
     partitions: root && partitions ? await partitionsOf(lake, root) : [],
   }

@@ -104,7 +104,7 @@ export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job(
 /** Options of `workRun`. */
 export type WorkRunOptions = UnitWorkOptions & UnitChoice
 
-const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
+export const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
   const { createService } = await import('../../source/service/service.ts')
   const { readToken } = await import('../../source/service/token.ts')
   const { checkPlanOrigin } = await import('../../source/service/address.ts')
@@ -167,7 +167,9 @@ export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport &
   'commitRun',
   COMMIT_RUN,
   async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
-    const { run } = options
+    const { lake, run } = options
+    const { refuseWhileHeld } = await import('../../manifest/snapshots/held.ts')
+    await refuseWhileHeld(lake)
     const { commitSharedRun } = await import('./commit-shared-run.ts')
     const { loaded, report } = await measured(options, (watched) =>
       commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),

@@ -44,9 +44,15 @@ export const stagedPath = (
 ): string => `${stagingPath(run)}/${table}/${path.slice(path.lastIndexOf('/') + 1)}`
 
 /** The id of the lake, made before its first snapshot. */
-const LAKE_ID_NAME = 'lake-id.json'
-export const LAKE_ID_PATH = `${MANIFEST_FOLDER}/${LAKE_ID_NAME}`
-export const isLakeIdName = (name: string): boolean => name === LAKE_ID_NAME
+export const LAKE_ID_PATH = `${MANIFEST_FOLDER}/lake-id.json`
+/** The snapshot that is held back. */
+export const HELD_PATH = `${MANIFEST_FOLDER}/held.json`
+/** The sources of loads that were discarded. */
+export const DISCARDED_PATH = `${MANIFEST_FOLDER}/discarded.json`
+const DOCUMENTS: readonly string[] = [LAKE_ID_PATH, HELD_PATH, DISCARDED_PATH]
+
+/** Whether an entry of `_manifest` is a document of the lake beside its snapshots. */
+export const isDocumentName = (name: string): boolean => DOCUMENTS.includes(`${MANIFEST_FOLDER}/${name}`)
 
 /** Rates that a person loaded. */
 export const RATES_PATH = '_rates/rates.csv'

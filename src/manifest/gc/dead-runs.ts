@@ -8,6 +8,7 @@ import { isRunId } from '../../support/run-ids.ts'
 import { type Heartbeat, startHeartbeat } from '../runs/heartbeat.ts'
 import { type LivenessRule, leaseRun, type RunLease, releaseRun, runState } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun, removeRunFolder } from '../runs/runs.ts'
+import { readHeld } from '../snapshots/held.ts'
 import { ensureRecord } from '../snapshots/snapshots.ts'
 import { below } from './lake-files.ts'
 
@@ -22,8 +23,10 @@ export interface DeadRun {
 
 export interface SortedRuns {
   readonly dead: readonly DeadRun[]
-  /** Running, possibly running, or just taken over by another process. */
+  /** Running, possibly running, or just taken over by another process; and the one whose snapshot is held back. */
   readonly working: readonly string[]
+  /** The run whose snapshot is held back, one of `working`. */
+  readonly held: string | undefined
 }
 
 const codeOf = (error: unknown): string => (error instanceof ToolkitError ? error.code : '')
@@ -48,8 +51,13 @@ const takeOver = async (
 export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolean): Promise<SortedRuns> => {
   const dead: DeadRun[] = []
   const working: string[] = []
+  const held = (await readHeld(lake))?.run
   try {
     for (const run of await listRunIds(lake)) {
+      if (run === held) {
+        working.push(run)
+        continue
+      }
       const found = await runState(lake, run, judge)
       // A worker that was late has made the folder again, and removed what it wrote there.
       if (found === null && !dryRun) await removeRunFolder(lake, run)
@@ -60,7 +68,7 @@ export const sortRuns = async (lake: string, judge: LivenessRule, dryRun: boolea
       if (taken) dead.push(taken)
       else working.push(run)
     }
-    return { dead, working }
+    return { dead, working, held }
   } catch (error) {
     await releaseDeadRuns(dead)
     throw error

@@ -1,7 +1,9 @@
 /** The files that gc must keep: all those that the kept snapshots list. Reads a part at a time. */
 
 import { forgottenBefore } from '../form/forgotten.ts'
+import { readHeld } from '../snapshots/held.ts'
 import { filesIn, unseenEntries } from '../snapshots/listed-entries.ts'
+import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { listManifest, newestNumber, readKnownRoot } from '../snapshots/snapshots.ts'
 
 export interface Kept {
@@ -31,12 +33,17 @@ export const readKept = async ({ lake, keep, keepFrom = Infinity }: KeptRequest)
   const paths = new Set<string>()
   const parts = new Set<string>()
   const commits = new Map<string, number>()
+  const keepFilesOf = async (root: SnapshotRoot): Promise<void> => {
+    for await (const listed of unseenEntries(lake, root, parts))
+      for (const { path } of filesIn(listed)) paths.add(path)
+  }
   for (let number = first; number <= newest; number += 1) {
     // Also a missing one stops gc here: what only it lists must not be taken for garbage.
     const root = await readKnownRoot(lake, number)
-    for await (const listed of unseenEntries(lake, root, parts))
-      for (const { path } of filesIn(listed)) paths.add(path)
+    await keepFilesOf(root)
     commits.set(root.run, number)
   }
+  const held = await readHeld(lake)
+  if (held) await keepFilesOf(held.root)
   return { first, newest, paths, parts, commits }
 }

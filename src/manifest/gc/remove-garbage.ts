@@ -71,12 +71,18 @@ export interface Garbage {
   readonly freedBytes: number
   /** Runs that were left alone: at work, or possibly running on another host. */
   readonly working: readonly string[]
+  /** The run whose snapshot is held back, one of `working`; absent where none is. */
+  readonly held?: string
 }
 
 type Goes = (load: { readonly run: string }) => boolean
 
 /** Whether files of a run are to go that no kept snapshot lists. */
-const clearsAway = ({ dead, working }: SortedRuns, ended: readonly string[], kept: Kept): Goes => {
+const clearsAway = (
+  { dead, working }: Pick<SortedRuns, 'dead' | 'working'>,
+  ended: readonly string[],
+  kept: Kept,
+): Goes => {
   const dying = new Set([...dead.map(({ run }) => run), ...ended])
   // Without any snapshot a file may be the last trace of a lake whose manifest was lost: only runs that
   // are known to have failed, or to have ended without one, are cleared away.
@@ -189,6 +195,7 @@ const sweep = async (
     leftovers: leftovers.map(({ path }) => path),
     freedBytes,
     working,
+    ...(runs.held !== undefined && { held: runs.held }),
   }
 }
 

@@ -6,7 +6,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import {
-  isLakeIdName,
+  isDocumentName,
   isPartsFolder,
   MANIFEST_FOLDER,
   type ManifestName,
@@ -45,7 +45,7 @@ export const listManifest = async (lake: string): Promise<ManifestListing> => {
   for (const { name } of entries) {
     const known = parseManifestName(name)
     if (known) found[known.kind].push(known.number)
-    else if (!isPartsFolder(name) && !isLakeIdName(name)) others.push(name)
+    else if (!isPartsFolder(name) && !isDocumentName(name)) others.push(name)
   }
   const oldest = Math.max(...found.oldest)
   const ascending = (numbers: number[]): number[] =>

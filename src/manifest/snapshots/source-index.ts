@@ -4,6 +4,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
 import { decodeKeys, hasKey } from '../form/part-summary.ts'
 import { isLoaded, knownByBytes, loadedSources, sourceKey, sourcesOf } from '../form/sources.ts'
+import { type DiscardedSource, readDiscarded } from './discarded.ts'
 import { differingParts, leavesOf, type Part, readEntries } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 
@@ -20,6 +21,7 @@ export class SourceIndex {
   readonly #root: SnapshotRoot | null
   readonly #since: SnapshotRoot | null
   #parts: Promise<readonly KeyedPart[]> | undefined
+  #discarded: Promise<readonly DiscardedSource[]> | undefined
   readonly #open = new Map<KeyedPart, Promise<readonly CommittedPartition[]>>()
 
   /**
@@ -53,6 +55,12 @@ export class SourceIndex {
   async holds(content: Content, sha256: string): Promise<boolean> {
     const partitions = await this.partitionsOf(new Set([sha256]))
     return loadedSources({ partitions }).has(sourceKey(content, sha256))
+  }
+
+  /** When the load of a source was discarded; `undefined` where none was. @throws as `readDiscarded` */
+  async discardedAt(content: Content, sha256: string): Promise<string | undefined> {
+    this.#discarded ??= readDiscarded(this.#lake)
+    return (await this.#discarded).find((one) => one.content === content && one.sha256 === sha256)?.at
   }
 
   async #keyedParts({ lists }: SnapshotRoot): Promise<readonly KeyedPart[]> {

@@ -3,6 +3,7 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import {
+  HELD_PATH,
   MANIFEST_FOLDER,
   PARTS_FOLDER,
   partPath,
@@ -17,6 +18,7 @@ import { Findings, type Problem } from '../form/problems.ts'
 import { listLoadFiles, runOfFile } from '../gc/lake-files.ts'
 import { verifyLakeFiles } from '../lake-file/lake-file.ts'
 import { listRunIds } from '../runs/runs.ts'
+import { readHeld } from '../snapshots/held.ts'
 import { verifyLakeId } from '../snapshots/lake-id.ts'
 import { filesIn, type ListedEntries, unseenEntries } from '../snapshots/listed-entries.ts'
 import { listManifest, readKnownRoot } from '../snapshots/snapshots.ts'
@@ -135,6 +137,22 @@ const verifyRates = async (lake: string, findings: Findings): Promise<void> => {
     findings.add(RATES_PATH, 'changed', 'it does not match the hash in its first line')
 }
 
+/** Checks what the snapshot that is held back lists and no other one does. */
+const checkHeld = async (
+  lake: string,
+  seen: Set<string>,
+  findings: Findings,
+  use: (entries: ListedEntries) => Promise<void>,
+): Promise<void> => {
+  try {
+    const held = await readHeld(lake)
+    if (held) for await (const entries of unseenEntries(lake, held.root, seen)) await use(entries)
+  } catch (error) {
+    if (!(error instanceof ToolkitError) || error.code !== 'SNAPSHOT_DAMAGED') throw error
+    findings.add(HELD_PATH, 'changed', error.message)
+  }
+}
+
 /** Checks each file of the lake once, from the newest snapshot back, and what was made from snapshots. */
 const checkFiles = async (
   { lake, countRows, concurrency = 4, onProgress, signal }: VerifyRequest,
@@ -183,6 +201,9 @@ const checkFiles = async (
     if (isNewest && damaged.size === 0 && !distinct.areOf(root))
       findings.add(path, 'listing', 'its runs or sources are not as many as it says')
   }
+  await checkHeld(lake, seen, findings, (entries) =>
+    checkAll(filesIn(entries).filter((file) => listed.pass(file))),
+  )
   const found = await sideBySide(
     made,
     concurrency,

@@ -30,6 +30,8 @@ export class KnownSources {
     if (!knownByBytes(source)) return undefined
     for (const content of contents) {
       if (await this.#inLake?.holds(content, sha256)) return IN_LAKE
+      const at = await this.#inLake?.discardedAt(content, sha256)
+      if (at !== undefined) return `its load was discarded at ${at} (--again loads it)`
       // Not even to be loaded again: partitions of equal bytes have the same files.
       const twin = this.#inRun[content].get(sha256)
       if (twin !== undefined) return `it is equal to "${twin}"`

@@ -1,0 +1,28 @@
+/** A rule that checks the snapshot that would be, before anybody sees it. */
+
+import type { CheckResult } from '../core/checks.ts'
+import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import type { CommitRule } from './commit-rule.ts'
+
+/** The checks that fail in a snapshot that would be. */
+export interface FailedChecks {
+  /** Those that fail worse than in the one that is: they hold it back. */
+  readonly worse: readonly CheckResult[]
+  /** Those that fail as much in the one that is. */
+  readonly asBefore: readonly CheckResult[]
+}
+
+/** Checks the snapshot that would be, against the one that is. */
+export type SnapshotAudit = (next: SnapshotRoot, root: SnapshotRoot | null) => Promise<FailedChecks>
+
+export const checkedBefore = (audit: SnapshotAudit): CommitRule => {
+  let failing: readonly CheckResult[] = []
+  return {
+    audit: async (next, root) => {
+      const { worse, asBefore } = await audit(next, root)
+      failing = asBefore
+      return worse
+    },
+    report: () => (failing.length > 0 ? { failing } : {}),
+  }
+}

@@ -1,0 +1,23 @@
+/** The section `[check]` of firmlake.toml as what is asked of a lake, and of its loads. */
+
+import type { FileSettings } from '../../config/definition.ts'
+import type { Expectations, LoadCheck } from '../../options/interfaces.ts'
+import { readRules } from './check.ts'
+
+export type CheckSection = NonNullable<FileSettings['check']>
+
+export const expectationsOf = (section: CheckSection): Expectations => ({
+  ...{ maxAgeMs: section.max_age, maxFall: section.max_fall, maxRestated: section.max_restated },
+  ...{ maxQuarantined: section.max_quarantined, maxGap: section.max_gap },
+  ...{ minCompanies: section.min_companies, noNewDrift: section.new_drift === false },
+})
+
+export const rulesOfSection = async ({ rules }: CheckSection): Promise<Readonly<Record<string, string>>> =>
+  rules === undefined ? {} : readRules(rules)
+
+/** What is checked before a load is shown. @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 where its rules cannot be read */
+export const loadCheckOf = async (section: CheckSection = {}): Promise<LoadCheck> => {
+  const { maxAgeMs: _ofLake, ...expected } = expectationsOf(section)
+  const { data, held } = section
+  return { ...expected, data, held, rules: await rulesOfSection(section) }
+}

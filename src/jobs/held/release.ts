@@ -1,0 +1,99 @@
+/** `release`: shows the snapshot that is held back. */
+
+import type { SnapshotAudit } from '../../commit/check-before.ts'
+import type { CheckResult } from '../../core/checks.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { endHeld, type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
+import type { Read } from '../../options/entry.ts'
+import { RELEASE } from '../../options/held.ts'
+import type { ReleaseOptions } from '../../options/interfaces.ts'
+import { CONCURRENCY } from '../../options/service.ts'
+import type { TargetsSummary } from '../../targets/update-targets.ts'
+import { lakeJob } from '../common/lake-job.ts'
+import { auditOf, measured } from '../common/load-job.ts'
+import type { RunReport } from '../common/run-report.ts'
+
+/** The load that was held back, as it is shown now. */
+export interface ReleasedLoad extends RunReport {
+  /** The lake has got other snapshots since it was held back: it is built upon the newest. Absent where it has not. */
+  readonly moved?: {
+    /** The snapshot that it was held back against, and the one that it is built upon. */
+    readonly from: number
+    readonly to: number
+    /** The checks that fail in it now; what `failing` names fails in the one before, too. */
+    readonly checks: readonly CheckResult[]
+  }
+}
+
+type Asked = Read<ReleaseOptions, typeof RELEASE>
+
+/** Whatever it was refused with would have refused it before it was held back. */
+const AS_IT_IS = { changeCurrency: true, maxQuarantined: { kind: 'share', share: 1 } } as const
+
+/** Commits the work of its run, without its sources. Whatever checks say, it is shown. */
+const commitHeld = async (
+  { run }: HeldSnapshot,
+  { lake, memoryBytes, threads, localBytes, maxGone, signal, onEvent, service }: Asked,
+  audit: SnapshotAudit,
+): Promise<RunReport> => {
+  const asked = { lake, memoryBytes, threads, localBytes, maxGone, signal, onEvent, audit, run, ...AS_IT_IS }
+  if (await isSharedRun(lake, run)) {
+    const { commitSharedRun } = await import('../steps/commit-shared-run.ts')
+    const { serviceOfEnvironment } = await import('../steps/run-steps.ts')
+    const open = async (url: string, share: number | undefined) =>
+      service ? service(url) : serviceOfEnvironment(url, share)
+    const { loaded, report } = await measured(asked, (watched) =>
+      commitSharedRun({ ...watched, service: open }),
+    )
+    if (loaded.kind === 'committed') return report(loaded.summary)
+    throw notHeld(lake)
+  }
+  const { resumeOne } = await import('../resume/resume.ts')
+  const done = await resumeOne(run, { ...asked, service, concurrency: CONCURRENCY.default.value }, true)
+  if (done.kind === 'loaded') return done.report
+  throw notHeld(lake)
+}
+
+const notHeld = (lake: string): ToolkitError =>
+  new ToolkitError('NOTHING_HELD', 'Cannot release: no snapshot is held back', { lake })
+
+const released = async (options: Asked): Promise<ReleasedLoad> => {
+  const { lake, check } = options
+  const held = await readHeld(lake)
+  if (held === null) throw notHeld(lake)
+  const from = held.root.parent ?? 0
+  let moved: ReleasedLoad['moved']
+  const look = check && (await auditOf(options, check))
+  const audit: SnapshotAudit = async (next, root) => {
+    const to = root?.snapshot ?? 0
+    if (to === from) return { worse: [], asBefore: [] }
+    const { worse, asBefore } = (await look?.(next, root)) ?? { worse: [], asBefore: [] }
+    moved = { from, to, checks: worse }
+    return { worse: [], asBefore }
+  }
+  const report = await commitHeld(held, options, audit)
+  await endHeld(lake, held)
+  return { ...report, ...(moved && { moved }) }
+}
+
+/**
+ * Shows the snapshot that is held back, in one commit, and then updates targets. What its load has read is committed: its sources
+ * are not read again. Where the lake has got other snapshots meanwhile, it is built upon the newest, and the result says so.
+ *
+ * @throws {ToolkitError} `NOTHING_HELD` where none is held back, `RUN_LIVE` while another process releases it,
+ *   `RUN_NOT_RESUMABLE` where its files are damaged (discard it); what a commit and `updateTargets` throw
+ * @example
+ * import { convert, release } from 'firmlake'
+ *
+ * const check = { minCompanies: 1_000_000 }
+ * await convert({ from: ['batches/'], lake: './lake', check }).catch(({ code }) => code)
+ * const { snapshot, records } = await release({ lake: './lake' })
+ * console.log(snapshot, records) // 1 5
+ */
+export const release: (options: ReleaseOptions) => Promise<ReleasedLoad & TargetsSummary> = lakeJob(
+  'release',
+  RELEASE,
+  released,
+  'The release',
+)

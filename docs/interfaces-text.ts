@@ -322,7 +322,7 @@ const memberLines = ([name, entry]: readonly [string, Entry]): string[] => {
 /** Parts of interfaces that others extend by. */
 const PARTS = [
   `type CommitPart = Omit<CommonOptions<CommitRunReport>, 'lake'> &
-  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'>`,
+  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'check' | 'onEvent'>`,
   `type LoadPart = Pick<ConvertOptions, ${namesIn(CONVERTED)}>`,
   `type ExportPart = Pick<ExportOptions, ${namesIn(EXPORTED_WITH)}>`,
 ]

@@ -1059,7 +1059,7 @@ export interface DoctorOptions {
 }
 
 type CommitPart = Omit<CommonOptions<CommitRunReport>, 'lake'> &
-  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'onEvent'>
+  Pick<LoadOptions<CommitRunReport>, 'maxQuarantined' | 'changeCurrency' | 'check' | 'onEvent'>
 
 type LoadPart = Pick<ConvertOptions, 'from' | 'content' | 'skipBadFiles' | 'maxLineBytes' | 'maxRatio' | 'maxDepth' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'memoryBytes' | 'threads' | 'signal' | 'onEvent' | 'take' | 'hashKey' | 'keeps'>
 

@@ -1,6 +1,6 @@
 /** A night by `firmlake.toml`: several parts, one of which fails; killed, and started again. */
 
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
@@ -133,4 +133,60 @@ test('a night names what is not set: the variable of the token, the lake', async
   await writeFile(join(folder, 'firmlake.toml'), PULLS)
   const nothing = await runCommand(['nightly'], { cwd: folder, env: NO_VARIABLES })
   expect([nothing.code, JSON.parse(nothing.stdout)]).toMatchObject([2, { error: { code: 'USAGE' } }])
+})
+
+const CHECKED_FIRST = '[check]\nbefore = "commit"\nrules = "rules"\nmax_age = "26h"\n'
+
+/** Bytes of all files below a folder, by their paths. */
+const bytesBelow = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const paths = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = paths.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  return Object.fromEntries(
+    await Promise.all(files.sort().map(async (path) => [path, await readFile(path, 'base64')] as const)),
+  )
+}
+
+test('a night holds back what makes a check fail: targets stay as they were, and release shows all of its loads', async () => {
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
+  const targets = '[targets]\npublish = ["delta", "iceberg"]\nsinks = ["csv:out"]\n'
+  const folder = await nightFolder(one, `${PULLS}${FILES}${targets}${CHECKED_FIRST}`)
+  await mkdir(join(folder, 'rules'))
+  await writeFile(
+    join(folder, 'rules', 'small.sql'),
+    'SELECT internal_id, value FROM financials WHERE value > 5000',
+  )
+  await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
+  const first = await night(folder)
+  expect([first.code, first.states.own]).toEqual([0, 'done'])
+  const [shown, out] = [await bytesBelow(join(one.lake, 'published')), await bytesBelow(join(folder, 'out'))]
+  await writeFile(join(folder, 'inbox', 'b.jsonl'), `${companyLine(9000)}\n`)
+  one.fake.hold([
+    ...COMPANIES,
+    { id: 4, country: 'SE', dates: { ContentUpdatedAt: NOW, RelationsUpdatedAt: NOW } },
+  ])
+  const second = await night(folder)
+  expect(second.code).toBe(5)
+  expect(second.result.error).toMatchObject({ code: 'LOAD_HELD' })
+  expect(second.states).toMatchObject({ swedish: 'failed', owners: 'failed', own: 'failed', targets: 'done' })
+  expect(second.result.parts[2]?.reason).toMatch(/^Snapshot 2 is held back: .*small \(found 2, /)
+  expect(await bytesBelow(join(one.lake, 'published'))).toEqual(shown)
+  expect(await bytesBelow(join(folder, 'out'))).toEqual(out)
+  const third = await night(folder)
+  expect([third.code, third.result.parts[0]?.reason]).toEqual([
+    5,
+    expect.stringContaining('is held back since'),
+  ])
+  const asked = one.fake.pages.length + one.fake.counts()
+  const released = await runCommand(['release', '--json'], { cwd: folder, env: NO_VARIABLES })
+  expect([released.code, JSON.parse(released.stdout)]).toMatchObject([0, { snapshot: 2, records: 3 }])
+  expect(one.fake.pages.length + one.fake.counts()).toBe(asked)
+  expect(await one.query('SELECT list(internal_id ORDER BY internal_id) FROM companies')).toEqual([
+    [[1, 2, 3, 4, 900, 9000]],
+  ])
+  const quiet = await night(folder)
+  expect([quiet.code, quiet.states]).toMatchObject([
+    0,
+    { swedish: 'nothing', own: 'nothing', targets: 'done' },
+  ])
+  expect(await bytesBelow(join(folder, 'out'))).not.toEqual(out)
 })

@@ -34,6 +34,8 @@ export const onEngineOr = async <T>(
     readonly unitBytes?: number | undefined
     readonly maxRequestsPerSecond?: number | undefined
     readonly checked?: boolean | undefined
+    readonly dryRun?: boolean | undefined
+    readonly expectNothing?: boolean | undefined
   },
   line: ProgressLine,
   here: () => Promise<T>,
@@ -41,6 +43,11 @@ export const onEngineOr = async <T>(
 ): Promise<T> => {
   checkEngine(flags)
   if (flags.engine === undefined) return here()
+  if (flags.dryRun || flags.expectNothing)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot use --dry-run or --expect-nothing with --engine: expected one of them',
+    )
   if (flags.checked)
     throw new ToolkitError(
       'USAGE',

@@ -3,6 +3,7 @@
  * stops it, and its result is printed when the lake is committed, whatever happens to its targets.
  */
 
+import { EXIT } from '../core/exit-codes.ts'
 import type { RunReport } from '../jobs/common/run-report.ts'
 import type { COMPACT } from '../options/compact.ts'
 import type { CONVERT } from '../options/convert.ts'
@@ -124,7 +125,14 @@ export const checkTargetsOf = async (values: JobValues): Promise<void> => {
 export type LoadJobValues = JobValues &
   LakeProjectionFlags & { readonly yes?: boolean | undefined } & Given<
     ValuesOf<typeof CONVERT>,
-    'mode' | 'checked' | 'maxQuarantined' | 'maxUnknownPerRecord' | 'maxUnknownNames' | 'changeCurrency'
+    | 'mode'
+    | 'checked'
+    | 'dryRun'
+    | 'expectNothing'
+    | 'maxQuarantined'
+    | 'maxUnknownPerRecord'
+    | 'maxUnknownNames'
+    | 'changeCurrency'
   >
 
 /** Asks about a lake in an odd place. @returns whether to go on */
@@ -136,14 +144,16 @@ export const loadCheckOfFile = async (): Promise<LoadCheck> =>
   (await import('../jobs/check/check-section.ts')).loadCheckOf(loadedConfig().file?.settings.check)
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
-export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
+export const runLoadJob = async <Done extends Pick<RunReport, 'excluded' | 'dryRun'>>(
   values: LoadJobValues,
   job: (options: LoadOptions<Done>, line: ProgressLine) => Promise<unknown>,
   print: (done: Done) => Promise<void>,
   meanwhile = KEPT,
 ): Promise<void> => {
   await checkMode(values)
-  if (!(await isLakeMeant(values))) return
+  const isDry = values.dryRun || values.expectNothing
+  if (!isDry && !(await isLakeMeant(values))) return
+  if (isDry) note('Dry run: it costs what the load costs, and changes nothing')
   const { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency, changeTaken } = values
   const strictness = { mode, maxQuarantined, maxUnknownPerRecord, maxUnknownNames, changeCurrency }
   const check = values.checked ? await loadCheckOfFile() : undefined
@@ -152,7 +162,8 @@ export const runLoadJob = async <Done extends Pick<RunReport, 'excluded'>>(
     values,
     (options, line) => job({ ...options, ...load, onEvent: watchRun(line) }, line),
     async (done) => {
-      process.exitCode = exitCodeOfReports([done])
+      process.exitCode =
+        values.expectNothing && done.dryRun?.differs ? EXIT.checkFailed : exitCodeOfReports([done])
       await print(done)
     },
     meanwhile,

@@ -5,7 +5,7 @@ import { DECODE_LIMITS } from '../core/decode-limits.ts'
 import { JSON_OUTPUT, LAKE } from './common.ts'
 import { FILE_ENGINE } from './engine.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
-import { AGAIN, LOAD, SKIP_BAD_FILES } from './lake-jobs.ts'
+import { AGAIN, DRY_LOAD, LOAD, SKIP_BAD_FILES } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
 import {
   callback,
@@ -74,6 +74,7 @@ export const CONVERT = {
   from: FROM,
   content: CONTENT_OF_FILES,
   again: AGAIN,
+  ...DRY_LOAD,
   asOf: AS_OF,
   maxQuarantined,
   changeCurrency,

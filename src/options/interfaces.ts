@@ -207,6 +207,18 @@ export interface ConvertOptions extends LoadOptions<RunReport> {
   /** Loads sources that the lake holds already once more. @default false */
   readonly again?: boolean | undefined
   /**
+   * Changes nothing, and reports how the lake would change: it costs what the load costs, and room among the
+   * temporary files.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined
+  /**
+   * A dry run that compares the lake with the whole of its sources, those that it holds too: `dryRun.differs`
+   * of the report.
+   * @default false
+   */
+  readonly expectNothing?: boolean | undefined
+  /**
    * As of when all of them are: an instant, `'now'`, or `'name'`, the date in each file's name. Of one
    * company the latest data is current.
    * @default the latest stamp in each of them
@@ -310,6 +322,18 @@ export interface PullOptions extends LoadOptions<PullReport> {
    * @default '2%'
    */
   readonly maxGone?: number | string | QuarantineLimit | undefined
+  /**
+   * Changes nothing, and reports how the lake would change: it costs what the load costs, and room among the
+   * temporary files.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined
+  /**
+   * A dry run that compares the lake with the whole of its sources, those that it holds too: `dryRun.differs`
+   * of the report.
+   * @default false
+   */
+  readonly expectNothing?: boolean | undefined
   /** Windows pulled side by side. @default 4 */
   readonly concurrency?: number | undefined
   /** The service; the caller may close it afterwards. */
@@ -337,6 +361,18 @@ export interface SyncOptions extends LoadOptions<SyncReport> {
    * @default '2%'
    */
   readonly maxGone?: number | string | QuarantineLimit | undefined
+  /**
+   * Changes nothing, and reports how the lake would change: it costs what the load costs, and room among the
+   * temporary files.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined
+  /**
+   * A dry run that compares the lake with the whole of its sources, those that it holds too: `dryRun.differs`
+   * of the report.
+   * @default false
+   */
+  readonly expectNothing?: boolean | undefined
   /** Windows listed or pulled side by side. @default 4 */
   readonly concurrency?: number | undefined
   /** The service; the caller may close it afterwards. */
@@ -349,6 +385,18 @@ export interface SyncOptions extends LoadOptions<SyncReport> {
 export interface PullBatchFilesOptions extends LoadOptions<BatchFilesReport> {
   /** Loads sources that the lake holds already once more. @default false */
   readonly again?: boolean | undefined
+  /**
+   * Changes nothing, and reports how the lake would change: it costs what the load costs, and room among the
+   * temporary files.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined
+  /**
+   * A dry run that compares the lake with the whole of its sources, those that it holds too: `dryRun.differs`
+   * of the report.
+   * @default false
+   */
+  readonly expectNothing?: boolean | undefined
   /** Files downloaded side by side. @default 4 */
   readonly concurrency?: number | undefined
   /** Leaves damaged and unreadable files out and loads the others. @default false: one bad file stops all */
@@ -454,6 +502,17 @@ export interface DiscardOptions {
 
 /** Options of `nightly`. */
 export interface NightlyOptions {
+  /**
+   * Changes nothing, and reports how the lake would change; nothing is published, delivered, compacted or
+   * deleted.
+   * @default false
+   */
+  readonly dryRun?: boolean | undefined
+  /**
+   * With `dryRun`: asks no service, reads no file, and reports what the night would ask and do.
+   * @default false
+   */
+  readonly offline?: boolean | undefined
   /** Hands sinks of another lake over to this one. @default false: they are refused */
   readonly adopt?: boolean | undefined
   /**

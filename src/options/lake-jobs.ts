@@ -101,6 +101,26 @@ export const CHECKED_BEFORE = {
   }),
 } as const satisfies OptionTable
 
+/** A load without keeping it. */
+export const DRY_LOAD = {
+  dryRun: option(
+    trueOrFalse,
+    'change nothing, say what would be new, changed, gone; it costs what the load costs',
+    {
+      conflicts: 'planOnly',
+      doc: 'Changes nothing, and reports how the lake would change: it costs what the load costs, and room among the temporary files.',
+    },
+  ),
+  expectNothing: option(
+    trueOrFalse,
+    'a dry run that ends with 5 where the lake would change, or has more than what came',
+    {
+      conflicts: 'planOnly',
+      doc: 'A dry run that compares the lake with the whole of its sources, those that it holds too: `dryRun.differs` of the report.',
+    },
+  ),
+} as const satisfies OptionTable
+
 /** How strict a run is, with how much of the machine, and for which targets: what may be said anew when it is resumed. */
 export const WORKING = {
   maxQuarantined: MAX_QUARANTINED,

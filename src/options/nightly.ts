@@ -8,6 +8,16 @@ export const NIGHTLY = {
   text: option(trueOrFalse, 'a table of the parts, also where standard output is no terminal', {
     only: 'commands',
   }),
+  dryRun: option(
+    trueOrFalse,
+    'load nothing: say what would be new, changed, gone; it costs what the loads cost',
+    {
+      doc: 'Changes nothing, and reports how the lake would change; nothing is published, delivered, compacted or deleted.',
+    },
+  ),
+  offline: option(trueOrFalse, 'with --dry-run: ask nothing, say what would be asked and done', {
+    doc: 'With `dryRun`: asks no service, reads no file, and reports what the night would ask and do.',
+  }),
   adopt: ADOPT,
   overwrite: OVERWRITE,
   json: option(trueOrFalse, 'one line of JSON, also on a terminal', {

@@ -4,7 +4,7 @@ import { LIMITS } from '../contract/limits.ts'
 import { JSON_OUTPUT, LAKE } from './common.ts'
 import { ENGINE } from './engine.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
-import { AGAIN, LOAD, MAX_GONE, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
+import { AGAIN, DRY_LOAD, LOAD, MAX_GONE, SKIP_BAD_FILES, UNKNOWN, WORKING } from './lake-jobs.ts'
 import { TAKEN_BY_LOADS } from './projection.ts'
 import { atOnce, CONCURRENCY, calling } from './service.ts'
 import {
@@ -95,6 +95,7 @@ export const PULL = {
   ...{ content: CONTENT_OF_SEARCH, lake, mode },
   ...spanned('the last pull of the same search'),
   ...{ requireRecords: REQUIRE_RECORDS, maxGone: MAX_GONE },
+  ...DRY_LOAD,
   ...calling(CONCURRENCY),
   ...LOADING,
   ...LAST,
@@ -106,6 +107,7 @@ export const SYNC = {
   ...{ lake, mode },
   ...SEARCHED,
   ...{ requireRecords: REQUIRE_RECORDS, maxGone: MAX_GONE },
+  ...DRY_LOAD,
   ...calling(atOnce('windows listed or pulled side by side')),
   ...LOADING,
   ...LAST,
@@ -152,6 +154,7 @@ export const PULL_BATCH_FILES = {
   new: option(trueOrFalse, 'all files that the lake does not hold', { only: 'commands' }),
   ...BATCH_FILTER,
   again: AGAIN,
+  ...DRY_LOAD,
   ...DOWNLOADING,
   ...LOADING,
   skipBadFiles: SKIP_BAD_FILES,

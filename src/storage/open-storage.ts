@@ -1,7 +1,7 @@
 /** Opens storages and object stores by their addresses, and compares where lakes are. The one place that knows which kinds there are. */
 
 import { realpath } from 'node:fs/promises'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { ToolkitError } from '../core/errors.ts'
 import { BUCKET_FORM, bucketScheme } from '../core/lake-address.ts'
 import type { BucketScheme } from '../core/optional-parts.ts'
@@ -84,6 +84,25 @@ export const storageOf = (address: string): Storage => {
   const storage = openStorage(address)
   opened.set(address, storage)
   return storage
+}
+
+/**
+ * Opens a lake that begins as another one, which stays as it is: what is written stands in a folder.
+ *
+ * @param address of the new one, in this process alone
+ * @param over the other one: nothing of it is changed
+ * @param folder absolute path of an empty folder
+ * @returns to be called at the end; the folder is the caller's
+ */
+export const openOverlay = async (address: string, over: string, folder: string): Promise<() => void> => {
+  const { bucketStorage } = await import('./bucket-storage.ts')
+  const { folderObjects } = await import('./folder-objects.ts')
+  const { overlayObjects } = await import('./overlay-objects.ts')
+  const named = { uri: storageOf(over).uri, source: address }
+  const below = (await openStore(over)) ?? folderObjects(storageOf(over).local, named)
+  const above = folderObjects(join(folder, 'objects'), named)
+  opened.set(address, bucketStorage(address, join(folder, 'local'), overlayObjects(above, below)))
+  return () => void opened.delete(address)
 }
 
 /** An address in a bucket with one slash at its end; a name cannot step out of what it begins with. */

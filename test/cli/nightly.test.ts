@@ -190,3 +190,46 @@ test('a night holds back what makes a check fail: targets stay as they were, and
   ])
   expect(await bytesBelow(join(folder, 'out'))).not.toEqual(out)
 })
+
+test('a dry night says how the lake would change, offline what it would ask, and changes nothing', async () => {
+  const one = await openPullBench({ companies: COMPANIES, now: NOW })
+  const folder = await nightFolder(
+    one,
+    `${PULLS}${FILES}[targets]\nsinks = ["csv:out"]\n[gc]\nkeep_days = 30\n`,
+  )
+  await writeFile(join(folder, 'inbox', 'a.jsonl'), `${companyLine(900)}\n`)
+  const offline = await night(folder, ['--dry-run', '--offline'])
+  expect(offline.code).toBe(0)
+  expect(offline.states).toEqual({
+    swedish: 'planned',
+    owners: 'planned',
+    own: 'planned',
+    targets: 'planned',
+    gc: 'planned',
+  })
+  expect(offline.result.parts[0]?.reason).toMatch(
+    /^would pull the companies of the search \{"CountryCode":\["SE"\]\}, changed since the last pull, from http/,
+  )
+  expect(one.fake.pages.length + one.fake.counts()).toBe(0)
+  expect((await night(folder)).code).toBe(0)
+  const before = await bytesBelow(one.lake)
+  one.fake.hold([
+    ...COMPANIES,
+    { id: 4, country: 'SE', dates: { ContentUpdatedAt: NOW, RelationsUpdatedAt: NOW } },
+  ])
+  await writeFile(join(folder, 'inbox', 'b.jsonl'), `${companyLine(901)}\n`)
+  const { code, stdout } = await runCommand(['nightly', '--dry-run'], { cwd: folder, env: NO_VARIABLES })
+  const result = JSON.parse(stdout)
+  expect([code, result.dryRun]).toMatchObject([
+    0,
+    { snapshot: 2, changes: { companies: { new: 2, changed: 0, gone: 0 } } },
+  ])
+  expect(result.parts.map(({ state }: NightPart) => state)).toEqual([
+    'done',
+    'done',
+    'done',
+    'planned',
+    'planned',
+  ])
+  expect(await bytesBelow(one.lake)).toEqual(before)
+})

@@ -13,10 +13,10 @@ import { lakeAddress } from '../../options/value-types.ts'
 import { IS_CHECKOUT, PACKAGE_FOLDER } from '../../support/own-package.ts'
 import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
+import { diffSummaryLines } from '../output/diff-lines.ts'
 import { printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
 import { printReport, runLoadJob } from '../run-job.ts'
-import { diffSummaryLines } from './diff.ts'
 
 /** Folders of the package, in the order in which they were delivered. */
 const DELIVERIES = ['data/sample', 'data/sample-second']

@@ -2,12 +2,13 @@
 
 import type { Command } from 'commander'
 import type { DiffProgress } from '../../lake/diff/compare-snapshots.ts'
-import type { DiffRows, DiffSummary, LakeDiff } from '../../lake/diff/open-comparison.ts'
+import type { DiffRows, LakeDiff } from '../../lake/diff/open-comparison.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { DIFF } from '../../options/read-jobs.ts'
-import { formatCount, formatCounted, formatInstant } from '../../support/format.ts'
+import { formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
+import { diffSummaryLines } from '../output/diff-lines.ts'
 import { noteTaken } from '../output/lake-notes.ts'
 import { print, printLines } from '../output/print.ts'
 import { ProgressLine } from '../output/progress-line.ts'
@@ -101,29 +102,4 @@ const printRows = async (diff: LakeDiff, format: 'csv' | 'json', { only, limit }
   if (format === 'json') await print(`{"summary":${JSON.stringify(diff.summary)},\n"rows":`)
   await printResult(await diff.rows(only === undefined ? 'all' : ROWS[only]), format, { limit })
   if (format === 'json') await print('}\n')
-}
-
-/** The counts of a comparison. */
-export const diffSummaryLines = ({
-  from,
-  to,
-  companies,
-  relations,
-  restatements,
-}: DiffSummary): readonly string[] => {
-  const n = formatCount
-  const counts = (one: DiffSummary['relations']): string =>
-    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone` +
-    (one.unlisted ? `, ${n(one.unlisted)} unlisted` : '')
-  const { changed, added, withdrawn, companies: restated } = restatements
-  const currencies =
-    companies.currencyChanged > 0
-      ? `; ${n(companies.currencyChanged)} of those changed in another currency`
-      : ''
-  return [
-    `From snapshot ${from.snapshot} (${formatInstant(from.time)}) to ${to.snapshot} (${formatInstant(to.time)})`,
-    `companies:    ${counts(companies)}${currencies}`,
-    `relations:    ${counts(relations)}`,
-    `restatements: ${n(changed)} changed, ${n(added)} added, ${n(withdrawn)} withdrawn, of ${n(restated)} companies`,
-  ]
 }

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
+import type { WouldChange } from '../../jobs/common/dry-lake.ts'
 import type { NightPart } from '../../jobs/nightly/night-parts.ts'
 import type { NightEvent } from '../../jobs/nightly/nightly.ts'
 import type { ValuesOf } from '../../options/entry.ts'
@@ -9,6 +10,7 @@ import { NIGHTLY } from '../../options/nightly.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
+import { diffSummaryLines } from '../output/diff-lines.ts'
 import { note, print, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
@@ -40,13 +42,14 @@ const ENDED = {
 } as const
 
 interface NightSummary {
+  readonly dryRun?: WouldChange
   readonly outcome?: keyof typeof ENDED
   readonly parts?: readonly NightPart[]
   readonly error?: { readonly code: string; readonly message: string }
   readonly seconds?: number
 }
 
-const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly string[] => [
+const textOf = ({ outcome, parts = [], error, seconds, dryRun }: NightSummary): readonly string[] => [
   ...textTable(
     [
       ...['part', 'kind'].map((title) => ({ title })),
@@ -59,6 +62,7 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
       code === undefined ? reason : `${code}: ${reason}`,
     ]),
   ),
+  ...(dryRun?.changes ? diffSummaryLines(dryRun.changes) : []),
   `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
 ]
 
@@ -88,7 +92,8 @@ let failed: readonly string[] = []
 /** Names of the parts of this process's night that failed. */
 export const failedParts = (): readonly string[] => failed
 
-const runNightly = async ({ json, text, adopt, overwrite }: ValuesOf<typeof NIGHTLY>): Promise<void> => {
+const runNightly = async (values: ValuesOf<typeof NIGHTLY>): Promise<void> => {
+  const { json, text, adopt, overwrite, dryRun, offline } = values
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
   const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
   const { runProgram } = await import('../../jobs/common/run-program.ts')
@@ -98,12 +103,13 @@ const runNightly = async ({ json, text, adopt, overwrite }: ValuesOf<typeof NIGH
   const lake = process.env.FIRMLAKE_LAKE
   if (file !== undefined && settings?.lake !== undefined && lake && !(await isSameLake(settings.lake, lake)))
     note(otherLakeText(file.path, settings.lake, lake))
+  if (dryRun && !offline) note('Dry run: it costs what the loads cost, and changes nothing')
   const isText = text ?? (!json && process.stdout.isTTY)
   let isPartial = false
   await runProgram(
     (program) =>
       nightly({
-        ...{ ...program, env: process.env, settings, adopt, overwrite },
+        ...{ ...program, env: process.env, settings, adopt, overwrite, dryRun, offline },
         onPart: json ? undefined : tellParts(),
         onWarning: (text) => note(`warning: ${text}`),
       }),

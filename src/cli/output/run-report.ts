@@ -3,11 +3,12 @@
 import { currencyChangeText } from '../../commit/currency-change.ts'
 import { failedText } from '../../core/checks.ts'
 import type { Drift } from '../../core/partition.ts'
-import { driftNames, type RunReport } from '../../jobs/common/run-report.ts'
+import { type DryRun, driftNames, type RunReport } from '../../jobs/common/run-report.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
 import type { Difference } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { formatBytes, formatCount, formatCounted, formatDuration, formatRate } from '../../support/format.ts'
+import { diffSummaryLines } from './diff-lines.ts'
 import { note } from './print.ts'
 import { textTable } from './text-table.ts'
 
@@ -107,8 +108,20 @@ export const remarkLines = (report: Omit<RunReport, 'run' | 'snapshot'>): string
   ...leftOutLines(report.excluded),
 ]
 
+/** How the lake would change. */
+const dryRunLines = ({ snapshot, changes, more, differs }: DryRun): string[] => [
+  !differs
+    ? 'Dry run: the data of the lake would stay as it is.'
+    : `Dry run: snapshot ${snapshot} would be made.`,
+  ...(changes ? diffSummaryLines(changes) : []),
+  ...(more > 0
+    ? [`${formatCounted(more, 'company', 'companies')} of these countries in the lake did not come`]
+    : []),
+]
+
 export const reportLines = (report: RunReport): string[] => {
-  const { run, snapshot, rows } = report
+  const { run, snapshot, rows, dryRun } = report
+  if (dryRun) return [...dryRunLines(dryRun), ...countLines(report), ...remarkLines(report)]
   if (snapshot === null)
     return [
       report.excluded.length > 0

@@ -11,6 +11,7 @@ import { allDelivered } from './load-job.ts'
 type WithTargets<Done> = Omit<CommonOptions<Done>, 'threads'> & {
   readonly threads?: number | undefined
   readonly dryRun?: boolean | undefined
+  readonly expectNothing?: boolean | undefined
 }
 
 /**
@@ -25,8 +26,8 @@ export const withTargets = async <Done extends object>(
   work: () => Promise<Done>,
   noun?: string,
 ): Promise<Done & TargetsSummary> => {
-  const { publish = [], sinks = [], signal, onCommitted, dryRun } = options
-  const hasTargets = !dryRun && publish.length + sinks.length > 0
+  const { publish = [], sinks = [], signal, onCommitted, dryRun, expectNothing } = options
+  const hasTargets = !dryRun && !expectNothing && publish.length + sinks.length > 0
   const targets = hasTargets ? await import('../../targets/update-targets.ts') : undefined
   const ofTargets = takenBy(UPDATE_TARGETS, options)
   await targets?.checkTargets(ofTargets)

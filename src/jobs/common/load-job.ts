@@ -9,6 +9,7 @@ import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
 import type { RunLimits } from '../../run/run-plan.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
+import type { DryLake } from './dry-lake.ts'
 import { type RunReport, reportOf } from './run-report.ts'
 
 interface LineLimits {
@@ -24,8 +25,13 @@ export const limitsGiven = ({ maxLineBytes, maxRatio, maxDepth }: LineLimits): R
   ...(maxDepth !== undefined && { maxDepth }),
 })
 
+const openDry = async (lake: string): Promise<DryLake> => (await import('./dry-lake.ts')).openDryLake(lake)
+
 type Watched = Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads' | 'onEvent'> & {
   readonly check?: LoadCheck | undefined
+  readonly dryRun?: boolean | undefined
+  readonly expectNothing?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The check of a load before it is shown; where another one is held back it may give that up. @throws as `discardIfHeld` */
@@ -51,10 +57,23 @@ export const measured = async <Options extends Watched, T>(
     if (event.kind === 'progress') decodedBytes = event.progress.decodedBytes
     options.onEvent?.(event)
   }
-  const audit = options.check && (await auditOf(options, options.check))
-  const loaded = await load({ ...options, onEvent, ...(audit && { audit }) })
-  const seconds = (performance.now() - startMs) / 1000
-  return { loaded, report: (summary) => reportOf(summary, { seconds, decodedBytes }) }
+  const { check, dryRun = false, expectNothing = false } = options
+  const dry = dryRun || expectNothing ? await openDry(options.lake) : undefined
+  try {
+    const given = {
+      ...{ ...options, onEvent },
+      ...(dry && { lake: dry.lake }),
+      ...(expectNothing && { again: true }),
+    }
+    // What is not shown in any case need not be held back.
+    const audit = dry ? undefined : check && (await auditOf(options, check))
+    const loaded = await load({ ...given, ...(audit && { audit }) })
+    const would = await dry?.changes(options)
+    const seconds = (performance.now() - startMs) / 1000
+    return { loaded, report: (summary) => reportOf(summary, { seconds, decodedBytes }, would) }
+  } finally {
+    dry?.close()
+  }
 }
 
 const sumOf = (missing: readonly NotDelivered[], name: 'asked' | 'came'): number =>

@@ -10,6 +10,7 @@ import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
 import { type Difference, differencesOf } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
+import type { WouldChange } from './dry-lake.ts'
 
 /** A source that brought older data than the lake had. */
 export interface OlderSource {
@@ -77,6 +78,8 @@ export interface RunReport {
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
   /** Bytes of the sources as they are stored. */
+  /** How the lake would change, of a dry run: `snapshot` is `null` then. */
+  readonly dryRun?: DryRun
   readonly sourceBytes: number
   /** Bytes of JSON Lines. */
   readonly decodedBytes: number
@@ -117,6 +120,27 @@ export const NOTHING_LOADED: LoadSummary = {
   excluded: [],
 }
 
+/** A dry run. */
+export interface DryRun extends WouldChange {
+  /** Whether the lake is another one than what came: it would change, or has companies that did not come. */
+  readonly differs: boolean
+}
+
+const dryRunOf = (
+  would: WouldChange,
+  partitions: LoadSummary['partitions'],
+  gone: LoadSummary['gone'] = [],
+): DryRun => {
+  const { companies, relations, restatements } = would.changes ?? {}
+  const counts = [companies, relations].flatMap((one) =>
+    one === undefined ? [] : [one.new, one.changed, one.gone, one.unlisted ?? 0],
+  )
+  const all = [...counts, restatements?.companies ?? 0, would.more, gone.length]
+  const isNew = would.snapshot !== null && would.changes === undefined
+  const quarantined = sumOf(partitions, ({ counts: { quarantined } }) => quarantined)
+  return { ...would, differs: isNew || quarantined > 0 || all.some((count) => count > 0) }
+}
+
 /** @param measured how long it took, and what was decoded meanwhile */
 export const reportOf = (
   {
@@ -133,11 +157,12 @@ export const reportOf = (
     noViews,
   }: LoadSummary,
   measured: { readonly seconds: number; readonly decodedBytes: number },
+  would?: WouldChange,
 ): RunReport => {
   const sources = sourceSizes(partitions)
   return {
     run,
-    snapshot: snapshot?.snapshot ?? null,
+    snapshot: would ? null : (snapshot?.snapshot ?? null),
     ...(already && { already: true }),
     partitions: partitions.length,
     sources: sources.size,
@@ -155,7 +180,8 @@ export const reportOf = (
     ...(gone && { gone }),
     ...(failing && { failing }),
     ...(missing && { missing }),
-    ...(noViews !== undefined && { noViews }),
+    ...(noViews !== undefined && !would && { noViews }),
+    ...(would && { dryRun: dryRunOf(would, partitions, gone) }),
     sourceBytes: sumOf([...sources.values()], (bytes) => bytes),
     decodedBytes: measured.decodedBytes,
     seconds: Math.round(measured.seconds * 1000) / 1000,

@@ -1,19 +1,20 @@
 /** The outcome of each part of a night, as its result shows it. */
 
 import { knownError } from '../../core/errors.ts'
+import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { skippedFiles } from '../batch-files/choose-batch-files.ts'
 import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
-import type { PulledPart } from './open-loads.ts'
+import type { LoadPart, PulledPart } from './open-loads.ts'
 
 /** One part of a night. */
 export interface NightPart {
   /** As firmlake.toml names it; of what follows the loads the name of its section. */
   readonly name: string
   readonly kind: string
-  /** `nothing`: there was nothing to do. `held-back`: a part that is needed failed before, or nothing is loaded yet. */
-  readonly state: 'done' | 'nothing' | 'failed' | 'held-back'
+  /** `planned`: of a dry run, what would be done. `nothing`: there was nothing to do. `held-back`: a part that is needed failed before, or nothing is loaded yet. */
+  readonly state: 'done' | 'planned' | 'nothing' | 'failed' | 'held-back'
   /** Code of the error of one that failed. */
   readonly code?: string
   readonly reason?: string
@@ -36,6 +37,31 @@ export const failedPart = (name: string, kind: string, error: unknown): NightPar
   const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
   return { name, kind, state: 'failed', code, reason: message }
 }
+
+export const plannedPart = (name: string, kind: string, reason: string): NightPart => ({
+  ...{ name, kind, reason },
+  state: 'planned',
+})
+
+const askedFor = ({ search }: PullJob | SyncJob): string => `the search ${JSON.stringify(search)}`
+
+/** What a load would ask for. */
+const intentOf = (job: LoadPart['job']): string => {
+  switch (job.kind) {
+    case 'pull':
+      return `would pull the ${job.content} of ${askedFor(job)}${job.since === undefined ? ', all of them' : `, changed since ${job.since === 'last' ? 'the last pull' : job.since}`}, from ${job.url}`
+    case 'sync':
+      return `would list the companies of ${askedFor(job)} and fetch what is new or changed, from ${job.url}`
+    case 'batches':
+      return `would download the batch files that the lake does not hold, from ${job.url}`
+    case 'convert':
+      return `would load ${job.inputs.join(', ')}, where the lake does not hold it`
+  }
+}
+
+/** A load of a night that is not begun. */
+export const plannedLoad = ({ name, job }: LoadPart): NightPart =>
+  plannedPart(name, KINDS[job.kind], intentOf(job))
 
 export const heldBack = (name: string, kind: string, reason: string): NightPart => ({
   ...{ name, kind, reason },

@@ -17,6 +17,7 @@ import { createService, type Service } from '../../source/service/service.ts'
 import { readToken } from '../../source/service/token.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { catalogFromEnvironment } from '../../targets/catalog-environment.ts'
+import { redacted } from '../../targets/open-sink.ts'
 import { checkTargets, readFormats, type TargetEvent, updateTargets } from '../../targets/update-targets.ts'
 import { expectationsOf, loadCheckOf, rulesOfSection } from '../check/check-section.ts'
 import { projectionOfSection } from '../common/projection-section.ts'
@@ -190,6 +191,8 @@ interface NightStep {
   /** The name of the section. */
   readonly name: string
   readonly needed: boolean
+  /** What it would do, for a dry run. */
+  readonly intent: string
   readonly work: (work: StepWork) => Promise<Pick<NightPart, 'state'> & Partial<NightPart>>
 }
 
@@ -273,15 +276,29 @@ const reported =
 /** The steps of a night, in their order. */
 export const stepsOf = (settings: FileSettings, { targets }: Night): readonly NightStep[] => {
   const { targets: own, compact, gc, check, report } = settings
-  const step = (name: string, section: { readonly needed?: boolean } | undefined, work: Work): NightStep => ({
-    ...{ name, work },
-    needed: section?.needed ?? false,
-  })
+  const step = (
+    name: string,
+    section: { readonly needed?: boolean } | undefined,
+    intent: string,
+    work: Work,
+  ): NightStep => ({ ...{ name, intent, work }, needed: section?.needed ?? false })
+  const places = [...targets.publish, ...targets.sinks.map(redacted)].join(', ')
   return [
-    ...(targets.publish.length + targets.sinks.length > 0 ? [step('targets', own, update)] : []),
-    ...(compact ? [step('compact', compact, compacted(compact))] : []),
-    ...(gc ? [step('gc', gc, collected(gc))] : []),
-    ...(check ? [step('check', check, checked(check))] : []),
-    ...(report ? [step('report', report, reported(report, check ?? {}))] : []),
+    ...(targets.publish.length + targets.sinks.length > 0
+      ? [step('targets', own, `would update ${places}`, update)]
+      : []),
+    ...(compact
+      ? [
+          step(
+            'compact',
+            compact,
+            `would compact from ${compact.partitions ?? DEFAULT_PARTITIONS} partitions on`,
+            compacted(compact),
+          ),
+        ]
+      : []),
+    ...(gc ? [step('gc', gc, 'would delete what is older than the section says', collected(gc))] : []),
+    ...(check ? [step('check', check, 'would check what is expected of the lake', checked(check))] : []),
+    ...(report ? [step('report', report, `would write ${report.to}`, reported(report, check ?? {}))] : []),
   ]
 }

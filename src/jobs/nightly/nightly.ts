@@ -9,11 +9,21 @@ import { job } from '../../options/job.ts'
 import { NIGHTLY } from '../../options/nightly.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
+import { openDryLake } from '../common/dry-lake.ts'
 import { auditOf } from '../common/load-job.ts'
 import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
-import { errorOf, failedPart, heldBack, loadPartOf, type NightPart, pullShown } from './night-parts.ts'
+import {
+  errorOf,
+  failedPart,
+  heldBack,
+  loadPartOf,
+  type NightPart,
+  plannedLoad,
+  plannedPart,
+  pullShown,
+} from './night-parts.ts'
 import { type Night, nightOf, stepsOf } from './night-settings.ts'
 
 /** The updates of the targets, as the summary shows them. */
@@ -85,6 +95,21 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   if (gone.length > 0) report({ gone })
 }
 
+/** Reports how the loads of a night would change its lake, or what they would ask for. */
+const loadDry = async (night: Night, parts: Parts, program: ProgramWork, offline: boolean): Promise<void> => {
+  if (offline) {
+    for (const one of night.loads) parts.add(plannedLoad(one))
+    return
+  }
+  const dry = await openDryLake(night.lake)
+  try {
+    await loadAll({ ...night, lake: dry.lake, check: undefined }, parts, program)
+    program.report({ dryRun: await dry.changes({ ...night.machine, signal: program.signal }) })
+  } finally {
+    dry.close()
+  }
+}
+
 const finishAll = async (
   settings: FileSettings,
   night: Night,
@@ -144,14 +169,20 @@ export const nightly: (options: NightlyOptions) => Promise<ServiceCounters> = jo
   'nightly',
   NIGHTLY,
   async (options) => {
-    const { env, adopt, overwrite, onPart = () => undefined, onWarning, ...program } = options
+    const { env, adopt, overwrite, onPart = () => undefined, onWarning, dryRun = false, ...more } = options
+    const { offline = false, ...program } = more
     const parts = new Parts(onPart)
     program.report({ pulls: [], parts: parts.list })
     const settings = await settingsOfLake(options.settings ?? {}, env.FIRMLAKE_LAKE)
     const night = await nightOf(env, settings, { adopt, overwrite, onWarning })
     try {
-      await loadAll(night, parts, program)
-      await finishAll(settings, night, parts, program)
+      if (dryRun || offline) {
+        await loadDry(night, parts, program, offline)
+        for (const { name, intent } of stepsOf(settings, night)) parts.add(plannedPart(name, name, intent))
+      } else {
+        await loadAll(night, parts, program)
+        await finishAll(settings, night, parts, program)
+      }
       if (parts.error !== undefined) throw parts.error
       return night.service?.counters() ?? { requests: 0, retries: 0, throttled: 0, bytes: 0 }
     } finally {

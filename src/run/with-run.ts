@@ -11,9 +11,9 @@ import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { readJournal } from '../manifest/runs/journal.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
 import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
-import { refuseWhileHeld } from '../manifest/snapshots/held.ts'
 import { newestNumber } from '../manifest/snapshots/snapshots.ts'
 import { type RandomBytes, runBegan } from '../support/run-ids.ts'
+import { letLoad } from './discard-held.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
 import { isSameJob, isSamePlan, type Job, pipelineOf, planOf, type RunPlan, storedPlan } from './run-plan.ts'
 import { isSameWork, type SourcesNow } from './same-work.ts'
@@ -163,7 +163,7 @@ export const withRun = async <T>(
   { taking, ...asked }: Omit<StartRequest, 'now' | 'random'> & { readonly taking?: ProjectionOptions },
   work: (run: RunScope) => Promise<T>,
 ): Promise<T> => {
-  if (taking) await refuseWhileHeld(asked.lake)
+  if (taking) await letLoad(asked.lake)
   const plan = { ...asked.plan, ...(taking && (await projectionOfRun(asked.lake, taking))) }
   const request = { ...asked, plan }
   const lease = await startRun({ ...request, now: new Date(), random: randomBytes })

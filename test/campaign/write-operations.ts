@@ -2,11 +2,16 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ToolkitError } from '../../src/core/errors.ts'
 import { compact } from '../../src/jobs/compact/compact.ts'
+import { convert as convertFrom } from '../../src/jobs/convert/convert.ts'
 import { copyLake } from '../../src/jobs/copy/copy.ts'
 import { forget } from '../../src/jobs/forget/forget.ts'
+import { discard } from '../../src/jobs/held/discard.ts'
+import { release } from '../../src/jobs/held/release.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
+import { readHeld } from '../../src/manifest/snapshots/held.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
@@ -73,6 +78,29 @@ const twoRuns = async (lake: string, inputs: Inputs): Promise<void> => {
   await oneRun(lake, inputs)
   await convert(lake, inputs, inputs.paths.slice(0, 1), true)
 }
+
+/** Finds something in whatever is loaded. */
+const HELD_BY = {
+  rules: { all: 'SELECT internal_id FROM companies UNION ALL SELECT internal_id FROM relations' },
+} as const
+
+/** What a person sees who asks what became of it. */
+const unless =
+  (code: string) =>
+  (error: unknown): void => {
+    if (!(error instanceof ToolkitError) || error.code !== code) throw error
+  }
+
+const hold = async (lake: string, { paths }: Inputs): Promise<void> => {
+  const from = paths.slice(2)
+  await convertFrom({ from, lake, maxQuarantined: '50%', check: HELD_BY }).catch(unless('LOAD_HELD'))
+}
+
+/** The records that are shown, and whether others are held back. */
+const heldOf = async (lake: string): Promise<readonly string[]> => [
+  ...(await recordsOf(lake)),
+  (await readHeld(lake)) === null ? 'nothing is held back' : 'held back',
+]
 
 const makeAllBatches = async (lake: string): Promise<void> => {
   const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
@@ -217,6 +245,25 @@ const OPERATIONS = {
     base: oneRun,
     run: (lake) => addLakeRates(lake, RATES),
     state: async (lake) => [await readFile(join(lake, '_rates', 'rates.csv')).then(sha256, () => 'none')],
+  },
+  hold: { base: oneRun, run: hold, state: heldOf, rows: rowsOf },
+  release: {
+    base: async (lake, inputs) => {
+      await oneRun(lake, inputs)
+      await hold(lake, inputs)
+    },
+    run: (lake) => release({ lake }).catch(unless('NOTHING_HELD')),
+    state: heldOf,
+    rows: rowsOf,
+  },
+  discard: {
+    base: async (lake, inputs) => {
+      await oneRun(lake, inputs)
+      await hold(lake, inputs)
+    },
+    run: (lake) => discard({ lake }).catch(unless('NOTHING_HELD')),
+    state: heldOf,
+    rows: rowsOf,
   },
   gc: {
     base: async (lake, inputs) => {

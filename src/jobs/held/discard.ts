@@ -1,17 +1,14 @@
 /** `discard`: gives up the load that is held back. */
 
-import { discardLoaded } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { knownByBytes, sourcesOf } from '../../manifest/form/sources.ts'
-import { isSharedRun } from '../../manifest/runs/run-lease.ts'
-import { endRun } from '../../manifest/runs/shared-commits.ts'
 import { finishedPartitions } from '../../manifest/runs/units.ts'
 import { addDiscarded, type DiscardedSource } from '../../manifest/snapshots/discarded.ts'
-import { type HeldSnapshot, readHeld, removeHeld } from '../../manifest/snapshots/held.ts'
+import { type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
 import { DISCARD } from '../../options/held.ts'
 import type { DiscardOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
-import { withResumedRun } from '../../run/with-run.ts'
+import { discardHeld, letLoad } from '../../run/discard-held.ts'
 
 /** The load that was given up. */
 export interface DiscardedLoad {
@@ -38,22 +35,19 @@ const sourcesIn = async (lake: string, run: string): Promise<readonly DiscardedS
     )
 }
 
-const discardHeld = async (lake: string, { run, root }: HeldSnapshot): Promise<DiscardedLoad> => {
+const giveUp = async (lake: string, held: HeldSnapshot): Promise<DiscardedLoad> => {
+  const { run, root } = held
   const sources = await sourcesIn(lake, run)
   // First: killed behind it, the same call goes on, and nobody takes the sources for new ones.
   await addDiscarded(lake, sources)
-  if (await isSharedRun(lake, run)) {
-    await discardLoaded(lake, run)
-    await endRun(lake, run)
-  } else await withResumedRun(lake, run, new Date(), () => discardLoaded(lake, run))
-  await removeHeld(lake)
+  await discardHeld(lake, held)
   return { run, snapshot: root.snapshot, sources: [...new Set(sources.map(({ source }) => source))] }
 }
 
 /** Gives up the load that is held back, where one is. @throws {ToolkitError} as `discard` */
 export const discardIfHeld = async (lake: string): Promise<DiscardedLoad | undefined> => {
   const held = await readHeld(lake)
-  return held ? discardHeld(lake, held) : undefined
+  return held ? giveUp(lake, held) : undefined
 }
 
 /**
@@ -75,6 +69,8 @@ export const discard: (options: DiscardOptions) => Promise<DiscardedLoad> = job(
   async ({ lake }) => {
     const done = await discardIfHeld(lake)
     if (done) return done
+    // One that was stopped is ended.
+    await letLoad(lake)
     throw new ToolkitError('NOTHING_HELD', 'Cannot discard: no snapshot is held back', { lake })
   },
 )

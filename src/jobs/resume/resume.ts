@@ -3,7 +3,6 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { DoneWork } from '../../manifest/runs/journal.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
-import { refuseWhileHeld } from '../../manifest/snapshots/held.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ResumeOptions } from '../../options/interfaces.ts'
@@ -11,6 +10,7 @@ import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { letLoad } from '../../run/discard-held.ts'
 import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
 import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
@@ -65,7 +65,7 @@ export const resumeOne = async (
 
 const resumed = lakeJob<ResumeOptions, typeof RESUME, ResumeReport>('resume', RESUME, async (options) => {
   const { lake, run, signal } = options
-  await refuseWhileHeld(lake)
+  await letLoad(lake)
   if (run !== undefined) return { runs: [await resumeOne(run, options)] }
   const runs: ResumedRun[] = []
   for (const id of (await sortUnfinished(lake, options)).resumable) {

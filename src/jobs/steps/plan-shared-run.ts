@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { SHARED } from '../../manifest/runs/run-lease.ts'
 import { createRun, readPlan, runsIfAny } from '../../manifest/runs/runs.ts'
 import { type RunUnits, readUnits, UNITS_FILE, unitsText, type WorkUnit } from '../../manifest/runs/units.ts'
-import { refuseWhileHeld } from '../../manifest/snapshots/held.ts'
+import { letLoad } from '../../run/discard-held.ts'
 import { defaultLimits } from '../../run/load-into-lake.ts'
 import { projectionOfRun } from '../../run/projection-of-run.ts'
 import { isSamePlan, type LoadJob, type RunLimits, type RunPlan, storedPlan } from '../../run/run-plan.ts'
@@ -83,7 +83,7 @@ const plannedAs = (
 export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> => {
   const { lake, job, again = false, limits, skipBadFiles, mode } = options
   const { maxRequestsPerSecond: requestsPerSecond, unitBytes = DEFAULT_UNIT_BYTES } = options
-  await refuseWhileHeld(lake)
+  await letLoad(lake)
   const plan: RunPlan = {
     ...{ jobs: [job], again, limits: { ...defaultLimits(options), ...limits } },
     ...(await projectionOfRun(lake, options)),

@@ -168,8 +168,8 @@ export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport &
   COMMIT_RUN,
   async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
     const { lake, run } = options
-    const { refuseWhileHeld } = await import('../../manifest/snapshots/held.ts')
-    await refuseWhileHeld(lake)
+    const { letLoad } = await import('../../run/discard-held.ts')
+    await letLoad(lake)
     const { commitSharedRun } = await import('./commit-shared-run.ts')
     const { loaded, report } = await measured(options, (watched) =>
       commitSharedRun({ ...watched, run, service: async (url, share) => service(url, share) }),

@@ -28,6 +28,7 @@ import { refreshLakeFiles, unnamedDeletes } from '../lake-file/lake-file.ts'
 import type { LivenessRule } from '../runs/run-lease.ts'
 import { listRunIds, removeLocalRun } from '../runs/runs.ts'
 import { listEnded, oldTraces, recordRemoved } from '../runs/shared-commits.ts'
+import { removeStaleHeld } from '../snapshots/held.ts'
 import { oldestText } from '../snapshots/snapshot-text.ts'
 import { listManifest } from '../snapshots/snapshots.ts'
 import {
@@ -236,6 +237,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
   const localFolders = await listLocalFolders(lake)
   const leftovers = await listLeftovers(lake, request)
   const left = new Set(await listRunIds(lake))
+  if (!dryRun) await removeStaleHeld(lake)
   const runs = await sortRuns(lake, request, dryRun)
   try {
     // Leftovers on this machine of runs that have ended elsewhere.

@@ -19,6 +19,7 @@ import {
   optional,
   orNull,
   shapeOf,
+  yesNo,
 } from '../../support/json-form.ts'
 import { LIST_NAMES } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
@@ -33,6 +34,8 @@ export interface HeldSnapshot {
   readonly root: SnapshotRoot
   /** The checks that fail in it. */
   readonly checks: readonly CheckResult[]
+  /** Whether it is being discarded: nobody reads it any more. @default false */
+  readonly discarding?: boolean | undefined
 }
 
 interface HeldDocument extends Omit<HeldSnapshot, 'root'> {
@@ -45,7 +48,10 @@ const CHECK = shapeOf<CheckResult>({
   status: oneOf(['passed', 'failed', 'note']),
   value: orNull(finiteNumber),
 })
-const DOCUMENT = objectOf({ run: anyText, at: anyText, root: anyText, checks: list(CHECK) })
+const DOCUMENT = objectOf({
+  ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK) },
+  discarding: optional(yesNo),
+})
 
 const damaged = (lake: string): ToolkitError =>
   new ToolkitError(
@@ -53,6 +59,11 @@ const damaged = (lake: string): ToolkitError =>
     `Cannot read "${HELD_PATH}" of lake "${lake}": it is not what was written; "firmlake discard" removes it`,
     { lake, path: HELD_PATH },
   )
+
+const textOf = ({ root, ...more }: HeldSnapshot): string => {
+  const document: HeldDocument = { ...more, root: rootToText(root) }
+  return `${seal(JSON.stringify(document))}\n`
+}
 
 /** What is written, also of a run that has ended since. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 const readDocument = async (lake: string): Promise<HeldSnapshot | null> => {
@@ -73,17 +84,15 @@ const readDocument = async (lake: string): Promise<HeldSnapshot | null> => {
  */
 export const readHeld = async (lake: string): Promise<HeldSnapshot | null> => {
   const held = await readDocument(lake)
-  if (held === null) return null
+  if (held === null || held.discarding) return null
   const { run, root } = held
   if (!(await storageOf(lake).hasFolder(runPath(run)))) return null
   return (await findCommit(lake, run, root.parent ?? 0, await newestRoot(lake))) === null ? held : null
 }
 
 /** Holds a snapshot back. @returns whether none was held before @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
-export const createHeld = async (lake: string, { root, ...more }: HeldSnapshot): Promise<boolean> => {
-  const document: HeldDocument = { ...more, root: rootToText(root) }
-  const create = (): Promise<boolean> =>
-    storageOf(lake).create(HELD_PATH, `${seal(JSON.stringify(document))}\n`)
+export const createHeld = async (lake: string, held: HeldSnapshot): Promise<boolean> => {
+  const create = (): Promise<boolean> => storageOf(lake).create(HELD_PATH, textOf(held))
   if (await create()) return true
   if ((await readHeld(lake)) !== null) return false
   // A release or a discard was stopped before its last step.
@@ -92,6 +101,22 @@ export const createHeld = async (lake: string, { root, ...more }: HeldSnapshot):
 }
 
 export const removeHeld = (lake: string): Promise<void> => storageOf(lake).remove([HELD_PATH])
+
+/** Removes what a release or a discard has left that was stopped before its last step. */
+export const removeStaleHeld = async (lake: string): Promise<void> => {
+  const document = await readDocument(lake)
+  if (document !== null && (await readHeld(lake)) === null) await removeHeld(lake)
+}
+
+/** From here on it is not held back any more, and whatever is left of it goes. */
+export const beginDiscard = (lake: string, held: HeldSnapshot): Promise<void> =>
+  storageOf(lake).replace(HELD_PATH, textOf({ ...held, discarding: true }))
+
+/** What a discard has begun with, which was stopped before its last step; `null` where none was. */
+export const readDiscarding = async (lake: string): Promise<HeldSnapshot | null> => {
+  const document = await readDocument(lake)
+  return document?.discarding ? document : null
+}
 
 /** Ends the hold of a snapshot whose run is committed: its own parts go with its document. */
 export const endHeld = async (lake: string, { run, root }: HeldSnapshot): Promise<void> => {

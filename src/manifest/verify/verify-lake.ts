@@ -118,11 +118,16 @@ class ListedFiles {
 }
 
 const strayNotes = async (lake: string, listed: ListedFiles): Promise<string[]> => {
+  const held = (await readHeld(lake).catch(() => null))?.run
   const files = await listLoadFiles(lake)
   const runs = new Set(await listRunIds(lake))
   const stray = files.filter(({ path }) => !runs.has(runOfFile(path) ?? ''))
   return [
-    ...[...runs].map((run) => `run "${run}" is not finished: it is running, or waits for resume or gc`),
+    ...[...runs].map((run) =>
+      run === held
+        ? `run "${run}" is held back: "firmlake release" or "firmlake discard" ends it`
+        : `run "${run}" is not finished: it is running, or waits for resume or gc`,
+    ),
     ...stray
       .filter(({ path }) => !listed.has(path))
       .map(

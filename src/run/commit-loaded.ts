@@ -1,14 +1,14 @@
 /** The end of a run: its work is committed, once; whoever comes later finds it in the lake. */
 
 import { type CommitSummary, unloadedOf } from '../commit/commit-summary.ts'
-import { type CommitWorkOptions, commitWork } from '../commit/commit-work.ts'
+import { type CommitWorkOptions, commitWork, type FinishedWork } from '../commit/commit-work.ts'
 import type { StagedRun } from '../commit/staged-files.ts'
 import type { PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { inStage } from '../core/stages.ts'
 import { mayHoldRun } from '../manifest/form/part-summary.ts'
 import { isLoaded } from '../manifest/form/sources.ts'
 import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
-import { type FinishedWork, readFinishedWork } from '../manifest/runs/journal.ts'
+import { readDoneWork } from '../manifest/runs/journal.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, readRoot } from '../manifest/snapshots/snapshots.ts'
@@ -94,6 +94,6 @@ export const committedBefore = async (
   await ensureRecord(lake, number)
   onEvent?.({ kind: 'already', run, snapshot: number })
   const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
-  const unloaded = unloadedOf((await readFinishedWork(lake, run))?.units ?? [])
+  const unloaded = unloadedOf((await readDoneWork(lake, run))?.result.sources ?? [])
   return withViews(lake, { run, snapshot, partitions, ...unloaded, already: { pulls } })
 }

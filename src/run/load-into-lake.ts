@@ -10,13 +10,8 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import {
-  type DoneWork,
-  type JournalResult,
-  openJournal,
-  readFinishedWork,
-  readJournal,
-} from '../manifest/runs/journal.ts'
+import { openJournal, readDoneWork, readJournal } from '../manifest/runs/journal.ts'
+import { type DoneWork, loadedPartitions } from '../manifest/runs/journal-lines.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
@@ -152,7 +147,7 @@ export const workWithJournal = async (
 ): Promise<DoneWork> => {
   const { lake, run } = lease
   const { signal, onEvent } = options
-  const entries = await readJournal(lake, run)
+  const { entries } = await readJournal(lake, run)
   const { whole, damaged } = await checkStaged(lease, entries, signal)
   onEvent?.({ kind: 'started', run, resumed: lease.number > 1, finished: whole.length })
   for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
@@ -166,9 +161,9 @@ export const workWithJournal = async (
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
-    const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    await journal.finish(loaded)
-    return { units: loaded.units, entries: [...known.values()] }
+    const result = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
+    await journal.finish(result)
+    return { result, entries: [...known.values()] }
   } finally {
     await journal.close()
   }
@@ -178,19 +173,16 @@ export const workWithJournal = async (
  * The work of a run that an earlier attempt has done to its end, where its files are still what it recorded: the run can be
  * committed without its sources. @throws as `readJournal`
  */
-export const workDone = async (
-  run: RunLease,
-  signal?: AbortSignal,
-): Promise<(DoneWork & JournalResult) | undefined> => {
-  const done = await readFinishedWork(run.lake, run.run)
+export const workDone = async (run: RunLease, signal?: AbortSignal): Promise<DoneWork | undefined> => {
+  const done = await readDoneWork(run.lake, run.run)
   if (done === undefined) return undefined
   const { damaged } = await checkStaged(run, done.entries, signal)
   return damaged.length === 0 ? done : undefined
 }
 
 /** The partitions that count: a source may have been loaded in part before it changed. */
-const loadedIn = ({ units, entries }: DoneWork): readonly PartitionEntry[] => {
-  const counted = new Set(units.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
+const loadedIn = ({ result, entries }: DoneWork): readonly PartitionEntry[] => {
+  const counted = loadedPartitions(result)
   return entries.flatMap(({ partition }) => (counted.has(partition.id) ? [partition] : []))
 }
 
@@ -276,7 +268,11 @@ export const loadIntoLake = async <Facts extends PullFacts>(
       facts = factsOf(jobs, byJob, loadedIn(done))
       const listings = facts.flatMap((one) => one?.listing ?? [])
       const pulls = facts.flatMap((one) => one?.entry ?? [])
-      return commitLoaded(tools, run, { ...options, listings, work: { ...done, pulls } })
+      return commitLoaded(tools, run, {
+        ...options,
+        listings,
+        work: { sources: done.result.sources, entries: done.entries, pulls },
+      })
     })
     return withFacts(await withViews(run.lake, summary), facts)
   } catch (error) {

@@ -99,7 +99,7 @@ const isOfItsBegin = async ({ lake, run }: RunLease, { jobs }: RunPlan): Promise
     return true
   if (!jobs.some(({ kind }) => kind === 'convert')) return false
   const begin = runBegan(run)
-  const entries = await readJournal(lake, run)
+  const { entries } = await readJournal(lake, run)
   const dated = entries.flatMap(({ partition }): readonly { readonly asOf?: string | undefined }[] =>
     knownByBytes(partition.source) ? (partition.sources ?? [partition]) : [],
   )

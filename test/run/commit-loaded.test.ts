@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readFinishedWork } from '../../src/manifest/runs/journal.ts'
+import { readDoneWork } from '../../src/manifest/runs/journal.ts'
 import { type SeenRun, seeRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../src/run/commit-loaded.ts'
@@ -19,10 +19,10 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 
 /** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> => {
-  const done = await readFinishedWork(lake, run)
+  const done = await readDoneWork(lake, run)
   if (done === undefined) throw new Error('its work is not done')
   const options = {
-    work: { ...done, pulls: [] },
+    work: { entries: done.entries, sources: done.result.sources, pulls: [] },
     maxQuarantined: { kind: 'share', share: 0.5 },
     attempt,
   } as const

@@ -1,7 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { DoneWork } from '../../manifest/runs/journal.ts'
+import type { DoneWork } from '../../manifest/runs/journal-lines.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
@@ -181,7 +181,7 @@ const stillDone = async (
   const done = others.length === 0 ? await workDone(run, signal) : undefined
   if (done === undefined || job.kind !== 'convert') return done
   const files = await filesOfJob(job).catch(() => [])
-  return (await isWithin(done.read, files, signal)) ? done : undefined
+  return (await isWithin(done.result.read, files, signal)) ? done : undefined
 }
 
 /** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */

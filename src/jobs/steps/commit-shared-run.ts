@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FinishedWork } from '../../manifest/runs/journal.ts'
+import { readUnitWorks } from '../../manifest/runs/journal.ts'
+import { type AllWork, together } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
 import {
@@ -16,7 +17,6 @@ import {
   recordEnded,
   unmarkCommit,
 } from '../../manifest/runs/shared-commits.ts'
-import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
@@ -56,15 +56,10 @@ export type CommittedRun =
 const NAMED_UNITS = 10
 
 /** @throws {ToolkitError} RUN_INCOMPLETE naming the first units that are not done */
-const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<readonly UnitRecord[]> => {
-  const records = await readRecords(
-    lake,
-    run,
-    units.map(({ id }) => id),
-  )
-  const done = records.filter((record) => record !== null)
-  if (done.length === units.length) return done
-  const open = records.flatMap((record, id) => (record === null ? [id] : []))
+const doneWork = async ({ units, seen: { lake, run } }: SharedRun): Promise<AllWork> => {
+  const works = await readUnitWorks(lake, run, units.keys())
+  const open = works.flatMap((one, id) => (one === null ? [id] : []))
+  if (open.length === 0) return together(works.filter((one) => one !== null))
   const named = open.slice(0, NAMED_UNITS).join(', ')
   const more = open.length > NAMED_UNITS ? ', …' : ''
   throw new ToolkitError(
@@ -82,20 +77,18 @@ const commitOpen = async (
   const { lake, run } = seen
   const { signal } = options
   checkRelease(shared)
-  const records = await recordsOf(shared)
+  const done = await doneWork(shared)
   const attempt = randomBytes(4).toString('hex')
   let opened: Promise<Service> | undefined
   // No worker is left that the requests a second would be shared with.
   const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
   const job = loadOf(run, plan.jobs[0])
   const factsOf = await (await jobKind(job)).facts?.(seen, job, open, signal)
-  const entries = records.flatMap((record) => record.entries)
-  const pull = factsOf?.(entries.map(({ partition }) => partition))
-  const units = records.flatMap(({ sources }) => sources)
-  const work: FinishedWork = { units, entries, pulls: pull ? [pull.entry] : [] }
+  const pull = factsOf?.(done.entries.map(({ partition }) => partition))
+  const work = { ...done, pulls: pull ? [pull.entry] : [] }
   const listings = pull?.listing ? [pull.listing] : []
   try {
-    await checkPlaced(seen, work.entries, signal)
+    await checkPlaced(seen, done.entries, signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>

@@ -5,7 +5,7 @@
 
 import { absoluteAddress } from '../../core/lake-address.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../core/memory-shares.ts'
-import { recordedUnits } from '../../manifest/runs/units.ts'
+import { recordedUnits } from '../../manifest/runs/journal.ts'
 import type {
   ConvertOptions,
   PullBatchFilesOptions,

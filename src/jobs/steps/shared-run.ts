@@ -5,6 +5,8 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
+import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
 import {
   isSharedRun,
   type RunState,
@@ -15,19 +17,12 @@ import {
 } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
 import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
-import {
-  type RunUnits,
-  readRecord,
-  readUnits,
-  recordedUnits,
-  type WorkUnit,
-} from '../../manifest/runs/units.ts'
+import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { TOOL } from '../../support/own-package.ts'
 import { isRunId } from '../../support/run-ids.ts'
-import { sideBySide } from '../../support/side-by-side.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {
@@ -173,7 +168,6 @@ export interface SharedRunStatus {
 }
 
 const NAMED_UNITS = 10
-const RECORDS_AT_ONCE = 16
 
 const NOTHING = {
   commits: 0,
@@ -197,16 +191,7 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
   const { units } = found.shared
   const recorded = await recordedUnits(lake, run)
   const done = units.filter(({ id }) => recorded.has(id))
-  const sums = { partitions: 0, records: 0, quarantined: 0, excluded: 0 }
-  await sideBySide(done, RECORDS_AT_ONCE, async ({ id }) => {
-    const record = await readRecord(lake, run, id)
-    sums.excluded += record?.sources.filter(({ kind }) => kind === 'left-out').length ?? 0
-    for (const { partition } of record?.entries ?? []) {
-      sums.partitions += 1
-      sums.records += partition.counts.records
-      sums.quarantined += partition.counts.quarantined
-    }
-  })
+  const { entries, sources } = await readAllWork(lake, run)
   const state = await runState(lake, run, { now: new Date() })
   return {
     ...{
@@ -221,7 +206,10 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
       ...{ first, count },
       done: done.filter(({ id }) => id >= first && id < first + count).length,
     })),
-    ...sums,
+    partitions: entries.length,
+    records: sumOf(entries, ({ partition }) => partition.counts.records),
+    quarantined: sumOf(entries, ({ partition }) => partition.counts.quarantined),
+    excluded: sources.filter(({ kind }) => kind === 'left-out').length,
     open: units.flatMap(({ id }) => (recorded.has(id) ? [] : [id])).slice(0, NAMED_UNITS),
   }
 }

@@ -10,10 +10,10 @@ import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../../core/memory-shares.t
 import type { FileEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
-import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
+import { isRecorded, recordedUnits, recordUnit, removeUnit } from '../../manifest/runs/journal.ts'
+import { type JournalEntry, loadedPartitions } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
-import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/runs/units.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import { type RunTools, withTools } from '../../run/run-tools.ts'
@@ -21,7 +21,6 @@ import { withScratch } from '../../run/scratch.ts'
 import { loadSources } from '../../run/work/load-sources.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
-import { TOOL } from '../../support/own-package.ts'
 import type { KindOptions } from '../common/job-kind.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import { broughtIds, storeIds } from './brought-ids.ts'
@@ -110,18 +109,6 @@ const checkPhase = async ({ units, seen: { lake, run } }: SharedRun, phase: numb
 const filesOf = (entries: readonly JournalEntry[]): readonly FileEntry[] =>
   entries.flatMap(({ partition }) => partition.files)
 
-/** The part of an attempt that counts: nothing of a file that turned out to be bad behind its first blocks. */
-const countedOf = (
-  entries: readonly JournalEntry[],
-  sources: readonly SourceResult[],
-): { readonly counted: readonly JournalEntry[]; readonly left: readonly JournalEntry[] } => {
-  const ids = new Set(sources.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
-  return {
-    counted: entries.filter(({ partition }) => ids.has(partition.id)),
-    left: entries.filter(({ partition }) => !ids.has(partition.id)),
-  }
-}
-
 const outcomeOf = (
   unit: number,
   kind: UnitOutcome['kind'],
@@ -154,13 +141,16 @@ class Worker {
     }
     const attempt = randomBytes(4).toString('hex')
     const entries: JournalEntry[] = []
-    const { units: results } = await this.#load(own, attempt, entries)
-    const { counted, left } = countedOf(entries, results)
+    const result = await this.#load(own, attempt, entries)
+    const loaded = loadedPartitions(result)
+    const counted = entries.filter(({ partition }) => loaded.has(partition.id))
+    // A file may turn out to be bad behind its first blocks: nothing of it counts.
+    const left = entries.filter(({ partition }) => !loaded.has(partition.id))
     await this.#tools.sink.commit(filesOf(counted))
     const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
     if (ids !== undefined) await storeIds({ lake, run }, id, attempt, ids)
-    const record = { unit: id, tool: TOOL, attempt, by: workerName(), sources: results, entries: counted }
-    const won = await createRecord(lake, run, record)
+    const work = { entries: counted, result: { ...result, attempt, by: workerName() } }
+    const won = await recordUnit(lake, run, id, work)
     await discardFiles(lake, filesOf(left))
     if (!won) {
       await discardFiles(lake, filesOf(counted))
@@ -192,7 +182,7 @@ class Worker {
   async #leave(id: number): Promise<UnitOutcome> {
     const { lake, run, base } = this.#shared.seen
     const committed = await commitOf(lake, run, base)
-    await removeRecord(lake, run, id)
+    await removeUnit(lake, run, id)
     // Its files are left to gc: the record may have been just in time for a commit that is still under way.
     if (committed) return outcomeOf(id, 'already-done')
     await recordRemoved(lake, run)

@@ -1,5 +1,5 @@
 /**
- * Unfinished runs: `_runs/<run id>/` with owners, `plan.json` and `journal.jsonl` in the lake, and with what is at
+ * Unfinished runs: `_runs/<run id>/` with owners, `plan.json` and journals in the lake, and with what is at
  * work (`staging/`, `spool/`, …) on the machine that works on it. A run that has an owner has its plan.
  */
 
@@ -13,7 +13,7 @@ import { type ProcessIdentity, thisProcess } from '../../support/process-identit
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { ensureRecord, findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
-import { JOURNAL_FILE, readJournal } from './journal.ts'
+import { JOURNAL_FILE, readJournal, recordedUnits } from './journal.ts'
 import {
   assertOwner,
   type LivenessRule,
@@ -21,11 +21,11 @@ import {
   ownerText,
   PLAN_FILE,
   type RunLease,
+  type RunOwner,
   type RunState,
   runState,
-  type SHARED,
+  SHARED,
 } from './run-lease.ts'
-import { recordedUnits } from './units.ts'
 
 interface NewRun {
   readonly lake: string
@@ -60,15 +60,14 @@ export const makeLake = async (lake: string, mode?: number): Promise<void> => {
  * folder without one is what a removed run left.
  */
 const filesOfRun = (
-  plan: object,
-  files: ReadonlyMap<string, string>,
-  owner: string,
+  { plan, files = new Map(), process = thisProcess() }: NewRun,
+  base: number,
 ): ReadonlyMap<string, string> =>
   new Map([
     [PLAN_FILE, `${seal(JSON.stringify(plan, null, 2))}\n`],
     ...files,
-    [JOURNAL_FILE, ''],
-    [ownerName(1), owner],
+    ...(process === SHARED ? [] : [[JOURNAL_FILE, ''] as const]),
+    [ownerName(1), ownerText(base, process)],
   ])
 
 /**
@@ -76,21 +75,14 @@ const filesOfRun = (
  *
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `SNAPSHOT_DAMAGED` when the newest snapshot is missing
  */
-export const createRun = async ({
-  lake,
-  plan,
-  files = new Map(),
-  now,
-  random,
-  mode,
-  process = thisProcess(),
-}: NewRun): Promise<RunLease> => {
+export const createRun = async (asked: NewRun): Promise<RunLease> => {
+  const { lake, now, random, mode } = asked
   await makeLake(lake, mode)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
-  const all = filesOfRun(plan, files, ownerText(base, process))
   try {
-    if (!(await storageOf(lake).createFolder(runPath(run), all))) throw new Error('its id is taken')
+    if (!(await storageOf(lake).createFolder(runPath(run), filesOfRun(asked, base))))
+      throw new Error('its id is taken')
     await makeFolder(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
@@ -137,6 +129,25 @@ export interface RunSummary {
   readonly failure?: Failure & { readonly final: boolean }
 }
 
+type Progress = Pick<RunSummary, 'process' | 'shared' | 'unitsDone' | 'partitions'> &
+  Pick<RunOwner, 'failure'>
+
+/** Who works on a run, and how far that is; a damaged journal is why it fails. */
+const progressOf = async (lake: string, run: string, owner: RunOwner): Promise<Progress> => {
+  if (owner.shared) return { shared: true, unitsDone: (await recordedUnits(lake, run)).size, partitions: 0 }
+  const { host = '', pid = 0 } = owner.process ?? {}
+  const progress = { ...(owner.process && { process: { host, pid } }), partitions: 0 }
+  const { failure } = owner
+  try {
+    const { entries } = await readJournal(lake, run)
+    return { ...progress, partitions: entries.length, ...(failure && { failure }) }
+  } catch (error) {
+    const isDamaged = error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE'
+    const found = isDamaged ? failureOf(error) : failure
+    return { ...progress, ...(found && { failure: found }) }
+  }
+}
+
 const summarise = async (
   lake: string,
   run: string,
@@ -146,21 +157,12 @@ const summarise = async (
   const found = await runState(lake, run, judge)
   if (!found) return null
   const { state, owner } = found
-  const commit = await findCommit(lake, run, owner.base, newest)
-  let failure = owner.failure
-  const entries = await readJournal(lake, run).catch((error: unknown) => {
-    if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
-    return []
-  })
-  const { host = '', pid = 0 } = owner.process ?? {}
-  const process = owner.shared
-    ? { shared: true as const, unitsDone: (await recordedUnits(lake, run)).size }
-    : owner.process && { process: { host, pid } }
+  const committed = (await findCommit(lake, run, owner.base, newest))?.snapshot ?? null
+  const { failure, ...progress } = await progressOf(lake, run, owner)
+  const failed = failure !== undefined && committed === null && state === 'gone'
   return {
-    ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
-    ...(failure &&
-      commit === null &&
-      state === 'gone' && { failure: { ...failure, final: isFinal(failure) } }),
+    ...{ run, state, committed, ...progress },
+    ...(failed && { failure: { ...failure, final: isFinal(failure) } }),
   }
 }
 

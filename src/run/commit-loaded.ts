@@ -1,7 +1,8 @@
 /** The end of a run: its work is committed, once; whoever comes later finds it in the lake. */
 
-import { type CommitSummary, unloadedOf } from '../commit/commit-summary.ts'
+import { type CommitSummary, type RuleFindings, unloadedOf } from '../commit/commit-summary.ts'
 import { type CommitWorkOptions, commitWork, type FinishedWork } from '../commit/commit-work.ts'
+import { markedIn } from '../commit/listing-entry.ts'
 import type { StagedRun } from '../commit/staged-files.ts'
 import type { PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
 import { inStage } from '../core/stages.ts'
@@ -59,8 +60,8 @@ export const withViews = async (lake: string, summary: LoadSummary): Promise<Loa
   return { ...summary, ...(noViews !== undefined && { noViews }) }
 }
 
-/** A run in the snapshot that shows it. */
-export interface RunInLake {
+/** A run in the snapshot that shows it. What its rules have found the lake knows of the marks of companies alone. */
+export interface RunInLake extends Pick<RuleFindings, 'gone'> {
   readonly snapshot: SnapshotHead
   /** Those that records came with. */
   readonly partitions: readonly PartitionEntry[]
@@ -72,10 +73,13 @@ export interface RunInLake {
 export const readRunInLake = async (lake: string, run: string, number: number): Promise<RunInLake> => {
   const root = await readRoot(lake, number)
   const { partitions, pulls = [] } = await readAllListed(lake, root, mayHoldRun(run))
+  const own = partitions.filter((one) => one.run === run)
+  const gone = markedIn(own)
   return {
     snapshot: headOf(root),
-    partitions: partitions.filter((one) => one.run === run && isLoaded(one)),
+    partitions: own.filter(isLoaded),
     pulls: pulls.filter((one) => one.run === run),
+    ...(gone.length > 0 && { gone }),
   }
 }
 
@@ -93,7 +97,7 @@ export const committedBefore = async (
   // The process that committed it may have been stopped before it was done with the rest.
   await ensureRecord(lake, number)
   onEvent?.({ kind: 'already', run, snapshot: number })
-  const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
+  const { pulls, ...found } = await readRunInLake(lake, run, number)
   const unloaded = unloadedOf((await readDoneWork(lake, run))?.result.sources ?? [])
-  return withViews(lake, { run, snapshot, partitions, ...unloaded, already: { pulls } })
+  return withViews(lake, { run, ...found, ...unloaded, already: { pulls } })
 }

@@ -21,8 +21,8 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> => {
   const done = await readDoneWork(lake, run)
   if (done === undefined) throw new Error('its work is not done')
+  const work = { entries: done.entries, sources: done.result.sources }
   const options = {
-    work: { entries: done.entries, sources: done.result.sources, pulls: [] },
     maxQuarantined: { kind: 'share', share: 0.5 },
     attempt,
   } as const
@@ -30,7 +30,7 @@ const commitOnly = async (lake: string, run: string, attempt?: string): Promise<
     { run, scratch: await temporaryFolder() },
     { limits: {} },
     { lake, threads: 1 },
-    async (tools) => commitLoaded(tools, await seen(lake, run), options),
+    async (tools) => commitLoaded(tools, await seen(lake, run), work, [], options),
   )
 }
 

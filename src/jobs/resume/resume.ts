@@ -1,7 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { DoneWork } from '../../manifest/runs/journal-lines.ts'
+import { type DoneWork, together } from '../../manifest/runs/journal-lines.ts'
 import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
@@ -9,20 +9,20 @@ import type { ResumeOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
-import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
 import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { isWithin } from '../../run/same-work.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
-import { checkPlanOrigin } from '../../source/service/address.ts'
-import { createService, type Service } from '../../source/service/service.ts'
-import { readToken } from '../../source/service/token.ts'
+import { interruptedOr } from '../../run/work/load-sources.ts'
+import type { Service } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
+import { openServices, serviceOfEnvironment } from '../common/open-services.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { filesOfJob } from '../convert/convert-kind.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
@@ -45,7 +45,7 @@ type Asked = Read<ResumeOptions, typeof RESUME>
 
 /** Resumes one run, without its targets. @throws {ToolkitError} as `resume` of one run */
 export const resumeOne = async (run: string, options: Asked): Promise<ResumedRun> => {
-  const { concurrency, service = (url: string) => openWithEnvironment(url, concurrency) } = options
+  const { concurrency, service = (url: string) => serviceOfEnvironment(url, { concurrency }) } = options
   const maxQuarantined = readLimit(options.maxQuarantined) ?? MAX_QUARANTINED.default.value
   const { loaded, report } = await measured({ ...options, maxQuarantined, service }, (watched) =>
     takeOver(run, watched),
@@ -128,11 +128,6 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
   }
 }
 
-const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
-  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
-  return createService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
-}
-
 const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
   const { lake } = options
   if (!isRunId(run))
@@ -186,19 +181,18 @@ const stillDone = async (
 
 /** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
-  const { signal } = options
-  const services = new Map<string, Promise<Service>>()
-  const service = async (url: string): Promise<Service> => {
-    const opened = services.get(url) ?? Promise.resolve(options.service(url))
-    services.set(url, opened)
-    return opened
-  }
+  const { signal, onEvent } = options
+  const services = openServices(options.service)
+  const { open: service } = services
   try {
     const done = await stillDone(run, plan, options)
     if (done) {
       const [job] = plan.jobs
-      const facts = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
-      return await loadIntoLake(run, [{ sources: [], facts }], options, done)
+      const factsOf = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
+      onEvent?.({ kind: 'started', run: run.run, resumed: true, finished: done.entries.length })
+      return await commitDone(run, plan, together([done]), factsOf, options).catch((error) => {
+        throw interruptedOr(error, run.run, signal)
+      })
     }
     const jobs: OpenedJob[] = []
     for (const [place, one] of plan.jobs.entries()) {
@@ -208,7 +202,6 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     }
     return await loadIntoLake(run, jobs, options)
   } finally {
-    for (const opened of await Promise.allSettled(services.values()))
-      if (opened.status === 'fulfilled') await opened.value.close()
+    await services.close()
   }
 }

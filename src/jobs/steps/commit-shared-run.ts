@@ -18,12 +18,12 @@ import {
   unmarkCommit,
 } from '../../manifest/runs/shared-commits.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
-import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
+import { type CommitOptions, commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
-import { withTools } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { isRunId } from '../../support/run-ids.ts'
+import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import {
   checkRelease,
@@ -37,7 +37,7 @@ import {
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced' | 'listings'> {
+    Omit<CommitOptions, 'attempt' | 'isPlaced'> {
   readonly run: string
   /** Opens the service of the plan, where it is asked whether it still lists companies; closed behind the commit. */
   readonly service: (url: string, share: number | undefined) => Promise<Service>
@@ -75,35 +75,30 @@ const commitOpen = async (
 ): Promise<Extract<CommittedRun, { kind: 'committed' }>> => {
   const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
-  const { signal } = options
   checkRelease(shared)
-  const done = await doneWork(shared)
+  const work = await doneWork(shared)
   const attempt = randomBytes(4).toString('hex')
-  let opened: Promise<Service> | undefined
   // No worker is left that the requests a second would be shared with.
-  const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
-  const job = loadOf(run, plan.jobs[0])
-  const factsOf = await (await jobKind(job)).facts?.(seen, job, open, signal)
-  const pull = factsOf?.(done.entries.map(({ partition }) => partition))
-  const work = { ...done, pulls: pull ? [pull.entry] : [] }
-  const listings = pull?.listing ? [pull.listing] : []
+  const services = openServices((url) => service(url, requestsPerSecond))
   try {
-    await checkPlaced(seen, done.entries, signal)
+    const job = loadOf(run, plan.jobs[0])
+    const factsOf = await (await jobKind(job)).facts?.(seen, job, services.open, options.signal)
+    await checkPlaced(seen, work.entries, options.signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
-      withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true, listings }),
-      ),
+      commitDone({ ...seen, scratch }, { limits: plan.limits }, work, factsOf, {
+        ...options,
+        attempt,
+        isPlaced: true,
+      }),
     )
-    const requests = (await opened?.catch(() => undefined))?.counters()
-    const missing = pull?.missing && { missing: [pull.missing] }
-    return { kind: 'committed', summary: await withViews(lake, { ...summary, ...missing }), requests }
+    return { kind: 'committed', summary, requests: await services.counters() }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
   } finally {
-    await (await opened?.catch(() => undefined))?.close()
+    await services.close()
   }
 }
 

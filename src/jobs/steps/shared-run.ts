@@ -7,14 +7,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
 import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
-import {
-  isSharedRun,
-  type RunState,
-  runState,
-  type SeenRun,
-  seeRun,
-  sharedRunState,
-} from '../../manifest/runs/run-lease.ts'
+import { isSharedRun, type RunState, runState, type SeenRun, seeRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
 import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
@@ -70,18 +63,11 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
 const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
   const seen = await seeRun(lake, run)
-  const committed = async (): Promise<SeenShared | null> => {
-    const snapshot = await commitOf(lake, run, seen?.base)
-    return snapshot && { kind: 'committed', snapshot }
-  }
-  const before = await committed()
-  if (before) return before
-  const state = await sharedRunState(lake, run)
-  if (seen && state === 'open') return { kind: 'open', seen }
-  // It may have been committed, and its folder removed, just now.
-  const now = await committed()
-  if (now) return now
-  if (state === 'removed') return { kind: 'removed' }
+  // Asked behind the look at its folder: a run whose folder was gone by then is in the lake, or nowhere.
+  const snapshot = await commitOf(lake, run, seen?.base)
+  if (snapshot) return { kind: 'committed', snapshot }
+  if (seen?.shared === 'open') return { kind: 'open', seen }
+  if (seen?.shared === 'removed') return { kind: 'removed' }
   throw notFound(
     run,
     seen === null

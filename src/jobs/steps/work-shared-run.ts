@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto'
 import { discardFiles } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../../core/memory-shares.ts'
 import type { FileEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
@@ -14,7 +13,7 @@ import { isRecorded, recordedUnits, recordUnit, removeUnit } from '../../manifes
 import { type JournalEntry, loadedPartitions } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
-import type { RunOptions } from '../../run/load-into-lake.ts'
+import { type RunOptions, workOptions } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import { type RunTools, withTools } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
@@ -22,6 +21,7 @@ import { loadSources } from '../../run/work/load-sources.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import type { KindOptions } from '../common/job-kind.ts'
+import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import { broughtIds, storeIds } from './brought-ids.ts'
 import {
@@ -141,7 +141,12 @@ class Worker {
     }
     const attempt = randomBytes(4).toString('hex')
     const entries: JournalEntry[] = []
-    const result = await this.#load(own, attempt, entries)
+    const record = { finished: [], keep: async (entry: JournalEntry) => void entries.push(entry) }
+    const { plan, skipBadFiles } = this.#shared
+    const result = await loadSources(
+      { ...this.#tools, sources: own, inLake: null },
+      { ...workOptions({ ...this.#options, skipBadFiles }, plan.limits), run, attempt, record },
+    )
     const loaded = loadedPartitions(result)
     const counted = entries.filter(({ partition }) => loaded.has(partition.id))
     // A file may turn out to be bad behind its first blocks: nothing of it counts.
@@ -158,24 +163,6 @@ class Worker {
     }
     if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
     return this.#leave(id)
-  }
-
-  #load(
-    sources: readonly Source[],
-    attempt: string,
-    entries: JournalEntry[],
-  ): ReturnType<typeof loadSources> {
-    const { plan, skipBadFiles, seen } = this.#shared
-    const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = this.#options
-    const { signal, onEvent } = this.#options
-    return loadSources(
-      { ...this.#tools, sources, inLake: null },
-      {
-        ...{ run: seen.run, attempt, skipBadFiles, maxUnknownNames: plan.limits.maxUnknownNames },
-        ...{ sideBySide: threads, signal, onEvent },
-        record: { finished: [], keep: async (entry) => void entries.push(entry) },
-      },
-    )
   }
 
   /** The run was removed while the unit was loaded: committed with another attempt, cancelled, or taken for dead. */
@@ -244,20 +231,11 @@ const workPhase = async (
   }
 }
 
-/** Opens the service of a run at most once, with this worker's share of its rate. */
-const serviceOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
-  const at = workers ?? ('shard' in choice ? choice.shard.of : 1)
-  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / at
-  let opened: Promise<Service> | undefined
-  return {
-    open: (url: string): Promise<Service> => {
-      opened ??= service(url, share)
-      return opened
-    },
-    asked: async (): Promise<Pick<WorkSummary, 'requests'>> =>
-      opened === undefined ? {} : { requests: (await opened).counters() },
-    close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
-  }
+/** Opens the service of a run with this worker's share of its rate. */
+const servicesOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
+  const atOnce = workers ?? ('shard' in choice ? choice.shard.of : 1)
+  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / atOnce
+  return openServices((url) => service(url, share))
 }
 
 const workOpen = async (
@@ -275,18 +253,19 @@ const workOpen = async (
     onUnit?.(outcomeOf(id, 'already-done'))
   }
   const open = chosen.filter(({ id }) => !done.has(id))
-  const service = serviceOf(shared, options)
+  const services = servicesOf(shared, options)
   const beats = startBeats(lake, run)
   try {
     for (const [phase, units] of Map.groupBy(open, (unit) => unit.phase)) {
       await checkPhase(shared, phase)
-      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, service.open))
+      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, services.open))
       outcomes.push(...worked)
     }
-    return { units: outcomes, ...(await service.asked()) }
+    const requests = await services.counters()
+    return { units: outcomes, ...(requests && { requests }) }
   } finally {
     await beats.stop()
-    await service.close()
+    await services.close()
   }
 }
 

@@ -79,8 +79,12 @@ export const loadSources = async (
   }
 }
 
-export const interrupted = (run: string): ToolkitError =>
+const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
+
+/** The error of a run that one process owns: any but a named one may come from its signal. */
+export const interruptedOr = (error: unknown, run: string, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run) : error
 
 const openRun = (parts: LoadSourcesParts, options: LoadSourcesOptions): SourceRun => {
   const { run, record, attempt, skipBadFiles = false, maxUnknownNames, signal, onEvent } = options

@@ -10,20 +10,13 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import { openJournal, readDoneWork, readJournal } from '../manifest/runs/journal.ts'
+import { openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { DoneWork } from '../manifest/runs/journal-lines.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
-import {
-  commitLoaded,
-  committedBefore,
-  type LoadSummary,
-  loadedIn,
-  missingOf,
-  withViews,
-} from './commit-loaded.ts'
+import { commitLoaded, type LoadSummary, loadedIn, missingOf, withViews } from './commit-loaded.ts'
 import type { OpenedJob, PullFacts } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
@@ -191,10 +184,10 @@ export const workWithJournal = async (
  * committed without its sources. @throws as `readJournal`
  */
 export const workDone = async (run: RunLease, signal?: AbortSignal): Promise<DoneWork | undefined> => {
-  const done = await readDoneWork(run.lake, run.run)
-  if (done === undefined) return undefined
-  const { damaged } = await checkStaged(run, done.entries, signal)
-  return damaged.length === 0 ? done : undefined
+  const { entries, result } = await readJournal(run.lake, run.run)
+  if (result === undefined) return undefined
+  const { damaged } = await checkStaged(run, entries, signal)
+  return damaged.length === 0 ? { entries, result } : undefined
 }
 
 /** The partitions of a job's sources, by the names that the job has for these. @param apart as the run names them */
@@ -250,6 +243,7 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) {
+      const { committedBefore } = await import('./run-in-lake.ts')
       const before = await committedBefore(run, run.committed, onEvent)
       facts = factsOf(jobs, byJob, before.partitions, before.already?.pulls)
       return { ...before, ...missingOf(facts), facts }

@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readDoneWork } from '../../src/manifest/runs/journal.ts'
+import { readJournal } from '../../src/manifest/runs/journal.ts'
 import { type SeenRun, seeRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../src/run/commit-loaded.ts'
@@ -19,9 +19,9 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 
 /** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> => {
-  const done = await readDoneWork(lake, run)
-  if (done === undefined) throw new Error('its work is not done')
-  const work = { entries: done.entries, sources: done.result.sources }
+  const { entries, result } = await readJournal(lake, run)
+  if (result === undefined) throw new Error('its work is not done')
+  const work = { entries, sources: result.sources }
   const options = {
     maxQuarantined: { kind: 'share', share: 0.5 },
     attempt,

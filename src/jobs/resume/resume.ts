@@ -1,8 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { ToolkitError } from '../../core/errors.ts'
 import { type DoneWork, together } from '../../manifest/runs/journal-lines.ts'
-import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import { isOwnPlan, listRuns, lookUpRun, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ResumeOptions } from '../../options/interfaces.ts'
@@ -18,7 +17,6 @@ import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
 import { interruptedOr } from '../../run/work/load-sources.ts'
 import type { Service } from '../../source/service/service.ts'
-import { isRunId } from '../../support/run-ids.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
@@ -130,17 +128,15 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
 
 const takeOver = async (run: string, options: JobOptions): Promise<Resumed> => {
   const { lake } = options
-  if (!isRunId(run))
-    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
-  const now = new Date()
-  const found = (await listRuns(lake, { now })).find((one) => one.run === run)
-  if (found?.shared)
+  const { seen, snapshot } = await lookUpRun(lake, run)
+  // One without any owner is removed as it fails.
+  if (seen && seen.shared !== 'none' && seen.number > 0)
     throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
-  const committed = found?.committed ?? null
+  const committed = seen && snapshot ? snapshot.snapshot : null
   // Its own run goes with what is finished.
   if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
     return { kind: 'committed', run, snapshot: committed }
-  return withResumedRun(lake, run, now, async (scope) => {
+  return withResumedRun(lake, run, new Date(), async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
       // Its files would be read with the rights of this user, who names none of them.

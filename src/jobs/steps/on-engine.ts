@@ -14,7 +14,7 @@ import type {
 } from '../../options/interfaces.ts'
 import { MAX_GONE } from '../../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
-import { readRunInLake } from '../../run/commit-loaded.ts'
+import { readRunInLake } from '../../run/run-in-lake.ts'
 import { pullBatchFilesBy } from '../batch-files/pull-batch-files.ts'
 import type { Driver } from '../common/job-kind.ts'
 import { NOTHING_LOADED } from '../common/run-report.ts'

@@ -7,15 +7,14 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
 import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
-import { isSharedRun, type RunState, runState, type SeenRun, seeRun } from '../../manifest/runs/run-lease.ts'
-import { removeRunFolder } from '../../manifest/runs/runs.ts'
+import { isSharedRun, type RunState, runState, type SeenRun } from '../../manifest/runs/run-lease.ts'
+import { lookUpRun, removeRunFolder } from '../../manifest/runs/runs.ts'
 import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { isRunId } from '../../support/run-ids.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {
@@ -61,10 +60,7 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
 
 /** Looks for a run, also for one that is damaged. @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND */
 const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
-  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
-  const seen = await seeRun(lake, run)
-  // Asked behind the look at its folder: a run whose folder was gone by then is in the lake, or nowhere.
-  const snapshot = await commitOf(lake, run, seen?.base)
+  const { seen, snapshot } = await lookUpRun(lake, run)
   if (snapshot) return { kind: 'committed', snapshot }
   if (seen?.shared === 'open') return { kind: 'open', seen }
   if (seen?.shared === 'removed') return { kind: 'removed' }

@@ -7,11 +7,11 @@ import { randomBytes } from 'node:crypto'
 import { discardFiles } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/partition.ts'
-import type { Source } from '../../core/source.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
 import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
 import { isRecorded, recordedUnits, recordUnit, removeUnit } from '../../manifest/runs/journal.ts'
 import { type JournalEntry, loadedPartitions } from '../../manifest/runs/journal-lines.ts'
-import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { isSharedRun, type SeenRun } from '../../manifest/runs/run-lease.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
 import { type RunOptions, workOptions } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
@@ -115,70 +115,56 @@ const outcomeOf = (
   entries: readonly JournalEntry[] = [],
 ): UnitOutcome => ({
   ...{ unit, kind, partitions: entries.length },
-  records: entries.reduce((sum, { partition }) => sum + partition.counts.records, 0),
-  quarantined: entries.reduce((sum, { partition }) => sum + partition.counts.quarantined, 0),
+  records: sumOf(entries, ({ partition }) => partition.counts.records),
+  quarantined: sumOf(entries, ({ partition }) => partition.counts.quarantined),
 })
 
-/** One worker: what it works with, for as many units as it is given. */
-class Worker {
-  readonly #shared: SharedRun
-  readonly #options: WorkOptions
-  readonly #tools: RunTools
-
-  constructor(shared: SharedRun, options: WorkOptions, tools: RunTools) {
-    this.#shared = shared
-    this.#options = options
-    this.#tools = tools
-  }
-
-  /** Loads a unit and records it. @param opened with its sources from `at` on */
-  async work({ id, sources }: NumberedUnit, opened: OpenedJob, at: number): Promise<UnitOutcome> {
-    const { lake, run } = this.#shared.seen
-    const own = opened.sources.slice(at, at + sources.length)
-    if (await isRecorded(lake, run, id)) {
-      await releaseAll(own)
-      return outcomeOf(id, 'already-done')
-    }
-    const attempt = randomBytes(4).toString('hex')
-    const entries: JournalEntry[] = []
-    const record = { finished: [], keep: async (entry: JournalEntry) => void entries.push(entry) }
-    const { plan, skipBadFiles } = this.#shared
-    const result = await loadSources(
-      { ...this.#tools, sources: own, inLake: null },
-      { ...workOptions({ ...this.#options, skipBadFiles }, plan.limits), run, attempt, record },
-    )
-    const loaded = loadedPartitions(result)
-    const counted = entries.filter(({ partition }) => loaded.has(partition.id))
-    // A file may turn out to be bad behind its first blocks: nothing of it counts.
-    const left = entries.filter(({ partition }) => !loaded.has(partition.id))
-    await this.#tools.sink.commit(filesOf(counted))
-    const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
-    if (ids !== undefined) await storeIds({ lake, run }, id, attempt, ids)
-    const work = { entries: counted, result: { ...result, attempt, by: workerName() } }
-    const won = await recordUnit(lake, run, id, work)
-    await discardFiles(lake, filesOf(left))
-    if (!won) {
-      await discardFiles(lake, filesOf(counted))
-      return outcomeOf(id, 'lease-lost')
-    }
-    if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
-    return this.#leave(id)
-  }
-
-  /** The run was removed while the unit was loaded: committed with another attempt, cancelled, or taken for dead. */
-  async #leave(id: number): Promise<UnitOutcome> {
-    const { lake, run, base } = this.#shared.seen
-    const committed = await commitOf(lake, run, base)
-    await removeUnit(lake, run, id)
-    // Its files are left to gc: the record may have been just in time for a commit that is still under way.
-    if (committed) return outcomeOf(id, 'already-done')
-    await recordRemoved(lake, run)
-    throw notFound(run, 'it was removed while its units were worked on')
-  }
+/** The run was removed while a unit was loaded: committed with another attempt, cancelled, or taken for dead. */
+const leaveUnit = async (id: number, { lake, run, base }: SeenRun): Promise<UnitOutcome> => {
+  const committed = await commitOf(lake, run, base)
+  await removeUnit(lake, run, id)
+  // Its files are left to gc: its journal may have been just in time for a commit that is still under way.
+  if (committed) return outcomeOf(id, 'already-done')
+  await recordRemoved(lake, run)
+  throw notFound(run, 'it was removed while its units were worked on')
 }
 
-const releaseAll = async (sources: readonly Source[]): Promise<void> => {
-  for (const source of sources) await source.release?.()
+/** Loads a unit and records it. @param opened with its sources from `at` on */
+const workUnit = async (
+  { plan, seen, skipBadFiles }: SharedRun,
+  { id, sources }: NumberedUnit,
+  tools: RunTools,
+  opened: OpenedJob,
+  at: number,
+  options: WorkOptions,
+): Promise<UnitOutcome> => {
+  const { lake, run } = seen
+  const own = opened.sources.slice(at, at + sources.length)
+  if (await isRecorded(lake, run, id)) {
+    for (const source of own) await source.release?.()
+    return outcomeOf(id, 'already-done')
+  }
+  const attempt = randomBytes(4).toString('hex')
+  const entries: JournalEntry[] = []
+  const result = await loadSources(
+    { ...tools, sources: own, inLake: null },
+    {
+      ...{ run, attempt, ...workOptions({ ...options, skipBadFiles }, plan.limits) },
+      record: { finished: [], keep: async (entry) => void entries.push(entry) },
+    },
+  )
+  const loaded = loadedPartitions(result)
+  const counted = entries.filter(({ partition }) => loaded.has(partition.id))
+  // A file may turn out to be bad behind its first blocks: nothing of it counts.
+  const left = entries.filter(({ partition }) => !loaded.has(partition.id))
+  await tools.sink.commit(filesOf(counted))
+  const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
+  if (ids !== undefined) await storeIds(seen, id, attempt, ids)
+  const work = { entries: counted, result: { ...result, attempt, by: workerName() } }
+  const won = await recordUnit(lake, run, id, work)
+  await discardFiles(lake, filesOf(won ? left : entries))
+  if (!won) return outcomeOf(id, 'lease-lost')
+  return (await isSharedRun(lake, run)) ? outcomeOf(id, 'done', counted) : leaveUnit(id, seen)
 }
 
 /** Opens what units of one phase have to load; nothing is fetched before it is asked for. */
@@ -215,11 +201,10 @@ const workPhase = async (
   const opened = await openUnits(shared, units, scratch, opening)
   try {
     await withTools({ run, scratch }, shared.plan, options, async (tools) => {
-      const worker = new Worker(shared, options, tools)
       let at = 0
       for (const unit of units) {
         options.signal?.throwIfAborted()
-        const outcome = await worker.work(unit, opened, at)
+        const outcome = await workUnit(shared, unit, tools, opened, at, options)
         outcomes.push(outcome)
         options.onUnit?.(outcome)
         at += unit.sources.length

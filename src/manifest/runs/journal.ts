@@ -96,12 +96,6 @@ const readOwn = async (lake: string, run: string): Promise<readonly JournalLine[
 export const readJournal = async (lake: string, run: string): Promise<RecordedWork> =>
   workIn(await readOwn(lake, run))
 
-/** The same, where all of it is done; else `undefined`. @throws as `readJournal` */
-export const readDoneWork = async (lake: string, run: string): Promise<DoneWork | undefined> => {
-  const { entries, result } = await readJournal(lake, run)
-  return result && { entries, result }
-}
-
 /** The journal of a run one owns, open for writing. */
 export interface Journal extends AsyncDisposable {
   /**

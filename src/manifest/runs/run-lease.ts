@@ -136,7 +136,7 @@ const notFound = (run: string): ToolkitError =>
   })
 
 /** A run as it stands, whoever owns it. */
-interface StandingRun extends SeenRun {
+export interface StandingRun extends SeenRun {
   /**
    * `open`: any process may work on it, a plan in its folder says that it was not removed. `removed`: something of such a run
    * is left. `none`: one process owns it.

@@ -5,13 +5,14 @@
 
 import { lstat, rm } from 'node:fs/promises'
 import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import type { SnapshotHead } from '../../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
-import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { headOf, type SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { ensureRecord, findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
 import { JOURNAL_FILE, readJournal, recordedUnits } from './journal.ts'
 import {
@@ -25,6 +26,8 @@ import {
   type RunState,
   runState,
   SHARED,
+  type StandingRun,
+  seeRun,
 } from './run-lease.ts'
 
 interface NewRun {
@@ -164,6 +167,23 @@ const summarise = async (
     ...{ run, state, committed, ...progress },
     ...(failed && { failure: { ...failure, final: isFinal(failure) } }),
   }
+}
+
+/**
+ * Looks for a run by its id. @returns what stands of it, and the snapshot that shows it
+ *
+ * @throws {ToolkitError} `RUN_NOT_FOUND` for what is no id, `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`
+ */
+export const lookUpRun = async (
+  lake: string,
+  run: string,
+): Promise<{ readonly seen: StandingRun | null; readonly snapshot: SnapshotHead | null }> => {
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": it is not the id of a run`, { run })
+  const seen = await seeRun(lake, run)
+  // Asked behind the look at its folder: a run whose folder was gone by then is in the lake, or nowhere.
+  const root = await findCommit(lake, run, seen?.base ?? 0, await newestRoot(lake))
+  return { seen, snapshot: root && headOf(root) }
 }
 
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */

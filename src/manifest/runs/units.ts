@@ -3,15 +3,12 @@
  * half planned. A run without them is one unit: that of its owner.
  */
 
-import { ToolkitError } from '../../core/errors.ts'
-import { runPath } from '../../lake/files/layout.ts'
-import { storageOf } from '../../storage/open-storage.ts'
-import { seal, unseal } from '../../support/hash.ts'
+import { seal } from '../../support/hash.ts'
 import {
   anyText,
   count,
   type Form,
-  FormError,
+  fits,
   list,
   objectOf,
   oneOf,
@@ -21,6 +18,7 @@ import {
   shapeOf,
   yesNo,
 } from '../../support/json-form.ts'
+import { readRunFile } from './run-files.ts'
 
 export const UNITS_FILE = 'units.json'
 
@@ -73,8 +71,6 @@ const UNITS: Form<RunUnits> = shapeOf<RunUnits>({
   requestsPerSecond: optional(positive),
 })
 
-const unitsPath = (run: string): string => `${runPath(run)}/${UNITS_FILE}`
-
 /** One unit a line, so that a person can read them. */
 export const unitsText = ({ units, ...more }: RunUnits): string => {
   const lines = units.map((unit) => `    ${JSON.stringify(unit)}`).join(',\n')
@@ -82,21 +78,6 @@ export const unitsText = ({ units, ...more }: RunUnits): string => {
   return `${seal(`{"units": [\n${lines}\n  ]${settings === '' ? '' : `, ${settings}`}}`)}\n`
 }
 
-/**
- * The units of a run; `undefined` where it has none: only shared runs have some.
- *
- * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when they are damaged
- */
-export const readUnits = async (lake: string, run: string): Promise<RunUnits | undefined> => {
-  const text = await storageOf(lake).read(unitsPath(run))
-  if (text === null) return undefined
-  const read = unseal(text)
-  try {
-    if (read.kind !== 'damaged') return UNITS(read.value, 'units')
-  } catch (error) {
-    if (!(error instanceof FormError)) throw error
-  }
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot read the units of run "${run}": they are damaged`, {
-    run,
-  })
-}
+/** The units of a run; `undefined` where it has none: only shared runs have some. @throws {ToolkitError} `RUN_NOT_RESUMABLE` */
+export const readUnits = (lake: string, run: string): Promise<RunUnits | undefined> =>
+  readRunFile({ lake, run }, { name: UNITS_FILE, what: 'its units are' }, (value) => fits(UNITS, value))

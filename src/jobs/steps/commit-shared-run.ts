@@ -10,30 +10,15 @@ import { readUnitWorks } from '../../manifest/runs/journal.ts'
 import { type AllWork, together } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import {
-  endRun,
-  hasEnded,
-  markCommit,
-  recordEnded,
-  unmarkCommit,
-} from '../../manifest/runs/shared-commits.ts'
+import { endRun, markCommit, recordEnded, unmarkCommit } from '../../manifest/runs/shared-commits.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import { type CommitOptions, commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
 import { withScratch } from '../../run/scratch.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
-import { isRunId } from '../../support/run-ids.ts'
 import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
-import {
-  checkRelease,
-  commitOf,
-  failureOfRun,
-  findRun,
-  notFound,
-  removedRun,
-  type SharedRun,
-} from './shared-run.ts'
+import { checkRelease, notFound, type SharedRun, takeStep } from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -129,36 +114,17 @@ const leaveCommit = async (lake: string, run: string, attempt: string): Promise<
  */
 export const commitSharedRun = async (options: CommitSharedOptions): Promise<CommittedRun> => {
   const { lake, run } = options
-  const already = async (snapshot: number): Promise<CommittedRun> => {
-    // The one that committed it may have been killed before it was done with the rest.
-    await ensureRecord(lake, snapshot)
-    await removeRunFolder(lake, run)
-    return { kind: 'already', run, snapshot }
-  }
-  const ended: CommittedRun = { kind: 'already', run, snapshot: null }
-  const found = await findRun(lake, run).catch(async (error: unknown) => {
-    if (isRunId(run) && (await hasEnded(lake, run))) return ended
-    throw error
-  })
-  if (found.kind === 'already') return found
-  if (found.kind === 'committed') return already(found.snapshot.snapshot)
-  if (found.kind === 'removed') {
-    if (!(await hasEnded(lake, run))) throw removedRun(run)
-    await removeRunFolder(lake, run)
-    return ended
-  }
-  try {
-    const committed = await commitOpen(found.shared, options)
+  const taken = await takeStep(options, async (shared) => {
+    const committed = await commitOpen(shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.
     if (committed.summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
     return committed
-  } catch (error) {
-    // Another call may have been first, and has removed what this one was about to read.
-    if (options.signal?.aborted) throw error
-    const committed = await commitOf(lake, run, found.shared.seen.base)
-    if (committed) return already(committed.snapshot)
-    if (await hasEnded(lake, run)) return ended
-    throw await failureOfRun(found.shared.seen, error)
-  }
+  })
+  if (taken.kind === 'taken') return taken.result
+  const snapshot = taken.kind === 'committed' ? taken.snapshot.snapshot : null
+  // The one that committed it may have been killed before it was done with the rest.
+  if (snapshot !== null) await ensureRecord(lake, snapshot)
+  await removeRunFolder(lake, run)
+  return { kind: 'already', run, snapshot }
 }

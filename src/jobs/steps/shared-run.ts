@@ -7,9 +7,9 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
 import { sumOf } from '../../manifest/form/totals.ts'
 import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
-import { isSharedRun, type RunState, runState, type SeenRun } from '../../manifest/runs/run-lease.ts'
+import { type RunState, runState, type SeenRun } from '../../manifest/runs/run-lease.ts'
 import { lookUpRun, removeRunFolder } from '../../manifest/runs/runs.ts'
-import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
+import { countCommits, endRun, hasEnded } from '../../manifest/runs/shared-commits.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
 import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
 import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
@@ -30,10 +30,15 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
 /** A run as it is found before anything of it is read. */
 type SeenShared =
   | { readonly kind: 'open'; readonly seen: SeenRun }
+  | FinishedRun
+  /** It was cancelled, and something of it is left. */
+  | { readonly kind: 'cancelled' }
+
+type FinishedRun =
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
-  /** It was removed, and something of it is left. */
-  | { readonly kind: 'removed' }
+  /** It had found nothing new. */
+  | { readonly kind: 'ended' }
 
 /** A run as it is found. */
 type FoundRun =
@@ -63,7 +68,8 @@ const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   const { seen, snapshot } = await lookUpRun(lake, run)
   if (snapshot) return { kind: 'committed', snapshot }
   if (seen?.shared === 'open') return { kind: 'open', seen }
-  if (seen?.shared === 'removed') return { kind: 'removed' }
+  if (await hasEnded(lake, run)) return { kind: 'ended' }
+  if (seen?.shared === 'removed') return { kind: 'cancelled' }
   throw notFound(
     run,
     seen === null
@@ -88,14 +94,45 @@ export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
   }
 }
 
-/** The error of a run that was removed while something of it is left. */
-export const removedRun = (run: string): ToolkitError =>
-  notFound(run, 'it was cancelled, "firmlake run cancel" removes what is left of it')
+/** The error of a run that the lake shows nothing of. */
+export const hasNothing = (run: string, kind: 'ended' | 'cancelled'): ToolkitError =>
+  notFound(
+    run,
+    kind === 'ended'
+      ? 'it has ended without a commit, as it found nothing new'
+      : 'it was cancelled, "firmlake run cancel" removes what is left of it',
+  )
 
-/** A failure because the run was removed meanwhile says so: the same again could only fail again. */
-export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {
-  const stands = await isSharedRun(lake, run).catch(() => true)
-  return stands ? error : notFound(run, 'it was removed meanwhile', error)
+/**
+ * Takes a step of a run that any number of processes work on. Whatever fails: where the run was finished meanwhile, nothing of
+ * it is left to do.
+ *
+ * @returns what the step gives, or how the run was finished before or meanwhile
+ * @throws {ToolkitError} as `findRun`; RUN_NOT_FOUND where the run was removed meanwhile: the same again could only fail again
+ */
+export const takeStep = async <T>(
+  {
+    lake,
+    run,
+    signal,
+  }: { readonly lake: string; readonly run: string; readonly signal?: AbortSignal | undefined },
+  step: (shared: SharedRun) => Promise<T>,
+): Promise<FinishedRun | { readonly kind: 'taken'; readonly result: T }> => {
+  const found = await findRun(lake, run)
+  if (found.kind === 'cancelled') throw hasNothing(run, found.kind)
+  if (found.kind !== 'open') return found
+  try {
+    return { kind: 'taken', result: await step(found.shared) }
+  } catch (error) {
+    if (signal?.aborted) throw error
+    const now = await seeShared(lake, run).catch((thrown: unknown) => {
+      if (thrown instanceof ToolkitError && thrown.code === 'RUN_NOT_FOUND') return null
+      throw error
+    })
+    if (now === null || now.kind === 'cancelled') throw notFound(run, 'it was removed meanwhile', error)
+    if (now.kind === 'open') throw error
+    return now
+  }
 }
 
 /** @throws {ToolkitError} RUN_OTHER_RELEASE */
@@ -167,9 +204,10 @@ const NOTHING = {
 export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
   const found = await findRun(lake, run)
   if (found.kind === 'committed')
-    return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: 'committed' }
+    return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: found.kind }
+  if (found.kind === 'ended') throw hasNothing(run, found.kind)
   const commits = await countCommits(lake, run)
-  if (found.kind === 'removed') return { ...NOTHING, run, snapshot: null, state: 'cancelled', commits }
+  if (found.kind === 'cancelled') return { ...NOTHING, run, snapshot: null, state: found.kind, commits }
   const { units } = found.shared
   const recorded = await recordedUnits(lake, run)
   const done = units.filter(({ id }) => recorded.has(id))
@@ -205,10 +243,7 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
  */
 export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
   const found = await seeShared(lake, run)
-  if (found.kind === 'committed') {
-    await removeRunFolder(lake, run)
-    return found.snapshot.snapshot
-  }
-  await endRun(lake, run)
-  return null
+  const isFinished = found.kind === 'committed' || found.kind === 'ended'
+  await (isFinished ? removeRunFolder : endRun)(lake, run)
+  return found.kind === 'committed' ? found.snapshot.snapshot : null
 }

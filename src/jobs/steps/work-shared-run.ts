@@ -27,12 +27,11 @@ import { broughtIds, storeIds } from './brought-ids.ts'
 import {
   checkRelease,
   commitOf,
-  failureOfRun,
-  findRun,
+  hasNothing,
   type NumberedUnit,
   notFound,
-  removedRun,
   type SharedRun,
+  takeStep,
 } from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
@@ -262,20 +261,13 @@ const workOpen = async (
  *   USAGE for a unit that there is none of, INTERRUPTED, and whatever the sources throw; what is recorded by then stays
  */
 export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> => {
-  const { lake, run, signal } = options
-  const found = await findRun(lake, run)
-  if (found.kind === 'committed') return { run, snapshot: found.snapshot.snapshot, units: [] }
-  if (found.kind === 'removed') throw removedRun(run)
-  try {
-    return { run, snapshot: null, ...(await workOpen(found.shared, options)) }
-  } catch (error) {
-    if (signal?.aborted && !(error instanceof ToolkitError)) throw interruptedWork(run)
-    // Whatever failed: where the run was committed meanwhile, nothing of it is left to do.
-    if (signal?.aborted) throw error
-    const committed = await commitOf(lake, run, found.shared.seen.base).catch(() => null)
-    if (committed) return { run, snapshot: committed.snapshot, units: [] }
-    throw await failureOfRun(found.shared.seen, error)
-  }
+  const { run, signal } = options
+  const taken = await takeStep(options, (shared) => workOpen(shared, options)).catch((error: unknown) => {
+    throw signal?.aborted && !(error instanceof ToolkitError) ? interruptedWork(run) : error
+  })
+  if (taken.kind === 'ended') throw hasNothing(run, taken.kind)
+  if (taken.kind === 'committed') return { run, snapshot: taken.snapshot.snapshot, units: [] }
+  return { run, snapshot: null, ...taken.result }
 }
 
 const interruptedWork = (run: string): ToolkitError =>

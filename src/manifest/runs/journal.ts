@@ -97,7 +97,7 @@ export const readJournal = async (lake: string, run: string): Promise<RecordedWo
   workIn(await readOwn(lake, run))
 
 /** The journal of a run one owns, open for writing. */
-export interface Journal extends AsyncDisposable {
+interface Journal {
   /**
    * Appends a line and fsyncs it. The partition's own files are on the disk already: the sink saw to it.
    *
@@ -117,7 +117,6 @@ export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => 
   const written = await readOwn(lake, run)
   const behind = written.findLastIndex(({ kind }) => kind === 'partition') + 1
   const lines = await storageOf(lake).openLines(journalPath(run), behind)
-  const close = (): Promise<void> => lines.close()
   const append = async (line: JournalEntry | JournalResult): Promise<void> => {
     try {
       await lines.append(lineText(line))
@@ -125,12 +124,7 @@ export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => 
       throw writeError(`Cannot write the journal of run "${run}"`, error)
     }
   }
-  return {
-    append,
-    finish: append,
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  return { append, finish: append, close: () => lines.close() }
 }
 
 /** The work of an attempt at a unit. */

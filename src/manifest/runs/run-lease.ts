@@ -43,7 +43,7 @@ export interface LivenessRule {
  */
 const OTHER_BOOT_IDLE_MS = 30 * 60_000
 
-export interface RunOwner {
+interface Owner {
   readonly number: number
   readonly base: number
   /** `null`: released, or its file cannot be read; of a shared run too. */
@@ -66,7 +66,7 @@ const IDENTITY = shapeOf<ProcessIdentity>({
 })
 const FAILURE = shapeOf<Failure>({ code: anyText, message: anyText })
 
-const parseOwner = (number: number, text: Buffer): RunOwner => {
+const parseOwner = (number: number, text: Buffer): Owner => {
   const read = unseal(text)
   const fields: Partial<Record<'base' | 'process' | 'failure', unknown>> =
     read.kind === 'damaged' ? {} : read.value
@@ -86,7 +86,7 @@ export const ownerText = (
 export const ownerName = (number: number): string => `owner-${number}.json`
 
 /** The owner of a run; `null` when there is no such run, number 0 when its folder has lost its owners. */
-const readOwner = async (lake: string, run: string): Promise<RunOwner | null> => {
+const readOwner = async (lake: string, run: string): Promise<Owner | null> => {
   const storage = storageOf(lake)
   const entries = await storage.entries(runPath(run))
   if (entries.length === 0) return null
@@ -108,7 +108,7 @@ const readOwner = async (lake: string, run: string): Promise<RunOwner | null> =>
 const stateOf = async (
   lake: string,
   run: string,
-  owner: RunOwner,
+  owner: Owner,
   { now, remoteIdleMs = DAY_MS }: LivenessRule,
 ): Promise<RunState> => {
   if (owner.released) return 'gone'
@@ -125,7 +125,7 @@ export const runState = async (
   lake: string,
   run: string,
   judge: LivenessRule,
-): Promise<{ readonly state: RunState; readonly owner: RunOwner } | null> => {
+): Promise<{ readonly state: RunState; readonly owner: Owner } | null> => {
   const owner = await readOwner(lake, run)
   return owner && { state: await stateOf(lake, run, owner, judge), owner }
 }

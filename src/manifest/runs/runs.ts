@@ -22,7 +22,6 @@ import {
   ownerText,
   PLAN_FILE,
   type RunLease,
-  type RunOwner,
   type RunState,
   runState,
   SHARED,
@@ -132,25 +131,6 @@ export interface RunSummary {
   readonly failure?: Failure & { readonly final: boolean }
 }
 
-type Progress = Pick<RunSummary, 'process' | 'shared' | 'unitsDone' | 'partitions'> &
-  Pick<RunOwner, 'failure'>
-
-/** Who works on a run, and how far that is; a damaged journal is why it fails. */
-const progressOf = async (lake: string, run: string, owner: RunOwner): Promise<Progress> => {
-  if (owner.shared) return { shared: true, unitsDone: (await recordedUnits(lake, run)).size, partitions: 0 }
-  const { host = '', pid = 0 } = owner.process ?? {}
-  const progress = { ...(owner.process && { process: { host, pid } }), partitions: 0 }
-  const { failure } = owner
-  try {
-    const { entries } = await readJournal(lake, run)
-    return { ...progress, partitions: entries.length, ...(failure && { failure }) }
-  } catch (error) {
-    const isDamaged = error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE'
-    const found = isDamaged ? failureOf(error) : failure
-    return { ...progress, ...(found && { failure: found }) }
-  }
-}
-
 const summarise = async (
   lake: string,
   run: string,
@@ -160,12 +140,23 @@ const summarise = async (
   const found = await runState(lake, run, judge)
   if (!found) return null
   const { state, owner } = found
+  const { host = '', pid = 0 } = owner.process ?? {}
   const committed = (await findCommit(lake, run, owner.base, newest))?.snapshot ?? null
-  const { failure, ...progress } = await progressOf(lake, run, owner)
-  const failed = failure !== undefined && committed === null && state === 'gone'
+  let failure = owner.failure
+  const countPartitions = async (): Promise<number> => (await readJournal(lake, run)).entries.length
+  const progress = owner.shared
+    ? { shared: true as const, partitions: 0, unitsDone: (await recordedUnits(lake, run)).size }
+    : {
+        ...(owner.process && { process: { host, pid } }),
+        partitions: await countPartitions().catch((error: unknown) => {
+          if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
+          return 0
+        }),
+      }
+  const isStopped = committed === null && state === 'gone'
   return {
     ...{ run, state, committed, ...progress },
-    ...(failed && { failure: { ...failure, final: isFinal(failure) } }),
+    ...(failure && isStopped && { failure: { ...failure, final: isFinal(failure) } }),
   }
 }
 

@@ -347,6 +347,9 @@ test('a commit that found nothing new and was stopped before its folder was gone
   const one = await planned({ 'a.jsonl': companyLines(5) })
   await recordEnded(one.lake, one.id)
   await removePlan(one)
+  const gone = { code: 'RUN_NOT_FOUND', message: expect.stringContaining('as it found nothing new') }
+  await expect(sharedRunStatus(one.lake, one.id)).rejects.toMatchObject(gone)
+  await expect(one.work(one.id, [0])).rejects.toMatchObject(gone)
   expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
   expect(await listRunIds(one.lake)).toEqual([])
 })

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { readUnitWorks } from '../../manifest/runs/journal.ts'
-import { type AllWork, together } from '../../manifest/runs/journal-lines.ts'
+import { readAllWork } from '../../manifest/runs/journal.ts'
+import type { AllWork } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
 import { endRun, markCommit, recordEnded, unmarkCommit } from '../../manifest/runs/shared-commits.ts'
@@ -18,7 +18,7 @@ import { withScratch } from '../../run/scratch.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
-import { checkRelease, notFound, type SharedRun, takeStep } from './shared-run.ts'
+import { checkRelease, NAMED_UNITS, notFound, openOf, type SharedRun, takeStep } from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -38,13 +38,12 @@ export type CommittedRun =
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
-const NAMED_UNITS = 10
-
 /** @throws {ToolkitError} RUN_INCOMPLETE naming the first units that are not done */
-const doneWork = async ({ units, seen: { lake, run } }: SharedRun): Promise<AllWork> => {
-  const works = await readUnitWorks(lake, run, units.keys())
-  const open = works.flatMap((one, id) => (one === null ? [id] : []))
-  if (open.length === 0) return together(works.filter((one) => one !== null))
+const doneWork = async (shared: SharedRun): Promise<AllWork> => {
+  const { units, seen } = shared
+  const { lake, run } = seen
+  const open = await openOf(shared, units)
+  if (open.length === 0) return readAllWork(lake, run)
   const named = open.slice(0, NAMED_UNITS).join(', ')
   const more = open.length > NAMED_UNITS ? ', …' : ''
   throw new ToolkitError(

@@ -29,21 +29,21 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
 
 /** A run as it is found before anything of it is read. */
 type SeenShared =
-  | { readonly kind: 'open'; readonly seen: SeenRun }
+  | OpenRun
   | FinishedRun
   /** It was cancelled, and something of it is left. */
   | { readonly kind: 'cancelled' }
+
+interface OpenRun {
+  readonly kind: 'open'
+  readonly seen: SeenRun
+}
 
 type FinishedRun =
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
   /** It had found nothing new. */
   | { readonly kind: 'ended' }
-
-/** A run as it is found. */
-type FoundRun =
-  | Exclude<SeenShared, { readonly kind: 'open' }>
-  | { readonly kind: 'open'; readonly shared: SharedRun }
 
 export const notFound = (run: string, why = 'there is no such run', cause?: unknown): ToolkitError =>
   new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run }, cause)
@@ -79,14 +79,20 @@ const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
 }
 
 /**
- * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns;
- * RUN_NOT_RESUMABLE where it is damaged; LAKE_NOT_FOUND
+ * Finds a run, and reads of one that is open.
+ *
+ * @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns; RUN_NOT_RESUMABLE where it is
+ *   damaged; LAKE_NOT_FOUND
  */
-export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
+const findRun = async <T>(
+  lake: string,
+  run: string,
+  read: (shared: SharedRun) => Promise<T>,
+): Promise<Exclude<SeenShared, OpenRun> | { readonly kind: 'open'; readonly read: T }> => {
   const found = await seeShared(lake, run)
   if (found.kind !== 'open') return found
   try {
-    return { kind: 'open', shared: await readShared(found.seen) }
+    return { kind: 'open', read: await read(await readShared(found.seen)) }
   } catch (error) {
     const now = await seeShared(lake, run)
     if (now.kind !== 'open') return now
@@ -118,11 +124,11 @@ export const takeStep = async <T>(
   }: { readonly lake: string; readonly run: string; readonly signal?: AbortSignal | undefined },
   step: (shared: SharedRun) => Promise<T>,
 ): Promise<FinishedRun | { readonly kind: 'taken'; readonly result: T }> => {
-  const found = await findRun(lake, run)
+  const found = await findRun(lake, run, async (shared) => shared)
   if (found.kind === 'cancelled') throw hasNothing(run, found.kind)
   if (found.kind !== 'open') return found
   try {
-    return { kind: 'taken', result: await step(found.shared) }
+    return { kind: 'taken', result: await step(found.read) }
   } catch (error) {
     if (signal?.aborted) throw error
     const now = await seeShared(lake, run).catch((thrown: unknown) => {
@@ -143,6 +149,15 @@ export const checkRelease = ({ tool, seen: { run } }: SharedRun): void => {
     `Cannot work on run "${run}": ${tool ?? 'another release'} planned it, and this is ${TOOL}`,
     { run },
   )
+}
+
+/** Ids of those of some units that are not done. */
+export const openOf = async (
+  { seen: { lake, run } }: Pick<SharedRun, 'seen'>,
+  units: readonly NumberedUnit[],
+): Promise<readonly number[]> => {
+  const done = await recordedUnits(lake, run)
+  return units.flatMap(({ id }) => (done.has(id) ? [] : [id]))
 }
 
 /** Units of one phase stand beside each other. */
@@ -186,7 +201,7 @@ export interface SharedRunStatus {
   readonly open: readonly number[]
 }
 
-const NAMED_UNITS = 10
+export const NAMED_UNITS = 10
 
 const NOTHING = {
   commits: 0,
@@ -200,38 +215,36 @@ const NOTHING = {
   open: [],
 }
 
-/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
-export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
-  const found = await findRun(lake, run)
-  if (found.kind === 'committed')
-    return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: found.kind }
-  if (found.kind === 'ended') throw hasNothing(run, found.kind)
-  const commits = await countCommits(lake, run)
-  if (found.kind === 'cancelled') return { ...NOTHING, run, snapshot: null, state: found.kind, commits }
-  const { units } = found.shared
-  const recorded = await recordedUnits(lake, run)
-  const done = units.filter(({ id }) => recorded.has(id))
+const openStatus = async (shared: SharedRun): Promise<SharedRunStatus> => {
+  const { units, seen } = shared
+  const { lake, run } = seen
+  const open = await openOf(shared, units)
+  const isOpen = new Set(open)
   const { entries, sources } = await readAllWork(lake, run)
   const state = await runState(lake, run, { now: new Date() })
   return {
-    ...{
-      run,
-      snapshot: null,
-      state: state?.state ?? 'gone',
-      commits,
-      units: units.length,
-      done: done.length,
-    },
+    ...{ run, snapshot: null, state: state?.state ?? 'gone', commits: await countCommits(lake, run) },
+    ...{ units: units.length, done: units.length - open.length },
     phases: phasesOf(units).map(({ first, count }) => ({
       ...{ first, count },
-      done: done.filter(({ id }) => id >= first && id < first + count).length,
+      done: units.slice(first, first + count).filter(({ id }) => !isOpen.has(id)).length,
     })),
     partitions: entries.length,
     records: sumOf(entries, ({ partition }) => partition.counts.records),
     quarantined: sumOf(entries, ({ partition }) => partition.counts.quarantined),
     excluded: sources.filter(({ kind }) => kind === 'left-out').length,
-    open: units.flatMap(({ id }) => (recorded.has(id) ? [] : [id])).slice(0, NAMED_UNITS),
+    open: open.slice(0, NAMED_UNITS),
   }
+}
+
+/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
+export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
+  const found = await findRun(lake, run, openStatus)
+  if (found.kind === 'open') return found.read
+  if (found.kind === 'ended') throw hasNothing(run, found.kind)
+  const snapshot = found.kind === 'committed' ? found.snapshot.snapshot : null
+  const commits = found.kind === 'cancelled' ? await countCommits(lake, run) : 0
+  return { ...NOTHING, run, snapshot, state: found.kind, commits }
 }
 
 /**

@@ -30,6 +30,7 @@ import {
   hasNothing,
   type NumberedUnit,
   notFound,
+  openOf,
   type SharedRun,
   takeStep,
 } from './shared-run.ts'
@@ -92,16 +93,15 @@ const chosenOf = ({ units, seen: { run } }: SharedRun, choice: UnitChoice): read
 }
 
 /** @throws {ToolkitError} RUN_INCOMPLETE where units of an earlier phase are not done */
-const checkPhase = async ({ units, seen: { lake, run } }: SharedRun, phase: number): Promise<void> => {
-  const before = units.filter((unit) => unit.phase < phase)
-  if (before.length === 0) return
-  const done = await recordedUnits(lake, run)
-  const open = before.filter(({ id }) => !done.has(id))
+const checkPhase = async (shared: SharedRun, phase: number): Promise<void> => {
+  const { run } = shared.seen
+  const before = shared.units.filter((unit) => unit.phase < phase)
+  const open = before.length === 0 ? [] : await openOf(shared, before)
   if (open.length === 0) return
   throw new ToolkitError(
     'RUN_INCOMPLETE',
     `Cannot begin phase ${phase} of run "${run}": ${open.length} of ${before.length} units before it are not done`,
-    { run, units: open.length, first: open[0]?.id ?? 0 },
+    { run, units: open.length, first: open[0] ?? 0 },
   )
 }
 

@@ -177,18 +177,20 @@ export const recordedUnits = async (lake: string, run: string): Promise<Readonly
 
 const UNITS_AT_ONCE = 16
 
-/** The work of units in their order; `null` for those that are not done. @throws as `readUnitWork` */
-export const readUnitWorks = (
-  lake: string,
-  run: string,
-  units: Iterable<number>,
-): Promise<readonly (UnitWork | null)[]> =>
-  sideBySide([...units], UNITS_AT_ONCE, (unit) => readUnitWork(lake, run, unit))
-
-/** All that a run has recorded, whoever works on it: its owner or, unit by unit, many. @throws as `readJournal` and `readUnitWork` */
+/**
+ * All that a run has recorded, whoever works on it: its owner or, unit by unit, many.
+ *
+ * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is being removed
+ */
 export const readAllWork = async (lake: string, run: string): Promise<AllWork> => {
-  const done = await readUnitWorks(lake, run, await recordedUnits(lake, run))
   const hasOwn = (await storageOf(lake).stat(journalPath(run))) !== null
-  const own = hasOwn ? [await readJournal(lake, run)] : []
-  return together([...own, ...done.filter((one) => one !== null)])
+  const units = [...(await recordedUnits(lake, run))]
+  const done = await sideBySide(units, UNITS_AT_ONCE, async (unit) => {
+    const work = await readUnitWork(lake, run, unit)
+    if (work) return work
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the work of run "${run}": it is being removed`, {
+      run,
+    })
+  })
+  return together([...(hasOwn ? [await readJournal(lake, run)] : []), ...done])
 }

@@ -13,7 +13,7 @@ import { seal, unseal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
 import { headOf, type SnapshotRoot } from '../snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
+import { findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
 import { JOURNAL_FILE, readJournal, recordedUnits } from './journal.ts'
 import {
   assertOwner,
@@ -221,15 +221,6 @@ export const removeRunFolder = async (lake: string, run: string): Promise<void> 
   } catch (error) {
     throw writeError(`Cannot remove run "${run}"`, error)
   }
-}
-
-/**
- * Ends a run that had committed before its process went: the second record of its commit may still be missing.
- * @throws as `assertOwner`, `SNAPSHOT_DAMAGED`
- */
-export const removeCommittedRun = async (lease: RunLease, snapshot: number): Promise<void> => {
-  await ensureRecord(lease.lake, snapshot)
-  await removeRun(lease)
 }
 
 /** Ends a run that one owns: after its commit, or to discard what it did. @throws as `assertOwner` */

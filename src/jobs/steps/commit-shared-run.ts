@@ -18,7 +18,15 @@ import { withScratch } from '../../run/scratch.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
 import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
-import { checkRelease, NAMED_UNITS, notFound, openOf, type SharedRun, takeStep } from './shared-run.ts'
+import {
+  checkRelease,
+  hasNothing,
+  NAMED_UNITS,
+  notFound,
+  openOf,
+  type SharedRun,
+  takeStep,
+} from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
@@ -121,6 +129,7 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
     return committed
   })
   if (taken.kind === 'taken') return taken.result
+  if (taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
   const snapshot = taken.kind === 'committed' ? taken.snapshot.snapshot : null
   // The one that committed it may have been killed before it was done with the rest.
   if (snapshot !== null) await ensureRecord(lake, snapshot)

@@ -11,8 +11,6 @@ import { type RunState, runState, type SeenRun } from '../../manifest/runs/run-l
 import { lookUpRun, removeRunFolder } from '../../manifest/runs/runs.ts'
 import { countCommits, endRun, hasEnded } from '../../manifest/runs/shared-commits.ts'
 import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
-import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
-import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { TOOL } from '../../support/own-package.ts'
 
@@ -30,7 +28,10 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
 /** A run as it is found before anything of it is read. */
 type SeenShared =
   | OpenRun
-  | FinishedRun
+  /** It is in the lake; its folder may be gone. */
+  | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
+  /** It had found nothing new. */
+  | { readonly kind: 'ended' }
   /** It was cancelled, and something of it is left. */
   | { readonly kind: 'cancelled' }
 
@@ -39,20 +40,8 @@ interface OpenRun {
   readonly seen: SeenRun
 }
 
-type FinishedRun =
-  /** It is in the lake; its folder may be gone. */
-  | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
-  /** It had found nothing new. */
-  | { readonly kind: 'ended' }
-
 export const notFound = (run: string, why = 'there is no such run', cause?: unknown): ToolkitError =>
   new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run }, cause)
-
-/** The snapshot that shows a run; `null` where none does. @param base newest snapshot when the run began */
-export const commitOf = async (lake: string, run: string, base = 0): Promise<SnapshotHead | null> => {
-  const found = await findCommit(lake, run, base, await newestRoot(lake))
-  return found && headOf(found)
-}
 
 /** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged */
 const readShared = async (seen: SeenRun): Promise<SharedRun> => {
@@ -78,28 +67,6 @@ const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   )
 }
 
-/**
- * Finds a run, and reads of one that is open.
- *
- * @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns; RUN_NOT_RESUMABLE where it is
- *   damaged; LAKE_NOT_FOUND
- */
-const findRun = async <T>(
-  lake: string,
-  run: string,
-  read: (shared: SharedRun) => Promise<T>,
-): Promise<Exclude<SeenShared, OpenRun> | { readonly kind: 'open'; readonly read: T }> => {
-  const found = await seeShared(lake, run)
-  if (found.kind !== 'open') return found
-  try {
-    return { kind: 'open', read: await read(await readShared(found.seen)) }
-  } catch (error) {
-    const now = await seeShared(lake, run)
-    if (now.kind !== 'open') return now
-    throw error
-  }
-}
-
 /** The error of a run that the lake shows nothing of. */
 export const hasNothing = (run: string, kind: 'ended' | 'cancelled'): ToolkitError =>
   notFound(
@@ -110,32 +77,27 @@ export const hasNothing = (run: string, kind: 'ended' | 'cancelled'): ToolkitErr
   )
 
 /**
- * Takes a step of a run that any number of processes work on. Whatever fails: where the run was finished meanwhile, nothing of
- * it is left to do.
+ * Takes a step of a run that is open. Whatever fails: where the run is not open any more, the step need not be taken.
  *
- * @returns what the step gives, or how the run was finished before or meanwhile
- * @throws {ToolkitError} as `findRun`; RUN_NOT_FOUND where the run was removed meanwhile: the same again could only fail again
+ * @returns what the step gives, or how the run is found before or meanwhile
+ * @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns; RUN_NOT_RESUMABLE where it is
+ *   damaged; LAKE_NOT_FOUND
  */
 export const takeStep = async <T>(
-  {
-    lake,
-    run,
-    signal,
-  }: { readonly lake: string; readonly run: string; readonly signal?: AbortSignal | undefined },
+  { lake, run, signal }: Pick<SeenRun, 'lake' | 'run'> & { readonly signal?: AbortSignal | undefined },
   step: (shared: SharedRun) => Promise<T>,
-): Promise<FinishedRun | { readonly kind: 'taken'; readonly result: T }> => {
-  const found = await findRun(lake, run, async (shared) => shared)
-  if (found.kind === 'cancelled') throw hasNothing(run, found.kind)
+): Promise<Exclude<SeenShared, OpenRun> | { readonly kind: 'taken'; readonly result: T }> => {
+  const found = await seeShared(lake, run)
   if (found.kind !== 'open') return found
   try {
-    return { kind: 'taken', result: await step(found.read) }
+    return { kind: 'taken', result: await step(await readShared(found.seen)) }
   } catch (error) {
     if (signal?.aborted) throw error
     const now = await seeShared(lake, run).catch((thrown: unknown) => {
-      if (thrown instanceof ToolkitError && thrown.code === 'RUN_NOT_FOUND') return null
+      if (thrown instanceof ToolkitError && thrown.code === 'RUN_NOT_FOUND')
+        throw notFound(run, 'it was removed meanwhile', error)
       throw error
     })
-    if (now === null || now.kind === 'cancelled') throw notFound(run, 'it was removed meanwhile', error)
     if (now.kind === 'open') throw error
     return now
   }
@@ -239,8 +201,8 @@ const openStatus = async (shared: SharedRun): Promise<SharedRunStatus> => {
 
 /** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
 export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
-  const found = await findRun(lake, run, openStatus)
-  if (found.kind === 'open') return found.read
+  const found = await takeStep({ lake, run }, openStatus)
+  if (found.kind === 'taken') return found.result
   if (found.kind === 'ended') throw hasNothing(run, found.kind)
   const snapshot = found.kind === 'committed' ? found.snapshot.snapshot : null
   const commits = found.kind === 'cancelled' ? await countCommits(lake, run) : 0

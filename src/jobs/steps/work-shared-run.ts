@@ -12,6 +12,7 @@ import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
 import { isRecorded, recordedUnits, recordUnit, removeUnit } from '../../manifest/runs/journal.ts'
 import { type JournalEntry, loadedPartitions } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun, type SeenRun } from '../../manifest/runs/run-lease.ts'
+import { lookUpRun } from '../../manifest/runs/runs.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
 import { type RunOptions, workOptions } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
@@ -26,7 +27,6 @@ import { jobKind, loadOf } from '../kinds/kinds.ts'
 import { broughtIds, storeIds } from './brought-ids.ts'
 import {
   checkRelease,
-  commitOf,
   hasNothing,
   type NumberedUnit,
   notFound,
@@ -119,11 +119,11 @@ const outcomeOf = (
 })
 
 /** The run was removed while a unit was loaded: committed with another attempt, cancelled, or taken for dead. */
-const leaveUnit = async (id: number, { lake, run, base }: SeenRun): Promise<UnitOutcome> => {
-  const committed = await commitOf(lake, run, base)
+const leaveUnit = async (id: number, { lake, run }: SeenRun): Promise<UnitOutcome> => {
+  const { snapshot } = await lookUpRun(lake, run)
   await removeUnit(lake, run, id)
   // Its files are left to gc: its journal may have been just in time for a commit that is still under way.
-  if (committed) return outcomeOf(id, 'already-done')
+  if (snapshot) return outcomeOf(id, 'already-done')
   await recordRemoved(lake, run)
   throw notFound(run, 'it was removed while its units were worked on')
 }
@@ -265,7 +265,7 @@ export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> 
   const taken = await takeStep(options, (shared) => workOpen(shared, options)).catch((error: unknown) => {
     throw signal?.aborted && !(error instanceof ToolkitError) ? interruptedWork(run) : error
   })
-  if (taken.kind === 'ended') throw hasNothing(run, taken.kind)
+  if (taken.kind === 'ended' || taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
   if (taken.kind === 'committed') return { run, snapshot: taken.snapshot.snapshot, units: [] }
   return { run, snapshot: null, ...taken.result }
 }

@@ -3,7 +3,7 @@
 import type { CheckResult } from '../core/checks.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
-import type { SourceResult } from '../manifest/runs/journal.ts'
+import type { SourceResult } from '../manifest/runs/journal-lines.ts'
 
 /** Companies whose figures a run replaces by figures in another currency. */
 export interface CurrencyChange {

@@ -4,11 +4,11 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { CommittedPartition, FileEntry, PartitionEntry } from '../core/partition.ts'
+import type { CommittedPartition, FileEntry, PartitionEntry, PullEntry } from '../core/partition.ts'
 import { isReplay } from '../core/source-kinds.ts'
 import { lineItemsOf } from '../load/line-items.ts'
 import { sourcesOf } from '../manifest/form/sources.ts'
-import type { FinishedWork, JournalEntry } from '../manifest/runs/journal.ts'
+import type { AllWork, JournalEntry } from '../manifest/runs/journal-lines.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { TOOL } from '../support/own-package.ts'
@@ -28,6 +28,11 @@ export interface CommitWorkOptions extends RuleOptions {
   readonly onCommitting?: ((partitions: number) => void) | undefined
 }
 
+/** The work of a run, whoever has done it. */
+export interface FinishedWork extends AllWork {
+  readonly pulls: readonly PullEntry[]
+}
+
 /** A run whose work is done. */
 export interface WorkToCommit {
   /** The run and its owner; the caller need not be that owner, but nobody must take the run over meanwhile. */
@@ -38,13 +43,13 @@ export interface WorkToCommit {
   readonly isPlaced?: boolean | undefined
 }
 
-/** The partitions of all loaded units, in their order, and within the bounds of names. */
-const finishedOf = ({ units, entries }: FinishedWork, names: NamesOfRun): readonly JournalEntry[] => {
+/** The partitions of all loaded sources, in their order, and within the bounds of names. */
+const finishedOf = ({ sources, entries }: FinishedWork, names: NamesOfRun): readonly JournalEntry[] => {
   const byId = new Map(entries.map((entry) => [entry.partition.id, entry]))
-  const found = units.flatMap((unit) =>
-    unit.kind !== 'loaded'
+  const found = sources.flatMap((one) =>
+    one.kind !== 'loaded'
       ? []
-      : unit.partitions.map((id) => {
+      : one.partitions.map((id) => {
           const entry = byId.get(id)
           if (entry === undefined) throw new RangeError(`Cannot commit partition "${id}": it is not recorded`)
           return names.bound(entry)
@@ -99,9 +104,9 @@ export const commitWork = async (
   const root = await newestRoot(lake)
   let adds = false
   for (const { look } of rules) if ((await look?.(root)) === 'adds') adds = true
-  const { units, pulls } = work
+  const { sources, pulls } = work
   const summary = (): CommitSummary => ({
-    ...{ run, snapshot: undefined, partitions: [], ...unloadedOf(units) },
+    ...{ run, snapshot: undefined, partitions: [], ...unloadedOf(sources) },
     ...Object.fromEntries(rules.flatMap(({ report }) => Object.entries(report?.() ?? {}))),
   })
   const isEmpty = onlyRows

@@ -2,6 +2,8 @@
 
 import type { FileEntry, PartitionEntry } from '../core/partition.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
+import { sumOf } from '../manifest/form/totals.ts'
+import type { GoneCompanies } from './commit-summary.ts'
 
 /** A partition without records. @param name the search, in words */
 export const listingEntry = (
@@ -21,8 +23,14 @@ export const listingEntry = (
   range: { field: 'ContentUpdatedAt', requested: null, observed: null },
   counts: {
     ...{ lines: 0, records: 0, quarantined: 0 },
-    rows: { [LISTINGS.name]: files.reduce((sum, { rows }) => sum + rows, 0) },
+    rows: { [LISTINGS.name]: sumOf(files, ({ rows }) => rows) },
   },
   files,
   drift: [],
 })
+
+/** The companies that such entries mark, by search. */
+export const markedIn = (entries: readonly PartitionEntry[]): readonly GoneCompanies[] =>
+  entries.flatMap(({ source, counts }) =>
+    source.kind === 'listing' ? [{ search: source.name, marked: counts.rows[LISTINGS.name] ?? 0 }] : [],
+  )

@@ -8,7 +8,6 @@ import type { PartitionEntry } from '../core/partition.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
 import { nameOfPartition } from '../manifest/form/sources.ts'
-import { sumOf } from '../manifest/form/totals.ts'
 import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { MAX_GONE } from '../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
@@ -16,7 +15,7 @@ import { type CommitRule, withWritten } from './commit-rule.ts'
 import type { GoneCompanies } from './commit-summary.ts'
 import { lastListings } from './confirmed-gone.ts'
 import { type FoundGone, findGone, type Listing, shownCompanies } from './find-gone.ts'
-import { listingEntry } from './listing-entry.ts'
+import { listingEntry, markedIn } from './listing-entry.ts'
 import { readShown } from './shown-rows.ts'
 import type { StagedRun } from './staged-files.ts'
 
@@ -93,10 +92,7 @@ export const markGone = (
     add: async (next) => {
       if (next.root === null || found === undefined || found.length === 0) return next
       const entries = await writeGone(run, found, next.root)
-      marked = entries.map(({ source, files }) => ({
-        search: source.name,
-        marked: sumOf(files, ({ rows }) => rows),
-      }))
+      marked = markedIn(entries)
       return withWritten(run, next, entries)
     },
     report: () => {

@@ -1,24 +1,19 @@
 /** The end of a run: its work is committed, once; whoever comes later finds it in the lake. */
 
-import { type CommitSummary, unloadedOf } from '../commit/commit-summary.ts'
+import type { CommitSummary } from '../commit/commit-summary.ts'
 import { type CommitWorkOptions, commitWork } from '../commit/commit-work.ts'
 import type { StagedRun } from '../commit/staged-files.ts'
-import type { PartitionEntry, PullEntry, SnapshotHead } from '../core/partition.ts'
+import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import { inStage } from '../core/stages.ts'
-import { mayHoldRun } from '../manifest/form/part-summary.ts'
-import { isLoaded } from '../manifest/form/sources.ts'
 import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
-import { type FinishedWork, readFinishedWork } from '../manifest/runs/journal.ts'
+import { type AllWork, loadedPartitions } from '../manifest/runs/journal-lines.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
-import { headOf, readAllListed } from '../manifest/snapshots/snapshot-root.ts'
-import { ensureRecord, readRoot } from '../manifest/snapshots/snapshots.ts'
-import type { NotDelivered } from './opened-job.ts'
-import { pipelineOf, planOf } from './run-plan.ts'
-import type { RunScope } from './with-run.ts'
+import type { NotDelivered, PullFacts } from './opened-job.ts'
+import { pipelineOf, planOf, type RunPlan } from './run-plan.ts'
+import { type ToolOptions, type WorkPlace, withTools } from './run-tools.ts'
 import type { RunEvent } from './work/progress.ts'
 
-export interface CommitOptions extends Omit<CommitWorkOptions, 'onCommitting'> {
-  readonly work: FinishedWork
+export interface CommitOptions extends Omit<CommitWorkOptions, 'onCommitting' | 'listings'> {
   /** Whether its workers have put their files in place already. @default false */
   readonly isPlaced?: boolean
   readonly onEvent?: ((event: RunEvent) => void) | undefined
@@ -33,67 +28,67 @@ export interface LoadSummary extends CommitSummary {
   readonly noViews?: string
 }
 
-/** Commits what a run has loaded, by its plan. @throws {ToolkitError} as `commitWork` */
+/** The records that did not come, where some did not. */
+export const missingOf = (facts: readonly (PullFacts | undefined)[]): Pick<LoadSummary, 'missing'> => {
+  const missing = facts.flatMap((one) => one?.missing ?? [])
+  return missing.length > 0 ? { missing } : {}
+}
+
+/** The partitions that count: a source may have been loaded in part before it changed. */
+export const loadedIn = ({ sources, entries }: AllWork): readonly PartitionEntry[] => {
+  const counted = loadedPartitions({ sources })
+  return entries.flatMap(({ partition }) => (counted.has(partition.id) ? [partition] : []))
+}
+
+/** Commits what a run has loaded, by its plan. @param facts of the pulls among its jobs @throws {ToolkitError} as `commitWork` */
 export const commitLoaded = async (
   tools: Pick<StagedRun, 'loader' | 'sink'>,
   seen: SeenRun,
-  { work, isPlaced = false, onEvent, ...options }: CommitOptions,
+  loaded: AllWork,
+  facts: readonly (PullFacts | undefined)[],
+  { isPlaced = false, onEvent, ...options }: CommitOptions,
 ): Promise<LoadSummary> => {
   const { lake, run, number } = seen
   const plan = await planOf(lake, run)
   const pipeline = pipelineOf(plan)
-  return inStage(
+  const work = { ...loaded, pulls: facts.flatMap((one) => one?.entry ?? []) }
+  const listings = facts.flatMap((one) => one?.listing ?? [])
+  const summary = await inStage(
     { stage: 'commit', lake, run, pipeline, attempt: number },
     async () => {
       const onCommitting = (partitions: number): void => onEvent?.({ kind: 'committing', partitions })
       const done = { seen, plan: { ...plan, pipeline }, work, isPlaced }
-      return commitWork(tools, done, { ...options, onCommitting })
+      return commitWork(tools, done, { ...options, listings, onCommitting })
     },
     ({ snapshot, partitions }) => ({ committed: { snapshot, partitions } }),
   )
+  return { ...summary, ...missingOf(facts) }
+}
+
+/**
+ * Commits a run whose work is done, whoever has done it: its sources may be gone.
+ *
+ * @param plan with `take` where only a process may commit that could load, with the key of the run
+ * @param factsOf of its jobs, by its partitions
+ * @throws {ToolkitError} as `commitWork`
+ */
+export const commitDone = async (
+  { scratch, ...seen }: SeenRun & Pick<WorkPlace, 'scratch'>,
+  plan: Pick<RunPlan, 'limits' | 'take'>,
+  work: AllWork,
+  factsOf: (own: readonly PartitionEntry[]) => readonly (PullFacts | undefined)[],
+  options: CommitOptions & ToolOptions,
+): Promise<LoadSummary> => {
+  const { lake, run } = seen
+  const facts = factsOf(loadedIn(work))
+  const summary = await withTools({ run, scratch }, plan, options, (tools) =>
+    commitLoaded(tools, seen, work, facts, options),
+  )
+  return withViews(lake, summary)
 }
 
 /** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
 export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
   const noViews = await refreshLakeFiles(lake)
   return { ...summary, ...(noViews !== undefined && { noViews }) }
-}
-
-/** A run in the snapshot that shows it. */
-export interface RunInLake {
-  readonly snapshot: SnapshotHead
-  /** Those that records came with. */
-  readonly partitions: readonly PartitionEntry[]
-  /** One for each pull or sync among its jobs, in their order. */
-  readonly pulls: readonly PullEntry[]
-}
-
-/** @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED */
-export const readRunInLake = async (lake: string, run: string, number: number): Promise<RunInLake> => {
-  const root = await readRoot(lake, number)
-  const { partitions, pulls = [] } = await readAllListed(lake, root, mayHoldRun(run))
-  return {
-    snapshot: headOf(root),
-    partitions: partitions.filter((one) => one.run === run && isLoaded(one)),
-    pulls: pulls.filter((one) => one.run === run),
-  }
-}
-
-/**
- * The summary of a run that an earlier call had committed before it was stopped: nothing of it is loaded again.
- *
- * @param number of the snapshot that shows it
- * @throws {ToolkitError} SNAPSHOT_NOT_FOUND, SNAPSHOT_DAMAGED, RUN_NOT_RESUMABLE
- */
-export const committedBefore = async (
-  { lake, run }: Pick<RunScope, 'lake' | 'run'>,
-  number: number,
-  onEvent?: (event: RunEvent) => void,
-): Promise<LoadSummary> => {
-  // The process that committed it may have been stopped before it was done with the rest.
-  await ensureRecord(lake, number)
-  onEvent?.({ kind: 'already', run, snapshot: number })
-  const { snapshot, partitions, pulls } = await readRunInLake(lake, run, number)
-  const unloaded = unloadedOf((await readFinishedWork(lake, run))?.units ?? [])
-  return withViews(lake, { run, snapshot, partitions, ...unloaded, already: { pulls } })
 }

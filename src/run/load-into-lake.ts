@@ -11,25 +11,20 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
-import {
-  type DoneWork,
-  type JournalResult,
-  openJournal,
-  readFinishedWork,
-  readJournal,
-} from '../manifest/runs/journal.ts'
+import { openJournal, readJournal } from '../manifest/runs/journal.ts'
+import type { DoneWork } from '../manifest/runs/journal-lines.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { SourceIndex } from '../manifest/snapshots/source-index.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
-import { commitLoaded, committedBefore, type LoadSummary, withViews } from './commit-loaded.ts'
+import { commitLoaded, type LoadSummary, loadedIn, missingOf, withViews } from './commit-loaded.ts'
 import type { OpenedJob, PullFacts } from './opened-job.ts'
 import type { ProjectionOptions } from './projection-of-run.ts'
 import { planOf, type RunLimits } from './run-plan.ts'
 import { sharesOf, type ToolOptions, withTools } from './run-tools.ts'
 import type { RunScope } from './with-run.ts'
 import {
-  interrupted,
+  interruptedOr,
   type LoadSourcesOptions,
   type LoadSourcesParts,
   loadSources,
@@ -134,7 +129,17 @@ export const sourcesByJob = (
   })
 }
 
-export interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
+/** How the sources of a run are loaded. */
+export const workOptions = (
+  options: Pick<RunOptions, 'memoryBytes' | 'threads' | 'skipBadFiles' | 'signal' | 'onEvent'>,
+  { maxUnknownNames }: RunLimits,
+): Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> => {
+  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
+  const { skipBadFiles, signal, onEvent } = options
+  return { skipBadFiles, maxUnknownNames, sideBySide: threads, signal, onEvent }
+}
+
+interface JournaledWork extends Omit<LoadSourcesOptions, 'run' | 'record' | 'attempt'> {
   readonly lease: RunLease
   readonly sources: readonly Source[]
   /** Loads sources that the lake holds already. @default false */
@@ -155,7 +160,7 @@ export const workWithJournal = async (
 ): Promise<DoneWork> => {
   const { lake, run } = lease
   const { signal, onEvent } = options
-  const entries = await readJournal(lake, run)
+  const { entries } = await readJournal(lake, run)
   const { whole, damaged } = await checkStaged(lease, entries, signal)
   onEvent?.({ kind: 'started', run, resumed: lease.number > 1, finished: whole.length })
   for (const { id } of damaged) onEvent?.({ kind: 'again', partition: id })
@@ -169,9 +174,9 @@ export const workWithJournal = async (
       await journal.append(entry)
     }
     const record = { finished: whole, keep }
-    const loaded = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
-    await journal.finish(loaded)
-    return { units: loaded.units, entries: [...known.values()] }
+    const result = await loadSources({ ...tools, sources, inLake }, { ...options, run, record })
+    await journal.finish(result)
+    return { result, entries: [...known.values()] }
   } finally {
     await journal.close()
   }
@@ -181,20 +186,11 @@ export const workWithJournal = async (
  * The work of a run that an earlier attempt has done to its end, where its files are still what it recorded: the run can be
  * committed without its sources. @throws as `readJournal`
  */
-export const workDone = async (
-  run: RunLease,
-  signal?: AbortSignal,
-): Promise<(DoneWork & JournalResult) | undefined> => {
-  const done = await readFinishedWork(run.lake, run.run)
-  if (done === undefined) return undefined
-  const { damaged } = await checkStaged(run, done.entries, signal)
-  return damaged.length === 0 ? done : undefined
-}
-
-/** The partitions that count: a source may have been loaded in part before it changed. */
-const loadedIn = ({ units, entries }: DoneWork): readonly PartitionEntry[] => {
-  const counted = new Set(units.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
-  return entries.flatMap(({ partition }) => (counted.has(partition.id) ? [partition] : []))
+export const workDone = async (run: RunLease, signal?: AbortSignal): Promise<DoneWork | undefined> => {
+  const { entries, result } = await readJournal(run.lake, run.run)
+  if (result === undefined) return undefined
+  const { damaged } = await checkStaged(run, entries, signal)
+  return damaged.length === 0 ? { entries, result } : undefined
 }
 
 /** The partitions of a job's sources, by the names that the job has for these. @param apart as the run names them */
@@ -227,13 +223,11 @@ const factsOf = <Facts extends PullFacts>(
   return jobs.map((job, at) => job.facts?.(ownOf(job, at), left.shift()))
 }
 
-const withFacts = <Facts extends PullFacts>(
-  summary: LoadSummary,
-  facts: Loaded<Facts>['facts'],
-): Loaded<Facts> => {
-  const missing = facts.flatMap((one) => one?.missing ?? [])
-  return { ...summary, ...(missing.length > 0 && { missing }), facts }
-}
+/** What each job of a run has brought where it is a pull. */
+export const factsOfJobs = <Facts extends PullFacts>(
+  jobs: readonly OpenedJob<Facts>[],
+  partitions: readonly PartitionEntry[],
+): readonly (Facts | undefined)[] => factsOf(jobs, sourcesByJob(jobs), partitions)
 
 /** A run that was loaded, and what each of its jobs has brought where it is a pull. */
 export type Loaded<Facts extends PullFacts> = LoadSummary & { readonly facts: readonly (Facts | undefined)[] }
@@ -242,7 +236,6 @@ export type Loaded<Facts extends PullFacts> = LoadSummary & { readonly facts: re
  * Loads the jobs of a run's plan and commits them at once, in this process: with one worker, which owns the run. Of a run that
  * was committed before nothing is loaded again.
  *
- * @param earlier its work, where an earlier attempt has done all of it: it is committed
  * @throws {ToolkitError} QUARANTINE_LIMIT, CURRENCY_CHANGED (the run stays and can be resumed with a higher limit,
  *   with `changeCurrency`), INTERRUPTED, and whatever the sources throw; nothing of the run is then visible
  */
@@ -250,10 +243,8 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   run: RunScope,
   jobs: readonly OpenedJob<Facts>[],
   options: RunOptions,
-  earlier?: DoneWork,
 ): Promise<Loaded<Facts>> => {
-  const { skipBadFiles, signal, onEvent } = options
-  const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = options
+  const { signal, onEvent } = options
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
   let facts: Loaded<Facts>['facts'] = []
@@ -261,31 +252,28 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) {
+      const { committedBefore } = await import('./run-in-lake.ts')
       const before = await committedBefore(run, run.committed, onEvent)
-      return withFacts(before, factsOf(jobs, byJob, before.partitions, before.already?.pulls))
+      facts = factsOf(jobs, byJob, before.partitions, before.already?.pulls)
+      return { ...before, ...missingOf(facts), facts }
     }
     // A run keeps to its own plan: what is finished of it was cut by that.
     const { again, limits, take } = await planOf(run.lake, run.run)
     const summary = await withTools(run, { limits, take }, options, async (tools) => {
-      const work = () =>
-        workWithJournal(tools, {
-          ...{ lease: run, sources, again, skipBadFiles, maxUnknownNames: limits.maxUnknownNames },
-          ...{ sideBySide: threads, signal, onEvent, onRecorded: () => (isEmpty = false) },
-        })
-      if (earlier)
-        onEvent?.({ kind: 'started', run: run.run, resumed: true, finished: earlier.entries.length })
-      const done = earlier ?? (await work())
+      const { result, entries } = await workWithJournal(tools, {
+        ...{ lease: run, sources, again, ...workOptions(options, limits) },
+        onRecorded: () => (isEmpty = false),
+      })
       isEmpty = false
-      facts = factsOf(jobs, byJob, loadedIn(done))
-      const listings = facts.flatMap((one) => one?.listing ?? [])
-      const pulls = facts.flatMap((one) => one?.entry ?? [])
-      return commitLoaded(tools, run, { ...options, listings, work: { ...done, pulls } })
+      const work = { sources: result.sources, entries }
+      facts = factsOf(jobs, byJob, loadedIn(work))
+      return commitLoaded(tools, run, work, facts, options)
     })
-    return withFacts(await withViews(run.lake, summary), facts)
+    return { ...(await withViews(run.lake, summary)), facts }
   } catch (error) {
     // A single source that nobody can load leaves nothing to resume.
     if (!isEmpty || !(error instanceof ToolkitError) || !isFinal(error)) run.keep()
-    throw signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run.run) : error
+    throw interruptedOr(error, run.run, signal)
   } finally {
     // The process that takes the run over writes the prefetched files.
     await Promise.allSettled(sources.flatMap((source) => (source.stop ? [source.stop()] : [])))

@@ -4,7 +4,7 @@
  */
 
 import type { Source } from '../core/source.ts'
-import { readFinishedWork } from '../manifest/runs/journal.ts'
+import { readJournal } from '../manifest/runs/journal.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { newestNumber, readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
@@ -60,12 +60,12 @@ export const isSameWork = async (
   { sources = async () => [], signal }: SourcesNow,
 ): Promise<boolean> => {
   if (!(await isOfNewest({ lake, committed }, plan, now))) return false
-  const work = await readFinishedWork(lake, run).catch(() => undefined)
-  if (work === undefined) return false
+  const { result } = await readJournal(lake, run).catch(() => ({ result: undefined }))
+  if (result === undefined) return false
   const opened = await sources({ lake, run }).catch(() => undefined)
   if (opened === undefined) return false
   try {
-    return await (plan.again ? isSameList : isWithin)(work.read, opened, signal)
+    return await (plan.again ? isSameList : isWithin)(result.read, opened, signal)
   } finally {
     await Promise.allSettled(opened.map((source) => source.stop?.()))
   }

@@ -10,8 +10,8 @@ import { knownByBytes } from '../manifest/form/sources.ts'
 import { startHeartbeat } from '../manifest/runs/heartbeat.ts'
 import { readJournal } from '../manifest/runs/journal.ts'
 import { leaseRun, type RunLease, releaseRun } from '../manifest/runs/run-lease.ts'
-import { createRun, readPlan, removeCommittedRun, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
-import { newestNumber } from '../manifest/snapshots/snapshots.ts'
+import { createRun, readPlan, removeRun, runsIfAny } from '../manifest/runs/runs.ts'
+import { ensureRecord, newestNumber } from '../manifest/snapshots/snapshots.ts'
 import { type RandomBytes, runBegan } from '../support/run-ids.ts'
 import { letLoad } from './discard-held.ts'
 import { type ProjectionOptions, projectionOfRun } from './projection-of-run.ts'
@@ -80,7 +80,9 @@ export const startRun = async ({
       }
       if (await isSameWork({ lake, run, committed }, plan, now, { sources, signal }))
         return { ...lease, committed }
-      await removeCommittedRun(lease, committed)
+      // The record of its commit may still be missing.
+      await ensureRecord(lake, committed)
+      await removeRun(lease)
     } catch (error) {
       await releaseRun(lease)
       throw error
@@ -100,7 +102,7 @@ const isOfItsBegin = async ({ lake, run }: RunLease, { jobs }: RunPlan): Promise
     return true
   if (!jobs.some(({ kind }) => kind === 'convert')) return false
   const begin = runBegan(run)
-  const entries = await readJournal(lake, run)
+  const { entries } = await readJournal(lake, run)
   const dated = entries.flatMap(({ partition }): readonly { readonly asOf?: string | undefined }[] =>
     knownByBytes(partition.source) ? (partition.sources ?? [partition]) : [],
   )

@@ -245,7 +245,7 @@ const CRASHES: readonly [string, (lake: string, staged: Staged) => Promise<void>
 
 const resumeRun = async (lake: string, { lease, runFiles }: Staged): Promise<string> => {
   const own = await leaseRun(lake, lease.run, { now: NOW })
-  const entries = await readJournal(lake, lease.run)
+  const { entries } = await readJournal(lake, lease.run)
   const outcome = await commitStaged({ lease: own, entries, runFiles })
   await removeRun(own)
   return outcome.kind

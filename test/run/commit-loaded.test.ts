@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readFinishedWork } from '../../src/manifest/runs/journal.ts'
+import { readJournal } from '../../src/manifest/runs/journal.ts'
 import { type SeenRun, seeRun } from '../../src/manifest/runs/run-lease.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { commitLoaded, type LoadSummary } from '../../src/run/commit-loaded.ts'
@@ -19,10 +19,10 @@ const seen = async (lake: string, run: string): Promise<SeenRun> => {
 
 /** Commits a run by its id alone, as a process does that has loaded nothing of it and owns nothing. */
 const commitOnly = async (lake: string, run: string, attempt?: string): Promise<LoadSummary> => {
-  const done = await readFinishedWork(lake, run)
-  if (done === undefined) throw new Error('its work is not done')
+  const { entries, result } = await readJournal(lake, run)
+  if (result === undefined) throw new Error('its work is not done')
+  const work = { entries, sources: result.sources }
   const options = {
-    work: { ...done, pulls: [] },
     maxQuarantined: { kind: 'share', share: 0.5 },
     attempt,
   } as const
@@ -30,7 +30,7 @@ const commitOnly = async (lake: string, run: string, attempt?: string): Promise<
     { run, scratch: await temporaryFolder() },
     { limits: {} },
     { lake, threads: 1 },
-    async (tools) => commitLoaded(tools, await seen(lake, run), options),
+    async (tools) => commitLoaded(tools, await seen(lake, run), work, [], options),
   )
 }
 

@@ -85,7 +85,7 @@ test('a resumed convert lists line items of blocks and layers that an earlier at
   const first = source('a', textOf(lines))
   await cutOff(lake, [first], 25_000)
   const [run = ''] = await listRunIds(lake)
-  const entries = await readJournal(lake, run)
+  const { entries } = await readJournal(lake, run)
   expect(new Set(entries.map(({ unknownItems }) => unknownItems?.more))).toEqual(new Set([true]))
   await work(lake, [first, source('b', textOf([companyLine(4, figures('Three'))]))], 25_000)
   await checkLake(lake, ['One', 'Two', 'Three', ...numbered(0, 550)])
@@ -143,7 +143,7 @@ test('a resumed pull lists the line items of windows that an earlier attempt fin
   )
   await expect(interrupted).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await one.runs()
-  const finished = (await readJournal(one.lake, run)).length
+  const finished = (await readJournal(one.lake, run)).entries.length
   expect(finished).toBeGreaterThan(0)
   const { summary } = await one.pull({}, { concurrency: 1 })
   expect(summary.partitions.length).toBeGreaterThan(finished)

@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import { knownByBytes, sourcesOf } from '../../manifest/form/sources.ts'
-import { finishedPartitions } from '../../manifest/runs/units.ts'
+import { readAllWork } from '../../manifest/runs/journal.ts'
 import { addDiscarded, type DiscardedSource } from '../../manifest/snapshots/discarded.ts'
 import { type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
 import { DISCARD } from '../../options/held.ts'
@@ -22,8 +22,9 @@ export interface DiscardedLoad {
 /** The sources of a run that are known by their bytes; windows of a service are asked again. */
 const sourcesIn = async (lake: string, run: string): Promise<readonly DiscardedSource[]> => {
   const at = new Date().toISOString()
-  const partitions = await finishedPartitions(lake, run)
-  return partitions
+  const { entries } = await readAllWork(lake, run)
+  return entries
+    .map(({ partition }) => partition)
     .filter(({ source }) => knownByBytes(source))
     .flatMap((one) =>
       sourcesOf(one).map(

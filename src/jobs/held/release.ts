@@ -40,9 +40,9 @@ const commitHeld = async (
   const asked = { lake, memoryBytes, threads, localBytes, maxGone, signal, onEvent, audit, run, ...AS_IT_IS }
   if (await isSharedRun(lake, run)) {
     const { commitSharedRun } = await import('../steps/commit-shared-run.ts')
-    const { serviceOfEnvironment } = await import('../steps/run-steps.ts')
+    const { serviceOfEnvironment } = await import('../common/open-services.ts')
     const open = async (url: string, share: number | undefined) =>
-      service ? service(url) : serviceOfEnvironment(url, share)
+      service ? service(url) : serviceOfEnvironment(url, { maxRequestsPerSecond: share })
     const { loaded, report } = await measured(asked, (watched) =>
       commitSharedRun({ ...watched, service: open }),
     )

@@ -9,7 +9,7 @@ import type { LineCounts, PartitionEntry } from '../../core/partition.ts'
 import type { Source } from '../../core/source.ts'
 import { sourcesOf } from '../../manifest/form/sources.ts'
 import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
-import { readFinishedWork } from '../../manifest/runs/journal.ts'
+import { readJournal } from '../../manifest/runs/journal.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import type { RunScope } from '../../run/with-run.ts'
@@ -67,8 +67,8 @@ export class Blame {
   /** Finds whose lines were too bad, while the run is there: the load with the largest share, of those that exceed the limit. */
   async learn(error: unknown, run: RunScope, limit: QuarantineLimit): Promise<void> {
     if (!(error instanceof ToolkitError) || error.code !== 'QUARANTINE_LIMIT') return
-    const work = await readFinishedWork(run.lake, run.run)
-    const partitions = work?.entries.map(({ partition }) => partition) ?? []
+    const { entries } = await readJournal(run.lake, run.run)
+    const partitions = entries.map(({ partition }) => partition)
     const found = [...this.#sources].map(([part, sources]) => {
       const { lines, quarantined } = linesOfPart(partitions, sources)
       const share = lines === 0 ? 0 : quarantined / lines

@@ -14,8 +14,8 @@ import { inLake, stagedPath } from '../../lake/files/layout.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
+import { readAllWork } from '../../manifest/runs/journal.ts'
 import { listRunIds } from '../../manifest/runs/runs.ts'
-import { finishedPartitions } from '../../manifest/runs/units.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { holdsRun, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
@@ -76,8 +76,8 @@ export const waitingFiles = (
 
 /** The quarantine files of a run that is not committed, for one that was refused. @throws {ToolkitError} RUN_NOT_FOUND */
 export const waitingFilesOfRun = async (lake: string, run: string): Promise<readonly QuarantineFile[]> => {
-  const partitions = await finishedPartitions(lake, run)
-  return partitions.flatMap((partition) =>
+  const { entries } = await readAllWork(lake, run)
+  return entries.flatMap(({ partition }) =>
     quarantinesOf(partition).map(({ path, bytes, sha256 }) => {
       const staged = inLake(lake, stagedPath(run, { table: QUARANTINE.name, path }))
       return { lake, path, bytes, sha256, staged, partition }

@@ -1,29 +1,28 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
-import { ToolkitError } from '../../core/errors.ts'
-import type { DoneWork } from '../../manifest/runs/journal.ts'
-import { isOwnPlan, listRuns, type RunSummary } from '../../manifest/runs/runs.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
+import { type DoneWork, together } from '../../manifest/runs/journal-lines.ts'
+import { isOwnPlan, listRuns, lookUpRun, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ResumeOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
 import { readLimit } from '../../options/value-types.ts'
-import type { LoadSummary } from '../../run/commit-loaded.ts'
+import { commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import { letLoad } from '../../run/discard-held.ts'
-import { loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
+import { factsOfJobs, loadIntoLake, type RunOptions, workDone } from '../../run/load-into-lake.ts'
 import { notResumable, type OpenedJob } from '../../run/opened-job.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { isWithin } from '../../run/same-work.ts'
 import { attempt, type RunScope, withResumedRun } from '../../run/with-run.ts'
 import { CODES_OF_ONE_FILE } from '../../run/work/known-sources.ts'
-import { checkPlanOrigin } from '../../source/service/address.ts'
-import { createService, type Service } from '../../source/service/service.ts'
-import { readToken } from '../../source/service/token.ts'
-import { isRunId } from '../../support/run-ids.ts'
+import { interruptedOr } from '../../run/work/load-sources.ts'
+import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { allDelivered, measured } from '../common/load-job.ts'
+import { openServices, serviceOfEnvironment } from '../common/open-services.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { filesOfJob } from '../convert/convert-kind.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
@@ -55,7 +54,7 @@ export const resumeOne = async (
   options: Asked & Pick<RunOptions, 'audit'>,
   isHeld = false,
 ): Promise<ResumedRun> => {
-  const { concurrency, service = (url: string) => openWithEnvironment(url, concurrency) } = options
+  const { concurrency, service = (url: string) => serviceOfEnvironment(url, { concurrency }) } = options
   const maxQuarantined = readLimit(options.maxQuarantined) ?? MAX_QUARANTINED.default.value
   const { loaded, report } = await measured({ ...options, maxQuarantined, service }, (watched) =>
     takeOver(run, watched, isHeld),
@@ -139,24 +138,17 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
   }
 }
 
-const openWithEnvironment = async (url: string, concurrency: number): Promise<Service> => {
-  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
-  return createService({ url, token: await readToken({ env: process.env.FIRMLAKE_TOKEN }), concurrency })
-}
-
 const takeOver = async (run: string, options: JobOptions, isHeld: boolean): Promise<Resumed> => {
   const { lake } = options
-  if (!isRunId(run))
-    throw new ToolkitError('RUN_NOT_FOUND', `Cannot resume run "${run}": it is not the id of a run`, { run })
-  const now = new Date()
-  const found = (await listRuns(lake, { now })).find((one) => one.run === run)
-  if (found?.shared)
+  const { seen, snapshot } = await lookUpRun(lake, run)
+  // One without any owner is removed as it fails.
+  if (seen && seen.shared !== 'none' && seen.number > 0)
     throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
-  const committed = found?.committed ?? null
+  const committed = seen && snapshot ? snapshot.snapshot : null
   // Its own run goes with what is finished.
   if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
     return { kind: 'committed', run, snapshot: committed }
-  return withResumedRun(lake, run, now, async (scope) => {
+  return withResumedRun(lake, run, new Date(), async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
       // Its files would be read with the rights of this user, who names none of them.
@@ -165,7 +157,7 @@ const takeOver = async (run: string, options: JobOptions, isHeld: boolean): Prom
           run,
           'its plan is of another user and may name any file; call the command that began it, it resumes the run',
         )
-      const load = () => (isHeld ? commitDone(scope, plan, options) : loadJobs(scope, plan, options))
+      const load = () => (isHeld ? commitHeld(scope, plan, options) : loadJobs(scope, plan, options))
       return { kind: 'loaded', summary: await attempt(scope, plan, load) }
     }
     await ensureRecord(lake, committed)
@@ -192,35 +184,24 @@ const stillDone = async (
   const done = others.length === 0 ? await workDone(run, signal) : undefined
   if (done === undefined || job.kind !== 'convert') return done
   const files = await filesOfJob(job).catch(() => [])
-  return (await isWithin(done.read, files, signal)) ? done : undefined
-}
-
-/** Opens each service once. */
-const servicesOf = (options: Pick<JobOptions, 'service'>) => {
-  const services = new Map<string, Promise<Service>>()
-  return {
-    service: async (url: string): Promise<Service> => {
-      const opened = services.get(url) ?? Promise.resolve(options.service(url))
-      services.set(url, opened)
-      return opened
-    },
-    closeAll: async (): Promise<void> => {
-      for (const opened of await Promise.allSettled(services.values()))
-        if (opened.status === 'fulfilled') await opened.value.close()
-    },
-  }
+  return (await isWithin(done.result.read, files, signal)) ? done : undefined
 }
 
 /** Loads all jobs of a plan in one commit; what an earlier attempt has loaded to its end is committed. @throws {ToolkitError} RUN_NOT_RESUMABLE, and whatever stops a run */
 export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
-  const { signal } = options
-  const { service, closeAll } = servicesOf(options)
+  const { signal, onEvent } = options
+  const services = openServices(options.service)
+  const { open: service } = services
   try {
     const done = await stillDone(run, plan, options)
     if (done) {
       const [job] = plan.jobs
-      const facts = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
-      return await loadIntoLake(run, [{ sources: [], facts }], options, done)
+      const factsOf = isLoad(job) ? await (await jobKind(job)).facts?.(run, job, service, signal) : undefined
+      onEvent?.({ kind: 'started', run: run.run, resumed: true, finished: done.entries.length })
+      const facts = (own: readonly PartitionEntry[]) => [factsOf?.(own)]
+      return await commitDone(run, plan, together([done]), facts, options).catch((error) => {
+        throw interruptedOr(error, run.run, signal)
+      })
     }
     const jobs: OpenedJob[] = []
     for (const [place, one] of plan.jobs.entries()) {
@@ -230,27 +211,29 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
     }
     return await loadIntoLake(run, jobs, options)
   } finally {
-    await closeAll()
+    await services.close()
   }
 }
 
 /** Commits what a run has loaded to its end, of whichever jobs. @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged */
-const commitDone = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
+const commitHeld = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const done = await workDone(run, options.signal)
   if (done === undefined) throw notResumable(run.run, 'what it has loaded is damaged')
-  const { service, closeAll } = servicesOf(options)
+  const services = openServices(options.service)
   try {
     const jobs: OpenedJob[] = []
     for (const [place, job] of plan.jobs.entries()) {
       // Only the windows of a service say by their names what came of each search.
       const asks = job.kind === 'pull' || job.kind === 'sync'
+      const asked = { ...options, service: services.open }
       const opened = asks
-        ? await (await jobKind(job)).open({ ...run, job: place }, job, plan.limits, { ...options, service })
+        ? await (await jobKind(job)).open({ ...run, job: place }, job, plan.limits, asked)
         : { sources: [] }
       jobs.push({ ...opened, place })
     }
-    return await loadIntoLake(run, jobs, options, done)
+    const facts = (own: readonly PartitionEntry[]) => factsOfJobs(jobs, own)
+    return await commitDone(run, plan, together([done]), facts, options)
   } finally {
-    await closeAll()
+    await services.close()
   }
 }

@@ -1,12 +1,12 @@
 /**
  * The companies that the windows of a run have brought, for the windows that close its gap: each unit leaves its ids in
- * the run's folder, under a name of its attempt, before its record says that it is done.
+ * the run's folder, under a name of its attempt, before its journal says that it is done.
  */
 
 import { readFile } from 'node:fs/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
-import { readRecord } from '../../manifest/runs/units.ts'
+import { readUnitWork } from '../../manifest/runs/journal.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { IdSet, idsIn } from '../pull/id-set.ts'
 
@@ -35,8 +35,8 @@ export const broughtIds = async (
 ): Promise<IdSet> => {
   const parts: BigInt64Array[] = []
   for (const unit of units) {
-    const record = await readRecord(lake, run, unit)
-    const bytes = record && (await storageOf(lake).read(idsPath(run, unit, record.attempt)))
+    const done = await readUnitWork(lake, run, unit)
+    const bytes = done && (await storageOf(lake).read(idsPath(run, unit, done.result.attempt)))
     if (bytes === null)
       throw new ToolkitError(
         'RUN_INCOMPLETE',

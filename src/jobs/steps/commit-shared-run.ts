@@ -6,38 +6,31 @@
 import { randomBytes } from 'node:crypto'
 import { checkPlaced } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { FinishedWork } from '../../manifest/runs/journal.ts'
+import { readAllWork } from '../../manifest/runs/journal.ts'
+import type { AllWork } from '../../manifest/runs/journal-lines.ts'
 import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import {
-  endRun,
-  hasEnded,
-  markCommit,
-  recordEnded,
-  unmarkCommit,
-} from '../../manifest/runs/shared-commits.ts'
-import { readRecords, type UnitRecord } from '../../manifest/runs/units.ts'
+import { endRun, markCommit, recordEnded, unmarkCommit } from '../../manifest/runs/shared-commits.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
-import { type CommitOptions, commitLoaded, type LoadSummary, withViews } from '../../run/commit-loaded.ts'
+import { type CommitOptions, commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import type { RunOptions } from '../../run/load-into-lake.ts'
-import { withTools } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
-import { isRunId } from '../../support/run-ids.ts'
+import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import {
   checkRelease,
-  commitOf,
-  failureOfRun,
-  findRun,
+  hasNothing,
+  NAMED_UNITS,
   notFound,
-  removedRun,
+  openOf,
   type SharedRun,
+  takeStep,
 } from './shared-run.ts'
 
 export interface CommitSharedOptions
   extends Pick<RunOptions, 'lake' | 'memoryBytes' | 'threads'>,
-    Omit<CommitOptions, 'attempt' | 'work' | 'isPlaced' | 'listings'> {
+    Omit<CommitOptions, 'attempt' | 'isPlaced'> {
   readonly run: string
   /** Opens the service of the plan, where it is asked whether it still lists companies; closed behind the commit. */
   readonly service: (url: string, share: number | undefined) => Promise<Service>
@@ -53,18 +46,12 @@ export type CommittedRun =
   /** Another call had committed it; `null`: it had found nothing new. */
   | { readonly kind: 'already'; readonly run: string; readonly snapshot: number | null }
 
-const NAMED_UNITS = 10
-
 /** @throws {ToolkitError} RUN_INCOMPLETE naming the first units that are not done */
-const recordsOf = async ({ units, seen: { lake, run } }: SharedRun): Promise<readonly UnitRecord[]> => {
-  const records = await readRecords(
-    lake,
-    run,
-    units.map(({ id }) => id),
-  )
-  const done = records.filter((record) => record !== null)
-  if (done.length === units.length) return done
-  const open = records.flatMap((record, id) => (record === null ? [id] : []))
+const doneWork = async (shared: SharedRun): Promise<AllWork> => {
+  const { units, seen } = shared
+  const { lake, run } = seen
+  const open = await openOf(shared, units)
+  if (open.length === 0) return readAllWork(lake, run)
   const named = open.slice(0, NAMED_UNITS).join(', ')
   const more = open.length > NAMED_UNITS ? ', …' : ''
   throw new ToolkitError(
@@ -80,37 +67,30 @@ const commitOpen = async (
 ): Promise<Extract<CommittedRun, { kind: 'committed' }>> => {
   const { plan, seen, requestsPerSecond } = shared
   const { lake, run } = seen
-  const { signal } = options
   checkRelease(shared)
-  const records = await recordsOf(shared)
+  const work = await doneWork(shared)
   const attempt = randomBytes(4).toString('hex')
-  let opened: Promise<Service> | undefined
   // No worker is left that the requests a second would be shared with.
-  const open = (url: string): Promise<Service> => (opened ??= service(url, requestsPerSecond))
-  const job = loadOf(run, plan.jobs[0])
-  const factsOf = await (await jobKind(job)).facts?.(seen, job, open, signal)
-  const entries = records.flatMap((record) => record.entries)
-  const pull = factsOf?.(entries.map(({ partition }) => partition))
-  const units = records.flatMap(({ sources }) => sources)
-  const work: FinishedWork = { units, entries, pulls: pull ? [pull.entry] : [] }
-  const listings = pull?.listing ? [pull.listing] : []
+  const services = openServices((url) => service(url, requestsPerSecond))
   try {
-    await checkPlaced(seen, work.entries, signal)
+    const job = loadOf(run, plan.jobs[0])
+    const factsOf = await (await jobKind(job)).facts?.(seen, job, services.open, options.signal)
+    await checkPlaced(seen, work.entries, options.signal)
     await markCommit(lake, run, attempt)
     if (!(await isSharedRun(lake, run))) throw notFound(run, 'it was removed meanwhile')
     const summary = await withScratch((scratch) =>
-      withTools({ run, scratch }, { limits: plan.limits }, options, (tools) =>
-        commitLoaded(tools, seen, { ...options, attempt, work, isPlaced: true, listings }),
-      ),
+      commitDone({ ...seen, scratch }, { limits: plan.limits }, work, (own) => [factsOf?.(own)], {
+        ...options,
+        attempt,
+        isPlaced: true,
+      }),
     )
-    const requests = (await opened?.catch(() => undefined))?.counters()
-    const missing = pull?.missing && { missing: [pull.missing] }
-    return { kind: 'committed', summary: await withViews(lake, { ...summary, ...missing }), requests }
+    return { kind: 'committed', summary, requests: await services.counters() }
   } catch (error) {
     await leaveCommit(lake, run, attempt).catch(() => undefined)
     throw withWayOut(error)
   } finally {
-    await (await opened?.catch(() => undefined))?.close()
+    await services.close()
   }
 }
 
@@ -141,36 +121,18 @@ const leaveCommit = async (lake: string, run: string, attempt: string): Promise<
  */
 export const commitSharedRun = async (options: CommitSharedOptions): Promise<CommittedRun> => {
   const { lake, run } = options
-  const already = async (snapshot: number): Promise<CommittedRun> => {
-    // The one that committed it may have been killed before it was done with the rest.
-    await ensureRecord(lake, snapshot)
-    await removeRunFolder(lake, run)
-    return { kind: 'already', run, snapshot }
-  }
-  const ended: CommittedRun = { kind: 'already', run, snapshot: null }
-  const found = await findRun(lake, run).catch(async (error: unknown) => {
-    if (isRunId(run) && (await hasEnded(lake, run))) return ended
-    throw error
-  })
-  if (found.kind === 'already') return found
-  if (found.kind === 'committed') return already(found.snapshot.snapshot)
-  if (found.kind === 'removed') {
-    if (!(await hasEnded(lake, run))) throw removedRun(run)
-    await removeRunFolder(lake, run)
-    return ended
-  }
-  try {
-    const committed = await commitOpen(found.shared, options)
+  const taken = await takeStep(options, async (shared) => {
+    const committed = await commitOpen(shared, options)
     // The lake shows nothing of it: without a trace the same call again would find no run.
     if (committed.summary.snapshot === undefined) await recordEnded(lake, run)
     await removeRunFolder(lake, run)
     return committed
-  } catch (error) {
-    // Another call may have been first, and has removed what this one was about to read.
-    if (options.signal?.aborted) throw error
-    const committed = await commitOf(lake, run, found.shared.seen.base)
-    if (committed) return already(committed.snapshot)
-    if (await hasEnded(lake, run)) return ended
-    throw await failureOfRun(found.shared.seen, error)
-  }
+  })
+  if (taken.kind === 'taken') return taken.result
+  if (taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
+  const snapshot = taken.kind === 'committed' ? taken.snapshot.snapshot : null
+  // The one that committed it may have been killed before it was done with the rest.
+  if (snapshot !== null) await ensureRecord(lake, snapshot)
+  await removeRunFolder(lake, run)
+  return { kind: 'already', run, snapshot }
 }

@@ -5,7 +5,7 @@
 
 import { absoluteAddress } from '../../core/lake-address.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../core/memory-shares.ts'
-import { recordedUnits } from '../../manifest/runs/units.ts'
+import { recordedUnits } from '../../manifest/runs/journal.ts'
 import type {
   ConvertOptions,
   PullBatchFilesOptions,
@@ -14,7 +14,7 @@ import type {
 } from '../../options/interfaces.ts'
 import { MAX_GONE } from '../../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
-import { readRunInLake } from '../../run/commit-loaded.ts'
+import { readRunInLake } from '../../run/run-in-lake.ts'
 import { pullBatchFilesBy } from '../batch-files/pull-batch-files.ts'
 import type { Driver } from '../common/job-kind.ts'
 import { NOTHING_LOADED } from '../common/run-report.ts'
@@ -93,15 +93,18 @@ const driveBy =
     }
     const outcome = await engine.work(request, signal).finally(() => stop?.())
     const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
-    const { excluded, currencyChange, gone, requests } = outcome
+    const { excluded, currencyChange, requests } = outcome
     const { snapshot, partitions = [], pulls = [] } = found ?? {}
+    // A commit that another attempt at that step has made tells nothing: the lake does.
+    const gone =
+      outcome.gone?.map((one) => ({ search: JSON.stringify(pulls[0]?.search), ...one })) ?? found?.gone
     const facts = factsOf?.(partitions, pulls[0])
     const missing = facts?.missing
     const loaded = {
       ...{ run, snapshot, partitions, excluded, facts: [facts] },
       skipped: [...before, ...outcome.skipped],
       ...(currencyChange && { currencyChange }),
-      ...(gone && { gone: gone.map((one) => ({ search: JSON.stringify(pulls[0]?.search), ...one })) }),
+      ...(gone && { gone }),
       ...(missing && { missing: [missing] }),
     }
     return { prepared, loaded, requests }

@@ -56,8 +56,7 @@ const openRuns = async (lake: string, plan: RunPlan): Promise<readonly [run: str
     // No bytes of batch files are known here that could be compared.
     if (committed !== null && plan.jobs.some(({ kind }) => kind === 'batches')) continue
     const units = await readUnits(lake, run)
-    if (units?.shared && isSamePlan(await readPlan(lake, run).catch(() => undefined), plan))
-      found.push([run, units])
+    if (units && isSamePlan(await readPlan(lake, run).catch(() => undefined), plan)) found.push([run, units])
   }
   return found
 }
@@ -89,7 +88,7 @@ export const planSharedRun = async (options: PlanOptions): Promise<PlannedRun> =
     ...(await projectionOfRun(lake, options)),
   }
   const settings = {
-    ...{ shared: true, tool: TOOL },
+    tool: TOOL,
     ...(skipBadFiles && { skipBadFiles }),
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
   }

@@ -2,7 +2,7 @@
 
 import { type GoneCompanies, unloadedOf } from '../../commit/commit-summary.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { readRecords, recordedUnits } from '../../manifest/runs/units.ts'
+import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { liesIn } from '../../storage/open-storage.ts'
 import type { RunReport } from '../common/run-report.ts'
@@ -67,7 +67,7 @@ export const refuseOtherLakes = async (
   )
 }
 
-/** Units from `from` to before `to` that have no record. */
+/** Units from `from` to before `to` that are not done. */
 export const openUnits = async (
   { lake, run }: Pick<EngineRequest, 'lake' | 'run'>,
   from: number,
@@ -91,8 +91,6 @@ export const unloadedSources = async ({
   lake,
   run,
 }: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>> => {
-  const done = [...(await recordedUnits(lake, run))].sort((a, b) => a - b)
-  const records = await readRecords(lake, run, done)
-  const { skipped, excluded } = unloadedOf(records.flatMap((record) => record?.sources ?? []))
+  const { skipped, excluded } = unloadedOf((await readAllWork(lake, run)).sources)
   return { skipped: bounded(skipped), excluded: bounded(excluded) }
 }

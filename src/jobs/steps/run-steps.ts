@@ -24,6 +24,7 @@ import type { BatchFiles } from '../common/inputs.ts'
 import { NO_SERVICE } from '../common/job-kind.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import { limitsGiven, measured } from '../common/load-job.ts'
+import { serviceOfEnvironment } from '../common/open-services.ts'
 import type { RunReport } from '../common/run-report.ts'
 import type { PlannedRun } from './plan-shared-run.ts'
 import type { SharedRunStatus } from './shared-run.ts'
@@ -104,14 +105,8 @@ export const planRun: (options: PlanRunOptions) => Promise<PlannedRun> = job(
 /** Options of `workRun`. */
 export type WorkRunOptions = UnitWorkOptions & UnitChoice
 
-export const serviceOfEnvironment = async (url: string, share: number | undefined): Promise<Service> => {
-  const { createService } = await import('../../source/service/service.ts')
-  const { readToken } = await import('../../source/service/token.ts')
-  const { checkPlanOrigin } = await import('../../source/service/address.ts')
-  checkPlanOrigin(process.env.FIRMLAKE_URL, url)
-  const token = await readToken({ env: process.env.FIRMLAKE_TOKEN })
-  return createService({ url, token, ...(share !== undefined && { maxRequestsPerSecond: share }) })
-}
+const withShare = (url: string, maxRequestsPerSecond: number | undefined): Promise<Service> =>
+  serviceOfEnvironment(url, { maxRequestsPerSecond })
 
 /**
  * Loads units of a run: some by their ids, or each `of`-th. A unit that is done already is left alone; one that several
@@ -130,7 +125,7 @@ export const serviceOfEnvironment = async (url: string, share: number | undefine
 export const workRun: (options: WorkRunOptions) => Promise<WorkSummary> = job(
   'workRun',
   WORK_RUN,
-  async ({ service = serviceOfEnvironment, ...options }) => {
+  async ({ service = withShare, ...options }) => {
     const choice: UnitChoice = 'units' in options ? { units: options.units } : { shard: options.shard }
     const { workSharedRun } = await import('./work-shared-run.ts')
     return workSharedRun({ ...options, choice, service: async (url, share) => service(url, share) })
@@ -166,7 +161,7 @@ export type CommitRunReport =
 export const commitRun: (options: CommitRunOptions) => Promise<CommitRunReport & TargetsSummary> = lakeJob(
   'commitRun',
   COMMIT_RUN,
-  async ({ service = serviceOfEnvironment, ...options }): Promise<CommitRunReport> => {
+  async ({ service = withShare, ...options }): Promise<CommitRunReport> => {
     const { lake, run } = options
     const { letLoad } = await import('../../run/discard-held.ts')
     await letLoad(lake)

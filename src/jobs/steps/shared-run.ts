@@ -5,29 +5,14 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { SnapshotHead } from '../../core/partition.ts'
-import {
-  isSharedRun,
-  type RunState,
-  runState,
-  type SeenRun,
-  seeRun,
-  sharedRunState,
-} from '../../manifest/runs/run-lease.ts'
-import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import { countCommits, endRun } from '../../manifest/runs/shared-commits.ts'
-import {
-  type RunUnits,
-  readRecord,
-  readUnits,
-  recordedUnits,
-  type WorkUnit,
-} from '../../manifest/runs/units.ts'
-import { headOf } from '../../manifest/snapshots/snapshot-root.ts'
-import { findCommit, newestRoot } from '../../manifest/snapshots/snapshots.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
+import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
+import { type RunState, runState, type SeenRun } from '../../manifest/runs/run-lease.ts'
+import { lookUpRun, removeRunFolder } from '../../manifest/runs/runs.ts'
+import { countCommits, endRun, hasEnded } from '../../manifest/runs/shared-commits.ts'
+import { type RunUnits, readUnits, type WorkUnit } from '../../manifest/runs/units.ts'
 import { planOf, type RunPlan } from '../../run/run-plan.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { isRunId } from '../../support/run-ids.ts'
-import { sideBySide } from '../../support/side-by-side.ts'
 
 /** A unit with its id. */
 export interface NumberedUnit extends WorkUnit {
@@ -42,25 +27,21 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
 
 /** A run as it is found before anything of it is read. */
 type SeenShared =
-  | { readonly kind: 'open'; readonly seen: SeenRun }
+  | OpenRun
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
-  /** It was removed, and something of it is left. */
-  | { readonly kind: 'removed' }
+  /** It had found nothing new. */
+  | { readonly kind: 'ended' }
+  /** It was cancelled, and something of it is left. */
+  | { readonly kind: 'cancelled' }
 
-/** A run as it is found. */
-type FoundRun =
-  | Exclude<SeenShared, { readonly kind: 'open' }>
-  | { readonly kind: 'open'; readonly shared: SharedRun }
+interface OpenRun {
+  readonly kind: 'open'
+  readonly seen: SeenRun
+}
 
 export const notFound = (run: string, why = 'there is no such run', cause?: unknown): ToolkitError =>
   new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": ${why}`, { run }, cause)
-
-/** The snapshot that shows a run; `null` where none does. @param base newest snapshot when the run began */
-export const commitOf = async (lake: string, run: string, base = 0): Promise<SnapshotHead | null> => {
-  const found = await findCommit(lake, run, base, await newestRoot(lake))
-  return found && headOf(found)
-}
 
 /** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged */
 const readShared = async (seen: SeenRun): Promise<SharedRun> => {
@@ -73,20 +54,11 @@ const readShared = async (seen: SeenRun): Promise<SharedRun> => {
 
 /** Looks for a run, also for one that is damaged. @throws {ToolkitError} RUN_NOT_FOUND, LAKE_NOT_FOUND */
 const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
-  if (!isRunId(run)) throw notFound(run, 'it is not the id of a run')
-  const seen = await seeRun(lake, run)
-  const committed = async (): Promise<SeenShared | null> => {
-    const snapshot = await commitOf(lake, run, seen?.base)
-    return snapshot && { kind: 'committed', snapshot }
-  }
-  const before = await committed()
-  if (before) return before
-  const state = await sharedRunState(lake, run)
-  if (seen && state === 'open') return { kind: 'open', seen }
-  // It may have been committed, and its folder removed, just now.
-  const now = await committed()
-  if (now) return now
-  if (state === 'removed') return { kind: 'removed' }
+  const { seen, snapshot } = await lookUpRun(lake, run)
+  if (snapshot) return { kind: 'committed', snapshot }
+  if (seen?.shared === 'open') return { kind: 'open', seen }
+  if (await hasEnded(lake, run)) return { kind: 'ended' }
+  if (seen?.shared === 'removed') return { kind: 'cancelled' }
   throw notFound(
     run,
     seen === null
@@ -95,30 +67,40 @@ const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   )
 }
 
+/** The error of a run that the lake shows nothing of. */
+export const hasNothing = (run: string, kind: 'ended' | 'cancelled'): ToolkitError =>
+  notFound(
+    run,
+    kind === 'ended'
+      ? 'it has ended without a commit, as it found nothing new'
+      : 'it was cancelled, "firmlake run cancel" removes what is left of it',
+  )
+
 /**
- * Finds a run. @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns;
- * RUN_NOT_RESUMABLE where it is damaged; LAKE_NOT_FOUND
+ * Takes a step of a run that is open. Whatever fails: where the run is not open any more, the step need not be taken.
+ *
+ * @returns what the step gives, or how the run is found before or meanwhile
+ * @throws {ToolkitError} RUN_NOT_FOUND for one of which nothing is left, or that one process owns; RUN_NOT_RESUMABLE where it is
+ *   damaged; LAKE_NOT_FOUND
  */
-export const findRun = async (lake: string, run: string): Promise<FoundRun> => {
+export const takeStep = async <T>(
+  { lake, run, signal }: Pick<SeenRun, 'lake' | 'run'> & { readonly signal?: AbortSignal | undefined },
+  step: (shared: SharedRun) => Promise<T>,
+): Promise<Exclude<SeenShared, OpenRun> | { readonly kind: 'taken'; readonly result: T }> => {
   const found = await seeShared(lake, run)
   if (found.kind !== 'open') return found
   try {
-    return { kind: 'open', shared: await readShared(found.seen) }
+    return { kind: 'taken', result: await step(await readShared(found.seen)) }
   } catch (error) {
-    const now = await seeShared(lake, run)
-    if (now.kind !== 'open') return now
-    throw error
+    if (signal?.aborted) throw error
+    const now = await seeShared(lake, run).catch((thrown: unknown) => {
+      if (thrown instanceof ToolkitError && thrown.code === 'RUN_NOT_FOUND')
+        throw notFound(run, 'it was removed meanwhile', error)
+      throw error
+    })
+    if (now.kind === 'open') throw error
+    return now
   }
-}
-
-/** The error of a run that was removed while something of it is left. */
-export const removedRun = (run: string): ToolkitError =>
-  notFound(run, 'it was cancelled, "firmlake run cancel" removes what is left of it')
-
-/** A failure because the run was removed meanwhile says so: the same again could only fail again. */
-export const failureOfRun = async ({ lake, run }: SeenRun, error: unknown): Promise<unknown> => {
-  const stands = await isSharedRun(lake, run).catch(() => true)
-  return stands ? error : notFound(run, 'it was removed meanwhile', error)
 }
 
 /** @throws {ToolkitError} RUN_OTHER_RELEASE */
@@ -129,6 +111,15 @@ export const checkRelease = ({ tool, seen: { run } }: SharedRun): void => {
     `Cannot work on run "${run}": ${tool ?? 'another release'} planned it, and this is ${TOOL}`,
     { run },
   )
+}
+
+/** Ids of those of some units that are not done. */
+export const openOf = async (
+  { seen: { lake, run } }: Pick<SharedRun, 'seen'>,
+  units: readonly NumberedUnit[],
+): Promise<readonly number[]> => {
+  const done = await recordedUnits(lake, run)
+  return units.flatMap(({ id }) => (done.has(id) ? [] : [id]))
 }
 
 /** Units of one phase stand beside each other. */
@@ -172,8 +163,7 @@ export interface SharedRunStatus {
   readonly open: readonly number[]
 }
 
-const NAMED_UNITS = 10
-const RECORDS_AT_ONCE = 16
+export const NAMED_UNITS = 10
 
 const NOTHING = {
   commits: 0,
@@ -187,43 +177,36 @@ const NOTHING = {
   open: [],
 }
 
-/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
-export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
-  const found = await findRun(lake, run)
-  if (found.kind === 'committed')
-    return { ...NOTHING, run, snapshot: found.snapshot.snapshot, state: 'committed' }
-  const commits = await countCommits(lake, run)
-  if (found.kind === 'removed') return { ...NOTHING, run, snapshot: null, state: 'cancelled', commits }
-  const { units } = found.shared
-  const recorded = await recordedUnits(lake, run)
-  const done = units.filter(({ id }) => recorded.has(id))
-  const sums = { partitions: 0, records: 0, quarantined: 0, excluded: 0 }
-  await sideBySide(done, RECORDS_AT_ONCE, async ({ id }) => {
-    const record = await readRecord(lake, run, id)
-    sums.excluded += record?.sources.filter(({ kind }) => kind === 'left-out').length ?? 0
-    for (const { partition } of record?.entries ?? []) {
-      sums.partitions += 1
-      sums.records += partition.counts.records
-      sums.quarantined += partition.counts.quarantined
-    }
-  })
+const openStatus = async (shared: SharedRun): Promise<SharedRunStatus> => {
+  const { units, seen } = shared
+  const { lake, run } = seen
+  const open = await openOf(shared, units)
+  const isOpen = new Set(open)
+  const { entries, sources } = await readAllWork(lake, run)
   const state = await runState(lake, run, { now: new Date() })
   return {
-    ...{
-      run,
-      snapshot: null,
-      state: state?.state ?? 'gone',
-      commits,
-      units: units.length,
-      done: done.length,
-    },
+    ...{ run, snapshot: null, state: state?.state ?? 'gone', commits: await countCommits(lake, run) },
+    ...{ units: units.length, done: units.length - open.length },
     phases: phasesOf(units).map(({ first, count }) => ({
       ...{ first, count },
-      done: done.filter(({ id }) => id >= first && id < first + count).length,
+      done: units.slice(first, first + count).filter(({ id }) => !isOpen.has(id)).length,
     })),
-    ...sums,
-    open: units.flatMap(({ id }) => (recorded.has(id) ? [] : [id])).slice(0, NAMED_UNITS),
+    partitions: entries.length,
+    records: sumOf(entries, ({ partition }) => partition.counts.records),
+    quarantined: sumOf(entries, ({ partition }) => partition.counts.quarantined),
+    excluded: sources.filter(({ kind }) => kind === 'left-out').length,
+    open: open.slice(0, NAMED_UNITS),
   }
+}
+
+/** @throws {ToolkitError} RUN_NOT_FOUND, RUN_NOT_RESUMABLE where it is damaged, LAKE_NOT_FOUND */
+export const sharedRunStatus = async (lake: string, run: string): Promise<SharedRunStatus> => {
+  const found = await takeStep({ lake, run }, openStatus)
+  if (found.kind === 'taken') return found.result
+  if (found.kind === 'ended') throw hasNothing(run, found.kind)
+  const snapshot = found.kind === 'committed' ? found.snapshot.snapshot : null
+  const commits = found.kind === 'cancelled' ? await countCommits(lake, run) : 0
+  return { ...NOTHING, run, snapshot, state: found.kind, commits }
 }
 
 /**
@@ -235,10 +218,7 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
  */
 export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
   const found = await seeShared(lake, run)
-  if (found.kind === 'committed') {
-    await removeRunFolder(lake, run)
-    return found.snapshot.snapshot
-  }
-  await endRun(lake, run)
-  return null
+  const isFinished = found.kind === 'committed' || found.kind === 'ended'
+  await (isFinished ? removeRunFolder : endRun)(lake, run)
+  return found.kind === 'committed' ? found.snapshot.snapshot : null
 }

@@ -6,34 +6,33 @@
 import { randomBytes } from 'node:crypto'
 import { discardFiles } from '../../commit/files-of-run.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { DEFAULT_MEMORY_BYTES, defaultThreads } from '../../core/memory-shares.ts'
 import type { FileEntry } from '../../core/partition.ts'
-import type { Source } from '../../core/source.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
 import { startBeats, workerName } from '../../manifest/runs/heartbeat.ts'
-import type { JournalEntry, SourceResult } from '../../manifest/runs/journal.ts'
-import { isSharedRun } from '../../manifest/runs/run-lease.ts'
+import { isRecorded, recordedUnits, recordUnit, removeUnit } from '../../manifest/runs/journal.ts'
+import { type JournalEntry, loadedPartitions } from '../../manifest/runs/journal-lines.ts'
+import { isSharedRun, type SeenRun } from '../../manifest/runs/run-lease.ts'
+import { lookUpRun } from '../../manifest/runs/runs.ts'
 import { recordRemoved } from '../../manifest/runs/shared-commits.ts'
-import { createRecord, isRecorded, recordedUnits, removeRecord } from '../../manifest/runs/units.ts'
-import type { RunOptions } from '../../run/load-into-lake.ts'
+import { type RunOptions, workOptions } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
 import { type RunTools, withTools } from '../../run/run-tools.ts'
 import { withScratch } from '../../run/scratch.ts'
 import { loadSources } from '../../run/work/load-sources.ts'
 import type { RunEvent } from '../../run/work/progress.ts'
 import type { Service, ServiceCounters } from '../../source/service/service.ts'
-import { TOOL } from '../../support/own-package.ts'
 import type { KindOptions } from '../common/job-kind.ts'
+import { openServices } from '../common/open-services.ts'
 import { jobKind, loadOf } from '../kinds/kinds.ts'
 import { broughtIds, storeIds } from './brought-ids.ts'
 import {
   checkRelease,
-  commitOf,
-  failureOfRun,
-  findRun,
+  hasNothing,
   type NumberedUnit,
   notFound,
-  removedRun,
+  openOf,
   type SharedRun,
+  takeStep,
 } from './shared-run.ts'
 
 /** Units by their ids, or every one of `of` from a place on: all that many workers have each unit once. */
@@ -94,33 +93,20 @@ const chosenOf = ({ units, seen: { run } }: SharedRun, choice: UnitChoice): read
 }
 
 /** @throws {ToolkitError} RUN_INCOMPLETE where units of an earlier phase are not done */
-const checkPhase = async ({ units, seen: { lake, run } }: SharedRun, phase: number): Promise<void> => {
-  const before = units.filter((unit) => unit.phase < phase)
-  if (before.length === 0) return
-  const done = await recordedUnits(lake, run)
-  const open = before.filter(({ id }) => !done.has(id))
+const checkPhase = async (shared: SharedRun, phase: number): Promise<void> => {
+  const { run } = shared.seen
+  const before = shared.units.filter((unit) => unit.phase < phase)
+  const open = before.length === 0 ? [] : await openOf(shared, before)
   if (open.length === 0) return
   throw new ToolkitError(
     'RUN_INCOMPLETE',
     `Cannot begin phase ${phase} of run "${run}": ${open.length} of ${before.length} units before it are not done`,
-    { run, units: open.length, first: open[0]?.id ?? 0 },
+    { run, units: open.length, first: open[0] ?? 0 },
   )
 }
 
 const filesOf = (entries: readonly JournalEntry[]): readonly FileEntry[] =>
   entries.flatMap(({ partition }) => partition.files)
-
-/** The part of an attempt that counts: nothing of a file that turned out to be bad behind its first blocks. */
-const countedOf = (
-  entries: readonly JournalEntry[],
-  sources: readonly SourceResult[],
-): { readonly counted: readonly JournalEntry[]; readonly left: readonly JournalEntry[] } => {
-  const ids = new Set(sources.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
-  return {
-    counted: entries.filter(({ partition }) => ids.has(partition.id)),
-    left: entries.filter(({ partition }) => !ids.has(partition.id)),
-  }
-}
 
 const outcomeOf = (
   unit: number,
@@ -128,80 +114,56 @@ const outcomeOf = (
   entries: readonly JournalEntry[] = [],
 ): UnitOutcome => ({
   ...{ unit, kind, partitions: entries.length },
-  records: entries.reduce((sum, { partition }) => sum + partition.counts.records, 0),
-  quarantined: entries.reduce((sum, { partition }) => sum + partition.counts.quarantined, 0),
+  records: sumOf(entries, ({ partition }) => partition.counts.records),
+  quarantined: sumOf(entries, ({ partition }) => partition.counts.quarantined),
 })
 
-/** One worker: what it works with, for as many units as it is given. */
-class Worker {
-  readonly #shared: SharedRun
-  readonly #options: WorkOptions
-  readonly #tools: RunTools
-
-  constructor(shared: SharedRun, options: WorkOptions, tools: RunTools) {
-    this.#shared = shared
-    this.#options = options
-    this.#tools = tools
-  }
-
-  /** Loads a unit and records it. @param opened with its sources from `at` on */
-  async work({ id, sources }: NumberedUnit, opened: OpenedJob, at: number): Promise<UnitOutcome> {
-    const { lake, run } = this.#shared.seen
-    const own = opened.sources.slice(at, at + sources.length)
-    if (await isRecorded(lake, run, id)) {
-      await releaseAll(own)
-      return outcomeOf(id, 'already-done')
-    }
-    const attempt = randomBytes(4).toString('hex')
-    const entries: JournalEntry[] = []
-    const { units: results } = await this.#load(own, attempt, entries)
-    const { counted, left } = countedOf(entries, results)
-    await this.#tools.sink.commit(filesOf(counted))
-    const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
-    if (ids !== undefined) await storeIds({ lake, run }, id, attempt, ids)
-    const record = { unit: id, tool: TOOL, attempt, by: workerName(), sources: results, entries: counted }
-    const won = await createRecord(lake, run, record)
-    await discardFiles(lake, filesOf(left))
-    if (!won) {
-      await discardFiles(lake, filesOf(counted))
-      return outcomeOf(id, 'lease-lost')
-    }
-    if (await isSharedRun(lake, run)) return outcomeOf(id, 'done', counted)
-    return this.#leave(id)
-  }
-
-  #load(
-    sources: readonly Source[],
-    attempt: string,
-    entries: JournalEntry[],
-  ): ReturnType<typeof loadSources> {
-    const { plan, skipBadFiles, seen } = this.#shared
-    const { memoryBytes = DEFAULT_MEMORY_BYTES, threads = defaultThreads(memoryBytes) } = this.#options
-    const { signal, onEvent } = this.#options
-    return loadSources(
-      { ...this.#tools, sources, inLake: null },
-      {
-        ...{ run: seen.run, attempt, skipBadFiles, maxUnknownNames: plan.limits.maxUnknownNames },
-        ...{ sideBySide: threads, signal, onEvent },
-        record: { finished: [], keep: async (entry) => void entries.push(entry) },
-      },
-    )
-  }
-
-  /** The run was removed while the unit was loaded: committed with another attempt, cancelled, or taken for dead. */
-  async #leave(id: number): Promise<UnitOutcome> {
-    const { lake, run, base } = this.#shared.seen
-    const committed = await commitOf(lake, run, base)
-    await removeRecord(lake, run, id)
-    // Its files are left to gc: the record may have been just in time for a commit that is still under way.
-    if (committed) return outcomeOf(id, 'already-done')
-    await recordRemoved(lake, run)
-    throw notFound(run, 'it was removed while its units were worked on')
-  }
+/** The run was removed while a unit was loaded: committed with another attempt, cancelled, or taken for dead. */
+const leaveUnit = async (id: number, { lake, run }: SeenRun): Promise<UnitOutcome> => {
+  const { snapshot } = await lookUpRun(lake, run)
+  await removeUnit(lake, run, id)
+  // Its files are left to gc: its journal may have been just in time for a commit that is still under way.
+  if (snapshot) return outcomeOf(id, 'already-done')
+  await recordRemoved(lake, run)
+  throw notFound(run, 'it was removed while its units were worked on')
 }
 
-const releaseAll = async (sources: readonly Source[]): Promise<void> => {
-  for (const source of sources) await source.release?.()
+/** Loads a unit and records it. @param opened with its sources from `at` on */
+const workUnit = async (
+  { plan, seen, skipBadFiles }: SharedRun,
+  { id, sources }: NumberedUnit,
+  tools: RunTools,
+  opened: OpenedJob,
+  at: number,
+  options: WorkOptions,
+): Promise<UnitOutcome> => {
+  const { lake, run } = seen
+  const own = opened.sources.slice(at, at + sources.length)
+  if (await isRecorded(lake, run, id)) {
+    for (const source of own) await source.release?.()
+    return outcomeOf(id, 'already-done')
+  }
+  const attempt = randomBytes(4).toString('hex')
+  const entries: JournalEntry[] = []
+  const result = await loadSources(
+    { ...tools, sources: own, inLake: null },
+    {
+      ...{ run, attempt, ...workOptions({ ...options, skipBadFiles }, plan.limits) },
+      record: { finished: [], keep: async (entry) => void entries.push(entry) },
+    },
+  )
+  const loaded = loadedPartitions(result)
+  const counted = entries.filter(({ partition }) => loaded.has(partition.id))
+  // A file may turn out to be bad behind its first blocks: nothing of it counts.
+  const left = entries.filter(({ partition }) => !loaded.has(partition.id))
+  await tools.sink.commit(filesOf(counted))
+  const ids = own.map((_, index) => opened.idsPath?.(at + index)).find((path) => path !== undefined)
+  if (ids !== undefined) await storeIds(seen, id, attempt, ids)
+  const work = { entries: counted, result: { ...result, attempt, by: workerName() } }
+  const won = await recordUnit(lake, run, id, work)
+  await discardFiles(lake, filesOf(won ? left : entries))
+  if (!won) return outcomeOf(id, 'lease-lost')
+  return (await isSharedRun(lake, run)) ? outcomeOf(id, 'done', counted) : leaveUnit(id, seen)
 }
 
 /** Opens what units of one phase have to load; nothing is fetched before it is asked for. */
@@ -238,11 +200,10 @@ const workPhase = async (
   const opened = await openUnits(shared, units, scratch, opening)
   try {
     await withTools({ run, scratch }, shared.plan, options, async (tools) => {
-      const worker = new Worker(shared, options, tools)
       let at = 0
       for (const unit of units) {
         options.signal?.throwIfAborted()
-        const outcome = await worker.work(unit, opened, at)
+        const outcome = await workUnit(shared, unit, tools, opened, at, options)
         outcomes.push(outcome)
         options.onUnit?.(outcome)
         at += unit.sources.length
@@ -254,20 +215,11 @@ const workPhase = async (
   }
 }
 
-/** Opens the service of a run at most once, with this worker's share of its rate. */
-const serviceOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
-  const at = workers ?? ('shard' in choice ? choice.shard.of : 1)
-  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / at
-  let opened: Promise<Service> | undefined
-  return {
-    open: (url: string): Promise<Service> => {
-      opened ??= service(url, share)
-      return opened
-    },
-    asked: async (): Promise<Pick<WorkSummary, 'requests'>> =>
-      opened === undefined ? {} : { requests: (await opened).counters() },
-    close: async (): Promise<void> => (await opened?.catch(() => undefined))?.close(),
-  }
+/** Opens the service of a run with this worker's share of its rate. */
+const servicesOf = ({ requestsPerSecond }: SharedRun, { choice, workers, service }: WorkOptions) => {
+  const atOnce = workers ?? ('shard' in choice ? choice.shard.of : 1)
+  const share = requestsPerSecond === undefined ? undefined : requestsPerSecond / atOnce
+  return openServices((url) => service(url, share))
 }
 
 const workOpen = async (
@@ -285,18 +237,19 @@ const workOpen = async (
     onUnit?.(outcomeOf(id, 'already-done'))
   }
   const open = chosen.filter(({ id }) => !done.has(id))
-  const service = serviceOf(shared, options)
+  const services = servicesOf(shared, options)
   const beats = startBeats(lake, run)
   try {
     for (const [phase, units] of Map.groupBy(open, (unit) => unit.phase)) {
       await checkPhase(shared, phase)
-      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, service.open))
+      const worked = await withScratch((scratch) => workPhase(shared, units, scratch, options, services.open))
       outcomes.push(...worked)
     }
-    return { units: outcomes, ...(await service.asked()) }
+    const requests = await services.counters()
+    return { units: outcomes, ...(requests && { requests }) }
   } finally {
     await beats.stop()
-    await service.close()
+    await services.close()
   }
 }
 
@@ -308,20 +261,13 @@ const workOpen = async (
  *   USAGE for a unit that there is none of, INTERRUPTED, and whatever the sources throw; what is recorded by then stays
  */
 export const workSharedRun = async (options: WorkOptions): Promise<WorkSummary> => {
-  const { lake, run, signal } = options
-  const found = await findRun(lake, run)
-  if (found.kind === 'committed') return { run, snapshot: found.snapshot.snapshot, units: [] }
-  if (found.kind === 'removed') throw removedRun(run)
-  try {
-    return { run, snapshot: null, ...(await workOpen(found.shared, options)) }
-  } catch (error) {
-    if (signal?.aborted && !(error instanceof ToolkitError)) throw interruptedWork(run)
-    // Whatever failed: where the run was committed meanwhile, nothing of it is left to do.
-    if (signal?.aborted) throw error
-    const committed = await commitOf(lake, run, found.shared.seen.base).catch(() => null)
-    if (committed) return { run, snapshot: committed.snapshot, units: [] }
-    throw await failureOfRun(found.shared.seen, error)
-  }
+  const { run, signal } = options
+  const taken = await takeStep(options, (shared) => workOpen(shared, options)).catch((error: unknown) => {
+    throw signal?.aborted && !(error instanceof ToolkitError) ? interruptedWork(run) : error
+  })
+  if (taken.kind === 'ended' || taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
+  if (taken.kind === 'committed') return { run, snapshot: taken.snapshot.snapshot, units: [] }
+  return { run, snapshot: null, ...taken.result }
 }
 
 const interruptedWork = (run: string): ToolkitError =>

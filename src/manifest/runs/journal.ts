@@ -1,160 +1,110 @@
 /**
- * The journal of a run: one line per finished partition, on the disk before the next step relies on it, then one line with
- * the result of every source. A commit needs nothing else: it may be another process's than the work.
+ * The work that a run has recorded, in journals. The process that owns a run appends to one, each line on the disk before the
+ * next step relies on it. Where many processes work on units, each unit has a journal of its own, created whole: of several
+ * attempts at a unit the first one counts. A commit needs nothing else: it may be another process's than the work.
  */
 
-import { type ErrorCode, isErrorCode, ToolkitError, writeError } from '../../core/errors.ts'
-import type { PartitionEntry, PullEntry } from '../../core/partition.ts'
-import type { UnknownItems } from '../../core/unknown-names.ts'
+import { ToolkitError, writeError } from '../../core/errors.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { seal, unseal } from '../../support/hash.ts'
+import { JSON_BYTES } from '../../support/json-bytes.ts'
+import { sideBySide } from '../../support/side-by-side.ts'
 import {
-  anyText,
-  count,
-  type Form,
-  fits,
-  form,
-  list,
-  objectOf,
-  oneOf,
-  yesNo,
-} from '../../support/json-form.ts'
-import { PARTITION } from '../form/entry-form.ts'
+  type AllWork,
+  type DoneWork,
+  type JournalEntry,
+  type JournalLine,
+  type JournalResult,
+  lineText,
+  parseLine,
+  type RecordedWork,
+  together,
+  workIn,
+} from './journal-lines.ts'
 import type { RunLease } from './run-lease.ts'
 
-export interface JournalEntry {
-  readonly partition: PartitionEntry
-  /** Partitions that its block makes: the block is finished when so many of it stand in the journal. */
-  readonly layers: number
-  /** Line items of its figures that the contract does not know. */
-  readonly unknownItems: UnknownItems
-}
-
-/** The result of one source. */
-export type SourceResult =
-  /** Its partitions by their ids, in their order. */
-  | { readonly kind: 'loaded'; readonly source: string; readonly partitions: readonly string[] }
-  | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
-  /** It cannot be read to its end. */
-  | { readonly kind: 'left-out'; readonly source: string; readonly code: ErrorCode; readonly reason: string }
-
-/** The work of a run, once all of it is done. */
-export interface DoneWork {
-  /** The result of each source, in the order of the run; sources that share a partition have that of the first one. */
-  readonly units: readonly SourceResult[]
-  readonly entries: readonly JournalEntry[]
-}
-
-/** The work of a run as it is committed. */
-export interface FinishedWork extends DoneWork {
-  readonly pulls: readonly PullEntry[]
-}
-
-/** The last line of a journal: everything is worked on, and this is what the run has made. */
-export interface JournalResult extends Pick<DoneWork, 'units'> {
-  /**
-   * The hashes of the sources that are known by their bytes, in their order; of one that could not be read the code of its
-   * error.
-   */
-  readonly read: readonly string[]
-}
-
 export const JOURNAL_FILE = 'journal.jsonl'
-export const journalPath = (run: string): string => `${runPath(run)}/${JOURNAL_FILE}`
+const UNITS_FOLDER = 'journals'
+const DIGITS = 7
+const UNIT_NAME = /^(\d{7,})\.jsonl$/
 
-export const ENTRY = objectOf({
-  partition: PARTITION,
-  layers: count,
-  unknownItems: objectOf({
-    items: list(objectOf({ category: anyText, lineItem: anyText })),
-    more: yesNo,
-  }),
-})
-const LOADED = objectOf({ kind: oneOf(['loaded']), source: anyText, partitions: list(anyText) })
-const SKIPPED = objectOf({ kind: oneOf(['skipped']), source: anyText, reason: anyText })
-const LEFT_OUT = objectOf({
-  ...{ kind: oneOf(['left-out']), source: anyText, reason: anyText },
-  code: form(isErrorCode, 'a code of an error'),
-})
-export const SOURCE_RESULT: Form<SourceResult> = form(
-  (value): value is SourceResult => fits(LOADED, value) || fits(SKIPPED, value) || fits(LEFT_OUT, value),
-  'the result of a source',
-)
-const RESULT: Form<JournalResult> = objectOf({ units: list(SOURCE_RESULT), read: list(anyText) })
+/** @param unit whose journal it is @default that of the run's owner */
+export const journalPath = (run: string, unit?: number): string =>
+  unit === undefined
+    ? `${runPath(run)}/${JOURNAL_FILE}`
+    : `${runPath(run)}/${UNITS_FOLDER}/${String(unit).padStart(DIGITS, '0')}.jsonl`
 
-export type JournalLine =
-  | { readonly kind: 'partition'; readonly entry: JournalEntry }
-  | { readonly kind: 'result'; readonly result: JournalResult }
-
-/** A line as it was appended; `null` when a byte of it is another. */
-export const parseLine = (line: Buffer): JournalLine | null => {
-  const read = unseal(line)
-  if (read.kind === 'damaged') return null
-  if (fits(ENTRY, read.value)) return { kind: 'partition', entry: read.value }
-  return fits(RESULT, read.value) ? { kind: 'result', result: read.value } : null
+const linesIn = (text: Buffer): readonly Buffer[] => {
+  const lines: Buffer[] = []
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf(JSON_BYTES.LINE_FEED, from)
+    const to = end < 0 ? text.length : end
+    lines.push(text.subarray(from, to))
+    from = to + 1
+  }
+  return lines
 }
 
-/** Every whole line of a journal that can be read. */
-const readWhole = async (lake: string, run: string): Promise<readonly JournalLine[]> => {
-  const lines = await storageOf(lake).readLines(journalPath(run))
+/** The lines of a journal, each to be read before the next is asked for; `null` where there is none. */
+export const journalLines = async (
+  lake: string,
+  run: string,
+  unit?: number,
+): Promise<AsyncIterable<Buffer> | Iterable<Buffer> | null> => {
+  const path = journalPath(run, unit)
+  if (unit === undefined) return storageOf(lake).readLines(path)
+  const text = await storageOf(lake).read(path)
+  return text && linesIn(text)
+}
+
+/** The lines before the first one that is damaged, and how many there are from that one on. */
+const readThrough = async (
+  lines: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<{ readonly whole: readonly JournalLine[]; readonly left: number }> => {
+  const whole: JournalLine[] = []
+  let left = 0
+  for await (const line of lines) {
+    const one = left === 0 ? parseLine(line) : null
+    if (one) whole.push(one)
+    else left += 1
+  }
+  return { whole, left }
+}
+
+/** Every whole line of the journal of a run's owner. */
+const readOwn = async (lake: string, run: string): Promise<readonly JournalLine[]> => {
+  const lines = await journalLines(lake, run)
   if (lines === null)
     throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the journal of run "${run}": it has none`, { run })
-  const parsed: JournalLine[] = []
-  let isDamaged = false
-  for await (const line of lines) {
-    // Only the last write can be torn by a crash. Damage before it is something else.
-    if (isDamaged)
-      throw new ToolkitError(
-        'RUN_NOT_RESUMABLE',
-        `Cannot read the journal of run "${run}": line ${parsed.length + 1} is damaged; "firmlake gc" removes the run, ` +
-          'then its command starts over',
-        { run, line: parsed.length + 1 },
-      )
-    const one = parseLine(line)
-    if (one) parsed.push(one)
-    else isDamaged = true
-  }
-  return parsed
+  const { whole, left } = await readThrough(lines)
+  // Only the last write can be torn by a crash. Damage before it is something else.
+  if (left <= 1) return whole
+  const line = whole.length + 1
+  throw new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `Cannot read the journal of run "${run}": line ${line} is damaged; "firmlake gc" removes the run, ` +
+      'then its command starts over',
+    { run, line },
+  )
 }
 
 /**
- * The finished partitions of a run in the order they were finished. A torn last line is left out, and of a
- * partition that was loaded again, because its source had changed, all but the last.
+ * The work of a run that one process owns. A torn last line is left out.
  *
  * @throws {ToolkitError} `RUN_NOT_FOUND`, `RUN_NOT_RESUMABLE` when an earlier line is damaged
  */
-export const readJournal = async (lake: string, run: string): Promise<readonly JournalEntry[]> =>
-  entriesOf(await readWhole(lake, run))
-
-/**
- * The work of a run, once all of it is done; `undefined` as long as an attempt is at work, or none was to its
- * end. @throws as `readJournal`
- */
-export const readFinishedWork = async (
-  lake: string,
-  run: string,
-): Promise<(DoneWork & JournalResult) | undefined> => {
-  const lines = await readWhole(lake, run)
-  const last = lines.at(-1)
-  return last?.kind === 'result' ? { ...last.result, entries: entriesOf(lines) } : undefined
-}
-
-const entriesOf = (lines: readonly JournalLine[]): readonly JournalEntry[] => {
-  const entries = lines.flatMap((line) => (line.kind === 'partition' ? [line.entry] : []))
-  const last = new Map(entries.map((entry) => [entry.partition.id, entry]))
-  return entries.filter((entry) => last.get(entry.partition.id) === entry)
-}
+export const readJournal = async (lake: string, run: string): Promise<RecordedWork> =>
+  workIn(await readOwn(lake, run))
 
 /** The journal of a run one owns, open for writing. */
-export interface Journal extends AsyncDisposable {
+interface Journal {
   /**
    * Appends a line and fsyncs it. The partition's own files are on the disk already: the sink saw to it.
    *
    * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`; after it the journal takes no further entry
    */
   readonly append: (entry: JournalEntry) => Promise<void>
-  /** Appends the results of all units, as the last line. @throws as `append` */
+  /** Appends the results of all sources, as the last line. @throws as `append` */
   readonly finish: (result: JournalResult) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -164,21 +114,83 @@ export interface Journal extends AsyncDisposable {
  * `readJournal`
  */
 export const openJournal = async ({ lake, run }: RunLease): Promise<Journal> => {
-  const written = await readWhole(lake, run)
+  const written = await readOwn(lake, run)
   const behind = written.findLastIndex(({ kind }) => kind === 'partition') + 1
   const lines = await storageOf(lake).openLines(journalPath(run), behind)
-  const close = (): Promise<void> => lines.close()
   const append = async (line: JournalEntry | JournalResult): Promise<void> => {
     try {
-      await lines.append(seal(JSON.stringify(line)))
+      await lines.append(lineText(line))
     } catch (error) {
       throw writeError(`Cannot write the journal of run "${run}"`, error)
     }
   }
-  return {
-    append,
-    finish: append,
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  return { append, finish: append, close: () => lines.close() }
+}
+
+/** The work of an attempt at a unit. */
+export interface UnitWork extends DoneWork {
+  readonly result: JournalResult & { readonly attempt: string }
+}
+
+/** Records the work of a unit. @returns whether no other attempt was first */
+export const recordUnit = async (
+  lake: string,
+  run: string,
+  unit: number,
+  { entries, result }: UnitWork,
+): Promise<boolean> => {
+  const text = [...entries, result].map((line) => `${lineText(line)}\n`).join('')
+  if (await storageOf(lake).create(journalPath(run, unit), text)) return true
+  // A storage may have lost its answer to this very attempt.
+  return (await readUnitWork(lake, run, unit))?.result.attempt === result.attempt
+}
+
+/** The work of a unit; `null` where it is not done. @throws {ToolkitError} `RUN_NOT_RESUMABLE` when a byte of it is another */
+export const readUnitWork = async (lake: string, run: string, unit: number): Promise<UnitWork | null> => {
+  const lines = await journalLines(lake, run, unit)
+  if (lines === null) return null
+  const { whole, left } = await readThrough(lines)
+  const { entries, result } = workIn(whole)
+  // It was created whole: nothing of it can be torn.
+  if (left === 0 && result?.attempt !== undefined)
+    return { entries, result: { ...result, attempt: result.attempt } }
+  throw new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `Cannot read the journal of unit ${unit} of run "${run}": it is damaged, "firmlake run cancel" removes the run`,
+    { run, unit },
+  )
+}
+
+export const isRecorded = async (lake: string, run: string, unit: number): Promise<boolean> =>
+  (await storageOf(lake).stat(journalPath(run, unit))) !== null
+
+/** Removes what was recorded for a run that is gone. */
+export const removeUnit = (lake: string, run: string, unit: number): Promise<void> =>
+  storageOf(lake).remove([journalPath(run, unit)])
+
+/** The units that are done, in their order. */
+export const recordedUnits = async (lake: string, run: string): Promise<ReadonlySet<number>> => {
+  const names = await storageOf(lake).entries(`${runPath(run)}/${UNITS_FOLDER}`)
+  const units = names.flatMap(({ name }) => UNIT_NAME.exec(name)?.slice(1).map(Number) ?? [])
+  return new Set(units.sort((a, b) => a - b))
+}
+
+const UNITS_AT_ONCE = 16
+
+/**
+ * All that a run has recorded, whoever works on it: its owner or, unit by unit, many.
+ *
+ * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is being removed
+ */
+export const readAllWork = async (lake: string, run: string): Promise<AllWork> => {
+  const hasOwn = (await storageOf(lake).stat(journalPath(run))) !== null
+  const units = [...(await recordedUnits(lake, run))]
+  const done = await sideBySide(units, UNITS_AT_ONCE, async (unit) => {
+    const work = await readUnitWork(lake, run, unit)
+    if (work) return work
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the work of run "${run}": it is being removed`, {
+      run,
+    })
+  })
+  return together([...(hasOwn ? [await readJournal(lake, run)] : []), ...done])
 }

@@ -135,24 +135,28 @@ const notFound = (run: string): ToolkitError =>
     run,
   })
 
-/** A run as it stands, whoever owns it; `null` when there is no such run. */
-export const seeRun = async (lake: string, run: string): Promise<SeenRun | null> => {
-  const owner = await readOwner(lake, run)
-  return owner && { lake, run, number: owner.number, base: owner.base }
+/** A run as it stands, whoever owns it. */
+export interface StandingRun extends SeenRun {
+  /**
+   * `open`: any process may work on it, a plan in its folder says that it was not removed. `removed`: something of such a run
+   * is left. `none`: one process owns it.
+   */
+  readonly shared: 'open' | 'removed' | 'none'
 }
 
-/** A run that any process may work on: a plan in its folder says that it was not removed. `removed`: something of it is left. */
-export const sharedRunState = async (lake: string, run: string): Promise<'open' | 'removed' | 'none'> => {
+/** @returns `null` when there is no such run */
+export const seeRun = async (lake: string, run: string): Promise<StandingRun | null> => {
   const owner = await readOwner(lake, run)
-  if (owner === null) return 'none'
+  if (owner === null) return null
+  const { number, base } = owner
   const hasPlan = (await storageOf(lake).stat(`${runPath(run)}/${PLAN_FILE}`)) !== null
-  if (owner.shared) return hasPlan ? 'open' : 'removed'
   // While a run is removed file by file, its owner may be gone first.
-  return owner.number === 0 && !hasPlan ? 'removed' : 'none'
+  const mayBeShared = owner.shared || (number === 0 && !hasPlan)
+  return { lake, run, number, base, shared: mayBeShared ? (hasPlan ? 'open' : 'removed') : 'none' }
 }
 
 export const isSharedRun = async (lake: string, run: string): Promise<boolean> =>
-  (await sharedRunState(lake, run)) === 'open'
+  (await seeRun(lake, run))?.shared === 'open'
 
 const nextOwner = async (
   { lake, run, number, base }: RunLease,

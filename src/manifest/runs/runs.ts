@@ -1,19 +1,20 @@
 /**
- * Unfinished runs: `_runs/<run id>/` with owners, `plan.json` and `journal.jsonl` in the lake, and with what is at
+ * Unfinished runs: `_runs/<run id>/` with owners, `plan.json` and journals in the lake, and with what is at
  * work (`staging/`, `spool/`, …) on the machine that works on it. A run that has an owner has its plan.
  */
 
 import { lstat, rm } from 'node:fs/promises'
 import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError } from '../../core/errors.ts'
+import type { SnapshotHead } from '../../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { makeFolder } from '../../support/durable-files.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
-import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
-import { ensureRecord, findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
-import { JOURNAL_FILE, readJournal } from './journal.ts'
+import { headOf, type SnapshotRoot } from '../snapshots/snapshot-root.ts'
+import { findCommit, newestNumber, newestRoot } from '../snapshots/snapshots.ts'
+import { JOURNAL_FILE, readJournal, recordedUnits } from './journal.ts'
 import {
   assertOwner,
   type LivenessRule,
@@ -23,9 +24,10 @@ import {
   type RunLease,
   type RunState,
   runState,
-  type SHARED,
+  SHARED,
+  type StandingRun,
+  seeRun,
 } from './run-lease.ts'
-import { recordedUnits } from './units.ts'
 
 interface NewRun {
   readonly lake: string
@@ -60,15 +62,14 @@ export const makeLake = async (lake: string, mode?: number): Promise<void> => {
  * folder without one is what a removed run left.
  */
 const filesOfRun = (
-  plan: object,
-  files: ReadonlyMap<string, string>,
-  owner: string,
+  { plan, files = new Map(), process = thisProcess() }: NewRun,
+  base: number,
 ): ReadonlyMap<string, string> =>
   new Map([
     [PLAN_FILE, `${seal(JSON.stringify(plan, null, 2))}\n`],
     ...files,
-    [JOURNAL_FILE, ''],
-    [ownerName(1), owner],
+    ...(process === SHARED ? [] : [[JOURNAL_FILE, ''] as const]),
+    [ownerName(1), ownerText(base, process)],
   ])
 
 /**
@@ -76,21 +77,14 @@ const filesOfRun = (
  *
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `SNAPSHOT_DAMAGED` when the newest snapshot is missing
  */
-export const createRun = async ({
-  lake,
-  plan,
-  files = new Map(),
-  now,
-  random,
-  mode,
-  process = thisProcess(),
-}: NewRun): Promise<RunLease> => {
+export const createRun = async (asked: NewRun): Promise<RunLease> => {
+  const { lake, now, random, mode } = asked
   await makeLake(lake, mode)
   const base = await newestNumber(lake)
   const run = newRunId(now, random)
-  const all = filesOfRun(plan, files, ownerText(base, process))
   try {
-    if (!(await storageOf(lake).createFolder(runPath(run), all))) throw new Error('its id is taken')
+    if (!(await storageOf(lake).createFolder(runPath(run), filesOfRun(asked, base))))
+      throw new Error('its id is taken')
     await makeFolder(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
@@ -146,22 +140,41 @@ const summarise = async (
   const found = await runState(lake, run, judge)
   if (!found) return null
   const { state, owner } = found
-  const commit = await findCommit(lake, run, owner.base, newest)
-  let failure = owner.failure
-  const entries = await readJournal(lake, run).catch((error: unknown) => {
-    if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
-    return []
-  })
   const { host = '', pid = 0 } = owner.process ?? {}
-  const process = owner.shared
-    ? { shared: true as const, unitsDone: (await recordedUnits(lake, run)).size }
-    : owner.process && { process: { host, pid } }
+  const committed = (await findCommit(lake, run, owner.base, newest))?.snapshot ?? null
+  let failure = owner.failure
+  const countPartitions = async (): Promise<number> => (await readJournal(lake, run)).entries.length
+  const progress = owner.shared
+    ? { shared: true as const, partitions: 0, unitsDone: (await recordedUnits(lake, run)).size }
+    : {
+        ...(owner.process && { process: { host, pid } }),
+        partitions: await countPartitions().catch((error: unknown) => {
+          if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') failure = failureOf(error)
+          return 0
+        }),
+      }
+  const isStopped = committed === null && state === 'gone'
   return {
-    ...{ run, state, ...process, committed: commit?.snapshot ?? null, partitions: entries.length },
-    ...(failure &&
-      commit === null &&
-      state === 'gone' && { failure: { ...failure, final: isFinal(failure) } }),
+    ...{ run, state, committed, ...progress },
+    ...(failure && isStopped && { failure: { ...failure, final: isFinal(failure) } }),
   }
+}
+
+/**
+ * Looks for a run by its id. @returns what stands of it, and the snapshot that shows it
+ *
+ * @throws {ToolkitError} `RUN_NOT_FOUND` for what is no id, `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED`
+ */
+export const lookUpRun = async (
+  lake: string,
+  run: string,
+): Promise<{ readonly seen: StandingRun | null; readonly snapshot: SnapshotHead | null }> => {
+  if (!isRunId(run))
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot find run "${run}": it is not the id of a run`, { run })
+  const seen = await seeRun(lake, run)
+  // Asked behind the look at its folder: a run whose folder was gone by then is in the lake, or nowhere.
+  const root = await findCommit(lake, run, seen?.base ?? 0, await newestRoot(lake))
+  return { seen, snapshot: root && headOf(root) }
 }
 
 /** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */
@@ -208,15 +221,6 @@ export const removeRunFolder = async (lake: string, run: string): Promise<void> 
   } catch (error) {
     throw writeError(`Cannot remove run "${run}"`, error)
   }
-}
-
-/**
- * Ends a run that had committed before its process went: the second record of its commit may still be missing.
- * @throws as `assertOwner`, `SNAPSHOT_DAMAGED`
- */
-export const removeCommittedRun = async (lease: RunLease, snapshot: number): Promise<void> => {
-  await ensureRecord(lease.lake, snapshot)
-  await removeRun(lease)
 }
 
 /** Ends a run that one owns: after its commit, or to discard what it did. @throws as `assertOwner` */

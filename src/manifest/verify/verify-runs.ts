@@ -2,7 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemCode } from '../../core/errors.ts'
+import { systemCode, ToolkitError } from '../../core/errors.ts'
+import type { PartitionEntry } from '../../core/partition.ts'
 import { inLake, runPath, stagedPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { crc32Of, unseal } from '../../support/hash.ts'
@@ -10,7 +11,8 @@ import { JSON_BYTES } from '../../support/json-bytes.ts'
 import { listFolder, listTree, statPath } from '../../support/list-files.ts'
 import type { Findings } from '../form/problems.ts'
 import { below } from '../gc/lake-files.ts'
-import { JOURNAL_FILE, journalPath, parseLine } from '../runs/journal.ts'
+import { JOURNAL_FILE, journalLines, journalPath, readUnitWork, recordedUnits } from '../runs/journal.ts'
+import { parseLine } from '../runs/journal-lines.ts'
 import { type LivenessRule, runState } from '../runs/run-lease.ts'
 import { listRunIds } from '../runs/runs.ts'
 
@@ -49,29 +51,52 @@ const checkWindows = async (lake: string, run: string, findings: Findings): Prom
   }
 }
 
-const checkJournal = async (lake: string, run: string, findings: Findings): Promise<void> => {
+/** The files of partitions that a journal tells of. @param line by its number */
+const checkFiles = async (
+  lake: string,
+  run: string,
+  { files }: PartitionEntry,
+  line: number,
+  findings: Findings,
+): Promise<void> => {
   const storage = storageOf(lake)
+  for (const file of files) {
+    const staged = stagedPath(run, file)
+    const local = inLake(lake, staged)
+    if (await storage.isStaged(local, file)) continue
+    const there = await statPath(local)
+    const detail = `it is not what line ${line} of the run's journal says`
+    findings.add(there ? staged : file.path, there ? 'changed' : 'missing', detail)
+  }
+}
+
+/** The journal of a run's owner. */
+const checkJournal = async (lake: string, run: string, findings: Findings): Promise<void> => {
   const path = journalPath(run)
-  const lines = await Array.fromAsync((await storage.readLines(path)) ?? [], (line) => Buffer.from(line))
+  const lines = await Array.fromAsync((await journalLines(lake, run)) ?? [], (line) => Buffer.from(line))
   const torn = await tornTail(lake, run)
   if (torn === 'changed') findings.add(path, 'changed', 'the end of its last line')
   if (torn === 'torn') findings.notes.push(`"${path}" ends in half a line: its partition is loaded again`)
   for (const [at, line] of lines.entries()) {
     const parsed = parseLine(line)
-    if (parsed === null) {
-      // A power failure leaves zeros behind the last whole line.
-      if (at === lines.length - 1 && line.every((byte) => byte === 0)) continue
-      findings.add(path, 'changed', `line ${at + 1} is not what the run wrote`)
-      continue
-    }
-    if (parsed.kind !== 'partition') continue
-    for (const file of parsed.entry.partition.files) {
-      const staged = stagedPath(run, file)
-      const local = inLake(lake, staged)
-      if (await storage.isStaged(local, file)) continue
-      const there = await statPath(local)
-      const detail = `it is not what line ${at + 1} of the run's journal says`
-      findings.add(there ? staged : file.path, there ? 'changed' : 'missing', detail)
+    // A power failure leaves zeros behind the last whole line.
+    const isZeros = at === lines.length - 1 && line.every((byte) => byte === 0)
+    if (parsed === null && !isZeros) findings.add(path, 'changed', `line ${at + 1} is not what the run wrote`)
+    if (parsed?.kind === 'partition') await checkFiles(lake, run, parsed.entry.partition, at + 1, findings)
+  }
+}
+
+/** The journals of units, of which no line can be torn. @param isGone whether nobody works on the run */
+const checkUnits = async (lake: string, run: string, isGone: boolean, findings: Findings): Promise<void> => {
+  for (const unit of await recordedUnits(lake, run)) {
+    try {
+      const { entries = [] } = (await readUnitWork(lake, run, unit)) ?? {}
+      if (!isGone) continue
+      for (const [at, { partition }] of entries.entries())
+        await checkFiles(lake, run, partition, at + 1, findings)
+    } catch (error) {
+      if (!(error instanceof ToolkitError) || error.code !== 'RUN_NOT_RESUMABLE') throw error
+      findings.add(journalPath(run, unit), 'changed', 'it is not what the run wrote')
     }
   }
 }
@@ -96,6 +121,7 @@ export const verifyRuns = async (lake: string, judge: LivenessRule, findings: Fi
     const state = (await runState(lake, run, judge))?.state
     if (state === 'live') continue
     await checkSmallFiles(lake, run, findings)
+    await checkUnits(lake, run, state === 'gone', findings)
     // A process that cannot be seen from here may be moving files just now.
     if (state !== 'gone') continue
     await checkWindows(lake, run, findings)

@@ -3,17 +3,17 @@
  * finishes is recorded partition by partition, and nothing else is handed on to the commit.
  */
 
+import { createHash } from 'node:crypto'
 import { NamesOfRun } from '../../commit/names.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { SinkRun } from '../../core/sink.ts'
-import type { Source } from '../../core/source.ts'
-import type { JournalEntry } from '../../manifest/runs/journal.ts'
+import type { Fingerprint, Source } from '../../core/source.ts'
+import type { JournalEntry } from '../../manifest/runs/journal-lines.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
 import { identified } from './identify-sources.ts'
 import { KnownSources } from './known-sources.ts'
-import { loadOnce } from './load-once.ts'
 import { finish, type LoadParts, loadSource, type SourceRun } from './load-source.ts'
-import { DonePartitions, type WholeSource } from './partition-entry.ts'
+import { DonePartitions, type Finished, type WholeSource } from './partition-entry.ts'
 import { type RunEvent, WorkProgress } from './progress.ts'
 import { toBeLoaded } from './skip-sources.ts'
 import { LEAST_SHARED, type SourceToLoad, smallTogether } from './small-sources.ts'
@@ -79,8 +79,12 @@ export const loadSources = async (
   }
 }
 
-export const interrupted = (run: string): ToolkitError =>
+const interrupted = (run: string): ToolkitError =>
   new ToolkitError('INTERRUPTED', `Run "${run}" was interrupted, "firmlake resume" resumes it`, { run })
+
+/** The error of a run that one process owns: any but a named one may come from its signal. */
+export const interruptedOr = (error: unknown, run: string, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted && !(error instanceof ToolkitError) ? interrupted(run) : error
 
 const openRun = (parts: LoadSourcesParts, options: LoadSourcesOptions): SourceRun => {
   const { run, record, attempt, skipBadFiles = false, maxUnknownNames, signal, onEvent } = options
@@ -114,4 +118,37 @@ const takeWhole = (source: Source, whole: WholeSource, run: SourceRun): SourceOu
   for (const finished of partitions) finish(run.names.bound(finished), 0, run)
   run.known.add(source, fingerprint, content)
   return { kind: 'loaded', content, jobs: [] }
+}
+
+/** @returns the source, and length and hash of what was read of it */
+const hashWhileReading = (source: Source): readonly [Source, () => Fingerprint] => {
+  const hash = createHash('sha256')
+  let bytes = 0
+  const open: Source['open'] = async function* (signal) {
+    for await (const chunk of source.open(signal)) {
+      hash.update(chunk)
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  return [{ ...source, open }, () => ({ bytes, sha256: hash.copy().digest('hex') })]
+}
+
+/** Loads a source that can be read only once. It is known by its bytes when all of it is loaded: only then its partitions are recorded. */
+const loadOnce = async (source: Source, index: number, run: SourceRun): Promise<SourceOutcome> => {
+  const { pool, known } = run
+  await pool.waitForSuccess()
+  const [hashed, fingerprintOf] = hashWhileReading(source)
+  const unkept: Finished[] = []
+  const keep = async (finished: Finished): Promise<void> => void unkept.push(finished)
+  const outcome = await loadSource(hashed, index, undefined, { ...run, keep })
+  if (outcome.kind !== 'loaded') return outcome
+  await pool.waitForSuccess()
+  const fingerprint = fingerprintOf()
+  const reason = await known.reasonToSkip(source, fingerprint, [outcome.content])
+  if (reason !== undefined) return { kind: 'skipped', reason }
+  for (const { partition, ...one } of unkept)
+    await run.keep({ ...one, partition: { ...partition, source: { ...partition.source, ...fingerprint } } })
+  known.add(source, fingerprint, outcome.content)
+  return outcome
 }

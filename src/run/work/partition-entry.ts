@@ -7,7 +7,7 @@ import type { LineCounts, PartitionEntry, SharedSource } from '../../core/partit
 import { AS_OF_BEGIN, type Fingerprint, type Source } from '../../core/source.ts'
 import { DATE_COLUMN, type LoadedPart } from '../../load/loader.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
-import type { JournalEntry } from '../../manifest/runs/journal.ts'
+import type { JournalEntry } from '../../manifest/runs/journal-lines.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { runBegan } from '../../support/run-ids.ts'
 

@@ -3,7 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { ToolkitError } from '../../core/errors.ts'
 import type { Source } from '../../core/source.ts'
-import type { JournalResult, SourceResult } from '../../manifest/runs/journal.ts'
+import type { JournalResult, SourceResult } from '../../manifest/runs/journal-lines.ts'
 import type { IdentifiedSource } from './identify-sources.ts'
 import { readOf } from './known-sources.ts'
 import type { Finished } from './partition-entry.ts'
@@ -20,7 +20,7 @@ export type SourceOutcome =
   /** A bad file: what was loaded of it before it turned out to be bad is taken back. */
   | { readonly kind: 'left-out'; readonly error: ToolkitError }
 
-export type SourcesLoaded = Pick<JournalResult, 'units' | 'read'>
+export type SourcesLoaded = Pick<JournalResult, 'sources' | 'read'>
 
 type NotLoaded = Exclude<SourceResult, { kind: 'loaded' }>
 
@@ -74,13 +74,13 @@ export class SourceResults {
 
   /** The results of all sources; the first of those that share a partition stands for all. */
   of(sources: readonly Pick<Source, 'name'>[]): SourcesLoaded {
-    const units = sources.flatMap(({ name: source }, index): readonly SourceResult[] => {
+    const all = sources.flatMap(({ name: source }, index): readonly SourceResult[] => {
       const other = this.#others.get(index)
       const parts = this.#loaded.get(index)
       if (other !== undefined || parts === undefined) return other ? [other] : []
       return [{ kind: 'loaded', source, partitions: parts.sort(byPlace).map(({ id }) => id) }]
     })
-    return { units, read: this.#read }
+    return { sources: all, read: this.#read }
   }
 }
 

@@ -43,7 +43,7 @@ test('convert resumes a run that was begun with larger blocks, and cuts as that 
   const before = { limits, threads: 1, signal: stop.signal, onEvent }
   await expect(one.run(['a.jsonl', 'b.jsonl'], before)).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const [run = ''] = await listRunIds(one.lake)
-  const kept = await readJournal(one.lake, run)
+  const { entries: kept } = await readJournal(one.lake, run)
   expect(kept.map(({ partition }) => partition.counts.records)).toEqual([4])
   const { summary } = await one.run(['a.jsonl', 'b.jsonl'])
   expect(summary.run).toBe(run)

@@ -12,6 +12,7 @@ import { listSnapshots } from '../../../src/manifest/snapshots/snapshots.ts'
 import type { ExportOptions } from '../../../src/options/interfaces.ts'
 import { exportTables } from '../../../src/targets/export/export-tables.ts'
 import { verify } from '../../run/batch-bench.ts'
+import { stoppedBehindCommit } from '../../run/stopped-behind-commit.ts'
 import { cursorAt, type FakeCompany, type FakeServiceOptions } from '../../service/fake-service.ts'
 import {
   openPullBench,
@@ -134,6 +135,16 @@ test('a pull marks the companies that its search no longer has, and shows them i
     ...{ companies: 100, financials: 100 },
   })
   expect((await verify(one.lake)).problems).toEqual([])
+})
+
+test('the same pull after a kill behind its commit says what that has marked', async () => {
+  const one = await pulled()
+  one.fake.hold(without(all, 7, 50))
+  await stoppedBehindCommit(one.lake, (onEvent) => pull(one, {}, { onEvent }))
+  const { summary } = await pull(one)
+  expect(summary.already).toBeDefined()
+  expect(summary.gone).toEqual([{ search: '{"CountryCode":["SE"]}', marked: 2 }])
+  expect(await gone(one)).toEqual([7, 50])
 })
 
 test('a company that comes back is shown again, by a pull and by a sync that finds it unchanged', async () => {

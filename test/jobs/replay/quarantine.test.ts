@@ -101,7 +101,7 @@ test('a refused run stays, shows nothing, and is taken up with a higher limit wi
   const files = await waitingFilesOfRun(one.lake, run)
   expect((await listed(files)).map(({ line }) => line)).toEqual([31, 32, 33, 34, 35])
 
-  const partitions = (await readJournal(one.lake, run)).map(({ partition }) => partition)
+  const partitions = (await readJournal(one.lake, run)).entries.map(({ partition }) => partition)
   // As a commit that was cut off in its midst leaves it.
   const [file] = files
   if (!file?.staged) throw new Error('No staged file')

@@ -69,7 +69,7 @@ const interrupted = async (
   })
   await expect(run).rejects.toMatchObject({ code: 'INTERRUPTED' })
   const runs = await listRunIds(one.lake)
-  return (await readJournal(one.lake, runs.at(-1) ?? '')).map(({ partition }) => partition)
+  return (await readJournal(one.lake, runs.at(-1) ?? '')).entries.map(({ partition }) => partition)
 }
 
 /** Inodes of the files of partitions: written anew, a file has another one. */
@@ -278,7 +278,7 @@ test('a source that cannot be read on fails the run and keeps what was finished'
     )
   await expect(load(170_000)).rejects.toMatchObject({ code: 'SOURCE_UNREADABLE' })
   const [run = ''] = await listRunIds(lake)
-  const kept = await readJournal(lake, run)
+  const { entries: kept } = await readJournal(lake, run)
   expect(kept.length).toBeGreaterThan(1)
   const { partitions } = await load(bytes.length)
   expect(partitions.slice(0, kept.length).map(({ id }) => id)).toEqual(

@@ -3,6 +3,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { pullOnEngine } from '../../../src/jobs/steps/on-engine.ts'
+import type { RunEngine } from '../../../src/jobs/steps/run-engine.ts'
 import { syncSettings } from '../../../src/jobs/sync/find-changes.ts'
 import { syncSearch } from '../../../src/jobs/sync/sync.ts'
 import { createService } from '../../../src/source/service/service.ts'
@@ -70,6 +72,27 @@ test('a pull in steps marks the companies that its search no longer has, as a pu
   expect(await marks(local)).toEqual(await marks(steps))
   expect([await count(steps), await count(steps, 'companies_all')]).toEqual([98, 100])
   expect((await verify(steps.lake)).problems).toEqual([])
+})
+
+test('a pull on an engine says what it has marked, also where the answer to its commit was lost', async () => {
+  const one = await lacking([7, 50])
+  const { service } = opening(one)
+  const steps = stepsOf('/', one.lake)
+  const engine: RunEngine = {
+    ...{ unitsAtOnce: 1, maxWaitMs: 0 },
+    work: async ({ run }) => {
+      await steps.work(run, { shard: { index: 0, of: 1 } }, { service })
+      await steps.commit(run, { service })
+      const again = await steps.commit(run, { service })
+      if (again.kind !== 'already') throw new Error('it was committed twice')
+      const requests = { requests: 0, retries: 0, throttled: 0, bytes: 0 }
+      return { snapshot: again.snapshot, skipped: [], excluded: [], requests }
+    },
+  }
+  const asked = { from: one.service, lake: one.lake, search: SWEDEN, pageSize: 100 }
+  const { gone: reported } = await pullOnEngine({ ...asked, content: 'companies' }, { engine })
+  expect(reported).toEqual([{ search: SEARCH, marked: 2 }])
+  expect(await gone(one)).toEqual([7, 50])
 })
 
 test('a sync in steps marks what it finds vanished, also where nothing else changed', async () => {

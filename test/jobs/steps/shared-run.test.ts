@@ -9,16 +9,10 @@ import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run.ts'
 import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
+import { readUnitWork, recordUnit, removeUnit } from '../../../src/manifest/runs/journal.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs/runs.ts'
 import { markCommit, recordEnded, unmarkCommit } from '../../../src/manifest/runs/shared-commits.ts'
-import {
-  createRecord,
-  readRecord,
-  readUnits,
-  removeRecord,
-  UNITS_FILE,
-  unitsText,
-} from '../../../src/manifest/runs/units.ts'
+import { readUnits, UNITS_FILE, unitsText } from '../../../src/manifest/runs/units.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
 import { type Bench, companyLine, companyLines, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -120,9 +114,9 @@ test('of two attempts at a unit the first counts, and the other leaves nothing',
   const both = await Promise.all([one.work(one.id, [0]), one.work(one.id, [0])])
   expect(both.flatMap(({ units }) => units.map(({ kind }) => kind)).sort()).toEqual(['done', 'lease-lost'])
   expect(await one.work(one.id, [0])).toMatchObject({ units: [{ kind: 'already-done' }] })
-  const record = await readRecord(one.lake, one.id, 0)
+  const done = await readUnitWork(one.lake, one.id, 0)
   expect(await readdir(join(one.lake, 'companies', `load=${one.id}`))).toEqual(
-    record?.entries.map(({ partition }) => `${partition.id}.${record.attempt}.parquet`),
+    done?.entries.map(({ partition }) => `${partition.id}.${done.result.attempt}.parquet`),
   )
   await one.commit(one.id)
   expect(await one.query('SELECT count(*) FROM companies_history')).toEqual([[100]])
@@ -291,7 +285,7 @@ test.each([
   async (_, damage, why) => {
     const one = await planned({ 'a.jsonl': companyLines(5), 'b.jsonl': companyLines(5, 9) }, EACH_ITS_UNIT)
     await one.work(one.id, [0, 1])
-    const [file] = (await readRecord(one.lake, one.id, 1))?.entries[0]?.partition.files ?? []
+    const [file] = (await readUnitWork(one.lake, one.id, 1))?.entries[0]?.partition.files ?? []
     if (file === undefined) throw new TypeError('the unit has no file')
     await damage(inLake(one.lake, file.path), file.bytes)
     for (let again = 0; again < 2; again += 1)
@@ -353,6 +347,9 @@ test('a commit that found nothing new and was stopped before its folder was gone
   const one = await planned({ 'a.jsonl': companyLines(5) })
   await recordEnded(one.lake, one.id)
   await removePlan(one)
+  const gone = { code: 'RUN_NOT_FOUND', message: expect.stringContaining('as it found nothing new') }
+  await expect(sharedRunStatus(one.lake, one.id)).rejects.toMatchObject(gone)
+  await expect(one.work(one.id, [0])).rejects.toMatchObject(gone)
   expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
   expect(await listRunIds(one.lake)).toEqual([])
 })
@@ -384,16 +381,17 @@ test('work and a commit that fail because their run is removed meanwhile say tha
 test('a worker that is late writes nothing for good: what it left in a removed run goes with the next gc', async () => {
   const one = await planned({ 'a.jsonl': companyLines(5) })
   await one.work(one.id, [0])
-  const record = await readRecord(one.lake, one.id, 0)
+  const done = await readUnitWork(one.lake, one.id, 0)
+  const late = done && { ...done, result: { ...done.result, attempt: 'late' } }
   await one.commit(one.id)
-  // As a worker that was killed right behind its record.
-  if (record) await createRecord(one.lake, one.id, { ...record, attempt: 'late' })
-  expect(await readdir(inLake(one.lake, runPath(one.id)))).toEqual(['parts'])
+  // As a worker that was killed right behind its journal.
+  if (late) await recordUnit(one.lake, one.id, 0, late)
+  expect(await readdir(inLake(one.lake, runPath(one.id)))).toEqual(['journals'])
   await one.gc()
   expect(await listRunIds(one.lake)).toEqual([])
   // As one that was not killed.
-  if (record) await createRecord(one.lake, one.id, { ...record, attempt: 'late' })
-  await removeRecord(one.lake, one.id, 0)
+  if (late) await recordUnit(one.lake, one.id, 0, late)
+  await removeUnit(one.lake, one.id, 0)
   await one.gc()
   expect(await listRunIds(one.lake)).toEqual([])
   expect(await one.verify()).toMatchObject({ problems: [], notes: [] })

@@ -18,7 +18,6 @@ const UNITS: RunUnits = {
     },
     { phase: 1, job: 0, sources: [{ name: 'c', at: 2, blocks: { from: 0, to: 4, of: 9 } }] },
   ],
-  shared: true,
   tool: 'firmlake 1',
 }
 

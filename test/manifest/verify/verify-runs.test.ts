@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { RATES_PATH, runPath } from '../../../src/lake/files/layout.ts'
 import { ratesFileText } from '../../../src/lake/rates/rates-csv.ts'
+import { readJournal, recordUnit } from '../../../src/manifest/runs/journal.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { storageOf } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -12,6 +13,8 @@ test('verifyLake names every file of an unfinished run, and the rates, with a ch
   const lake = await temporaryFolder()
   await loadSources(lake, ['a'])
   const { lease } = await releasedRun(lake, ['b', 'c'])
+  const { entries } = await readJournal(lake, lease.run)
+  await recordUnit(lake, lease.run, 3, { entries, result: { sources: [], read: [], attempt: 'a' } })
   await storageOf(lake).replace(RATES_PATH, ratesFileText('currency,year,units_per_usd\nPLN,2020,3.9\n'))
   const verify = () => verifyLake({ lake, countRows: countLines })
   expect((await verify()).problems).toEqual([])

@@ -238,7 +238,7 @@ test('a source is released when all its partitions stand in the journal', async 
   let [run, journaled] = ['', 0]
   const { source } = watched('one', lines, {
     release: async () => {
-      const entries = await readJournal(lake, run)
+      const { entries } = await readJournal(lake, run)
       journaled = entries.reduce((sum, { partition }) => sum + partition.counts.records, 0)
     },
   })

@@ -7,7 +7,7 @@ import type { SinkRun } from '../../../src/core/sink.ts'
 import type { Source } from '../../../src/core/source.ts'
 import { decodeBlocks } from '../../../src/decode/decode-blocks.ts'
 import type { Loader } from '../../../src/load/loader.ts'
-import type { JournalEntry } from '../../../src/manifest/runs/journal.ts'
+import type { JournalEntry } from '../../../src/manifest/runs/journal-lines.ts'
 import { type LoadSourcesOptions, loadSources } from '../../../src/run/work/load-sources.ts'
 import type { RunEvent } from '../../../src/run/work/progress.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
@@ -110,7 +110,7 @@ test('loadSources says of each source in turn what becomes of it, and takes back
   ])
   for (const { name } of sources) expect(said.filter((one) => one === `${name} is released`)).toHaveLength(1)
   expect(said.indexOf('a is released')).toBeGreaterThan(said.indexOf('a 2 is recorded'))
-  expect(results.units.map((unit) => ('partitions' in unit ? unit.partitions.length : unit))).toEqual([
+  expect(results.sources.map((unit) => ('partitions' in unit ? unit.partitions.length : unit))).toEqual([
     3,
     other,
     equal,
@@ -152,7 +152,7 @@ test('loadSources records nothing of a source that can be read only once and tur
   const file = fileOf('a', [5], { fingerprint: async () => ({ bytes: text.length, sha256: sha256Of(text) }) })
   const { kept, results } = await loaded([file, stream])
   expect(kept.map(({ partition }) => partition.source.name)).toEqual(['a'])
-  expect(results.units.at(1)).toEqual({ kind: 'skipped', source: 'stdin', reason: 'it is equal to "a"' })
+  expect(results.sources.at(1)).toEqual({ kind: 'skipped', source: 'stdin', reason: 'it is equal to "a"' })
 })
 
 test('loadSources takes over a source that an earlier attempt has loaded whole, and opens it no more', async () => {

@@ -122,19 +122,22 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     gc: ['forget'],
     check: ['common', 'query'],
     report: ['common', 'query', 'check'],
-    convert: ['common', 'query'],
-    replay: ['common', 'convert'],
-    pull: ['common'],
-    sync: ['common', 'pull'],
-    'batch-files': ['common'],
+    // The frame of each load.
+    load: ['common', 'query', 'check'],
+    convert: ['common', 'query', 'load'],
+    replay: ['common', 'convert', 'load'],
+    pull: ['common', 'load'],
+    sync: ['common', 'pull', 'load'],
+    'batch-files': ['common', 'load'],
     // The kinds of jobs that load, as one table.
     kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
-    resume: ['common', 'kinds', 'convert', 'forget'],
-    steps: ['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
+    resume: ['common', 'kinds', 'convert', 'forget', 'load'],
+    steps: ['common', 'load', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
+    held: ['common', 'load', 'steps', 'resume'],
     // A night is made of the other jobs.
     nightly: [
       ...['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
-      ...['compact', 'gc', 'check', 'report'],
+      ...['compact', 'gc', 'check', 'report', 'load'],
     ],
   },
   lake: {

@@ -223,7 +223,7 @@ const factsOf = <Facts extends PullFacts>(
   return jobs.map((job, at) => job.facts?.(ownOf(job, at), left.shift()))
 }
 
-/** What each job of a run has brought where it is a pull. */
+/** The outcomes of the jobs of a run that are pulls. */
 export const factsOfJobs = <Facts extends PullFacts>(
   jobs: readonly OpenedJob<Facts>[],
   partitions: readonly PartitionEntry[],

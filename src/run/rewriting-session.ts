@@ -13,7 +13,7 @@ import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
 import { findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
 import type { CompactOptions } from '../options/interfaces.ts'
-import { discard } from '../support/durable-files.ts'
+import { removeIfThere } from '../support/durable-files.ts'
 import type { RunScope } from './with-run.ts'
 
 export type RewritingOptions = Pick<CompactOptions, 'memoryBytes' | 'threads' | 'signal'>
@@ -41,7 +41,7 @@ export const withRewritingSession = async <T>(
     }
   } finally {
     engine.close()
-    await discard(spill)
+    await removeIfThere(spill)
   }
 }
 

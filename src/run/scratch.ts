@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { writeError } from '../core/errors.ts'
-import { discard, makeFolder } from '../support/durable-files.ts'
+import { makeFolder, removeIfThere } from '../support/durable-files.ts'
 import { removeLeftovers } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { workBase } from '../support/work-base.ts'
@@ -30,6 +30,6 @@ export const withScratch = async <T>(
   try {
     return await work(scratch)
   } finally {
-    await discard(scratch)
+    await removeIfThere(scratch)
   }
 }

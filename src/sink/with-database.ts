@@ -6,7 +6,7 @@ import { type AttachedDatabase, attachDatabase } from '../lake/duckdb/database-f
 import { Engine, type Session } from '../lake/duckdb/engine.ts'
 import { wrongInPlace } from '../lake/duckdb/untrusted-database.ts'
 import { SINK_TABLES } from '../lake/tables/tables.ts'
-import { discard } from '../support/durable-files.ts'
+import { removeIfThere } from '../support/durable-files.ts'
 import { adoptOutput } from '../support/file-modes.ts'
 import { statPath } from '../support/list-files.ts'
 import { atMost } from '../support/side-by-side.ts'
@@ -72,7 +72,7 @@ const attached = async <T>(work: DatabaseWork, use: (session: Session) => Promis
     // An open connection would keep the file until it is collected, and might write to it then.
     session.close()
     engine.close()
-    await discard(spillFolder)
+    await removeIfThere(spillFolder)
   }
 }
 

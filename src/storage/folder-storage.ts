@@ -6,12 +6,12 @@ import { pathToFileURL } from 'node:url'
 import { openFilesError, systemCode, writeError } from '../core/errors.ts'
 import {
   createIfAbsent,
-  discard,
   fsyncFolder,
   fsyncFolders,
   LineAppender,
   makeFolder,
   moveIntoPlace,
+  removeIfThere,
   replaceDurably,
 } from '../support/durable-files.ts'
 import { refuseLinks } from '../support/file-modes.ts'
@@ -144,7 +144,7 @@ export const folderStorage = (folder: string): Storage => {
           for (const [name, text] of files) await createIfAbsent(join(building, name), text)
           await rename(building, absolute(path))
         } catch (error) {
-          await discard(building)
+          await removeIfThere(building)
           if (TAKEN.has(systemCode(error) ?? '')) return false
           throw error
         }

@@ -50,7 +50,7 @@ export const makeFolder = async (path: string, options?: FolderOptions): Promise
  * Removes a file or folder that is no longer needed. What cannot be removed stays for the cleanup after
  * dead processes: it must neither hide the error that came before nor spoil what was done.
  */
-export const discard = (path: string): Promise<void> =>
+export const removeIfThere = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => undefined)
 
 interface FileAccess {
@@ -72,7 +72,7 @@ const writeTemporary = async (
     if (isReadOnly) await handle.chmod((await handle.stat()).mode & ~0o222)
     await handle.sync()
   } catch (error) {
-    await discard(path)
+    await removeIfThere(path)
     throw error
   } finally {
     await handle.close()
@@ -95,7 +95,7 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
     if (!hasCode(error, 'EEXIST')) throw error
     if ((await stat(temporary)).nlink < 2) return false
   } finally {
-    await discard(temporary)
+    await removeIfThere(temporary)
   }
   await fsyncFolder(dirname(path))
   return true
@@ -111,7 +111,7 @@ export const replaceDurably = async (
   try {
     await rename(temporary, path)
   } catch (error) {
-    await discard(temporary)
+    await removeIfThere(temporary)
     throw error
   }
   await fsyncFolder(dirname(path))

@@ -11,7 +11,7 @@ import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { newestRoot, newestSnapshot } from '../manifest/snapshots/snapshots.ts'
 import type { UpdateTargetsOptions } from '../options/interfaces.ts'
 import { publishedTables } from '../publish/table-files.ts'
-import { discard } from '../support/durable-files.ts'
+import { removeIfThere } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { lackingOf, type RunToDeliver, runsOf } from './deliver.ts'
 import { lostRuns } from './lost-runs.ts'
@@ -56,7 +56,7 @@ const compareSinks = async (
       return opened === undefined || (await lackingOf(opened, runs, { claim, staging, signal })).length === 0
     }
     compared.push(await orRefused(target, isCurrent))
-    await discard(staging)
+    await removeIfThere(staging)
   }
   return compared
 }
@@ -92,7 +92,7 @@ const comparePublished = async (
         }
   } finally {
     engine.close()
-    await discard(scratch)
+    await removeIfThere(scratch)
   }
   return compared
 }

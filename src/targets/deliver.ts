@@ -26,7 +26,7 @@ import { job } from '../options/job.ts'
 import { DELIVER } from '../options/publish.ts'
 import { shownText } from '../sink/export-names.ts'
 import { needsOneThread } from '../sink/targets.ts'
-import { discard } from '../support/durable-files.ts'
+import { removeIfThere } from '../support/durable-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import { findLate } from './late-versions.ts'
 import { lostRuns, refuseLost } from './lost-runs.ts'
@@ -315,7 +315,7 @@ const delivered = async (options: Asked): Promise<readonly Delivery[]> => {
     return outcomes.flatMap((one) => (one.kind === 'delivered' ? [one.delivery] : []))
   } finally {
     engine.close()
-    await discard(staging)
+    await removeIfThere(staging)
   }
 }
 

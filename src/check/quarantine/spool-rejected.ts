@@ -6,7 +6,7 @@ import { writeError } from '../../core/errors.ts'
 import type { RejectedLine } from '../../core/lines.ts'
 import { ident, literal, NO_FOLDER_COLUMNS, pathSql } from '../../lake/duckdb/sql.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
-import { discard } from '../../support/durable-files.ts'
+import { removeIfThere } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 
 /** A line whose text may not be kept. */
@@ -44,7 +44,7 @@ export const spoolRejected = async (
   )
   return {
     sql: `SELECT * FROM ${readLines(path, columns, largest)} ORDER BY ${inSourceOrder(rejected, origin.source)}line`,
-    remove: () => discard(path),
+    remove: () => removeIfThere(path),
   }
 }
 

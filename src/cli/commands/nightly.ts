@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { WouldChange } from '../../jobs/common/dry-lake.ts'
+import type { WouldChange } from '../../jobs/common/run-report.ts'
 import type { NightPart } from '../../jobs/nightly/night-parts.ts'
 import type { NightEvent } from '../../jobs/nightly/nightly.ts'
 import type { ValuesOf } from '../../options/entry.ts'

@@ -5,7 +5,7 @@ import type { CheckResult } from '../../core/checks.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { LoadCheck } from '../../options/interfaces.ts'
 import { openRoot } from '../query/query.ts'
-import { checkSnapshot, findingsOf, rulesOf, type SnapshotQuestions } from './check.ts'
+import { checkRules, checkSnapshot, findingsOf, type SnapshotQuestions } from './check.ts'
 
 /** Names that the contract does not know are new in each load that they are found in. */
 const ALWAYS_NEW = 'new_drift'
@@ -51,7 +51,7 @@ type Machine = Pick<SnapshotQuestions, 'lake' | 'memoryBytes' | 'threads'>
 export const checkBefore =
   (machine: Machine, { data = true, rules: own, held: _, ...expected }: LoadCheck): SnapshotAudit =>
   async (next, before) => {
-    const rules = rulesOf({ data, rules: own })
+    const rules = checkRules({ data, rules: own })
     const { lake, memoryBytes, threads } = machine
     const questions = { ...expected, lake, memoryBytes, threads, rules, now: new Date() }
     const { checks } = await checkSnapshot(next, questions)

@@ -81,7 +81,7 @@ export async function* findingsOf(lake: LakeQuery, rule: string, sql: string): A
 type Rules = Readonly<Record<string, string>>
 
 /** The rules on the data. Rules of the caller come last; one that has the name of ours takes its place. */
-export const rulesOf = ({
+export const checkRules = ({
   data,
   rules = {},
 }: {
@@ -92,7 +92,7 @@ export const rulesOf = ({
   ...rules,
 })
 
-/** What is asked of a snapshot. */
+/** The questions about a snapshot. */
 export interface SnapshotQuestions extends Expectations {
   readonly lake: string
   readonly rules: Rules
@@ -143,7 +143,7 @@ export const check: (options: LakeCheckOptions) => Promise<CheckReport> = job(
   CHECK_LAKE,
   async ({ now = () => new Date(), held, ...options }) => {
     const root = await readChosenRoot(options.lake, { held })
-    return checkSnapshot(root, { ...options, rules: rulesOf(options), now: now() })
+    return checkSnapshot(root, { ...options, rules: checkRules(options), now: now() })
   },
 )
 

@@ -5,12 +5,12 @@ import type { CheckResult } from '../../core/checks.ts'
 import type { Drift, PartitionEntry } from '../../core/partition.ts'
 import { isAskedAgain } from '../../core/source-kinds.ts'
 import { moreDrift } from '../../core/unknown-names.ts'
+import type { DiffSummary } from '../../lake/diff/open-comparison.ts'
 import { sourceSizes } from '../../manifest/form/sources.ts'
 import { filteredOf, sumOf } from '../../manifest/form/totals.ts'
 import { type Difference, differencesOf } from '../../manifest/snapshots/summarise-snapshot.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import type { NotDelivered } from '../../run/opened-job.ts'
-import type { WouldChange } from './dry-lake.ts'
 
 /** A source that brought older data than the lake had. */
 export interface OlderSource {
@@ -118,6 +118,16 @@ export const NOTHING_LOADED: LoadSummary = {
   partitions: [],
   skipped: [],
   excluded: [],
+}
+
+/** How a lake would change. */
+export interface WouldChange {
+  /** Number of the snapshot that would be made; `null` where none would. */
+  readonly snapshot: number | null
+  /** How it would differ from the newest one; absent of a new lake, and where no snapshot would be made. */
+  readonly changes?: DiffSummary
+  /** Companies that the lake shows and that came from no source, of the countries of those that came. */
+  readonly more: number
 }
 
 /** A dry run. */

@@ -12,7 +12,7 @@ import { currentRows, HIDDEN_SCHEMA, readTable } from '../../lake/views/current-
 import { latestInstant } from '../../manifest/form/sources.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { discard } from '../../support/durable-files.ts'
+import { removeIfThere } from '../../support/durable-files.ts'
 import { sizesOf, type Work, watchSort } from './compact-work.ts'
 import { cutPieces } from './cut-pieces.ts'
 import { type CompactContent, compactedId, filesAtOnce, sortedAtOnce } from './plan-compaction.ts'
@@ -94,14 +94,14 @@ export const compactTable = async (
     signal?.throwIfAborted()
     const sorted = await sortPiece(piece, hasRest)
     await piece.remove()
-    await discard(rest)
+    await removeIfThere(rest)
     const written = await writer.write(sorted, at === pieces.length - 1)
     // Too few for a file: they stand before the next piece.
     hasRest = written < sorted.rows
     if (hasRest) await stageFile(rest, sorted.slice(written, sorted.rows), { kind: 'parquet' })
     sortedRows += written
     await sorted.close()
-    await discard(path)
+    await removeIfThere(path)
   }
   return writer.files
 }

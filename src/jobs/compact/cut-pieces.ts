@@ -15,7 +15,7 @@ import type { Table } from '../../lake/tables/tables.ts'
 import { currentRows } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { discard } from '../../support/durable-files.ts'
+import { removeIfThere } from '../../support/durable-files.ts'
 import { type Work, watchSort } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
@@ -91,7 +91,7 @@ export const cutPieces = async (
       from = until
     }
     await sorted.close()
-    await discard(path)
+    await removeIfThere(path)
     done += rows
   }
   const sized = ranges.map((parts) => ({ parts, bytes: parts.reduce((sum, one) => sum + one.bytes, 0) }))

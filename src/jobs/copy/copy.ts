@@ -27,7 +27,7 @@ import type { CopyOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { COPY } from '../../options/read-jobs.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { discard, makeFolder } from '../../support/durable-files.ts'
+import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { checkPlaces, firstOfRow, readSpan } from './copied-span.ts'
 import { bringFiles, bringParts, readListed, type Way } from './copy-files.ts'
@@ -117,7 +117,7 @@ const removeForgotten = async (to: string): Promise<readonly number[]> => {
 }
 
 const clearLeftovers = async (to: string): Promise<void> => {
-  for (const { path } of await listLeftovers(to, { now: new Date() })) await discard(inLake(to, path))
+  for (const { path } of await listLeftovers(to, { now: new Date() })) await removeIfThere(inLake(to, path))
 }
 
 const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
@@ -163,7 +163,7 @@ const copyOnce = async (options: CopyOptions): Promise<CopySummary> => {
       ...(noViews !== undefined && { noViews }),
     }
   } finally {
-    await discard(staging)
+    await removeIfThere(staging)
   }
 }
 

@@ -26,7 +26,7 @@ import { failedRewrite } from '../../run/rewriting-session.ts'
 import { watchedSink } from '../../run/run-tools.ts'
 import { type RunScope, withRun } from '../../run/with-run.ts'
 import { parquetLake } from '../../sink/parquet-lake.ts'
-import { discard, makeFolder } from '../../support/durable-files.ts'
+import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-numbers.ts'
 import { listBusy } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
@@ -152,7 +152,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
         return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
       }
       run.keep()
-      await discard(join(inLake(lake, runPath(run.run)), 'scratch'))
+      await removeIfThere(join(inLake(lake, runPath(run.run)), 'scratch'))
       const { garbage, noViews } = await finishForget(options, number, published)
       return {
         kind: 'forgotten',

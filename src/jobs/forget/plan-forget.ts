@@ -8,7 +8,7 @@ import { refusedBy } from '../../manifest/form/forgotten.ts'
 import { listMade } from '../../manifest/gc/lake-files.ts'
 import { listRuns } from '../../manifest/runs/runs.ts'
 import { listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
-import { discard } from '../../support/durable-files.ts'
+import { removeIfThere } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { listPublications, publicationText } from './finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
@@ -40,7 +40,7 @@ export const planForget = async (
       notReached: notReached(lake, catalog !== undefined),
     }
   } finally {
-    await discard(scratch)
+    await removeIfThere(scratch)
   }
 }
 

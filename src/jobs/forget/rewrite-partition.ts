@@ -14,7 +14,7 @@ import { compactOrder } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { observedOf } from '../../load/loader.ts'
-import { discard } from '../../support/durable-files.ts'
+import { removeIfThere } from '../../support/durable-files.ts'
 import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
@@ -69,7 +69,7 @@ export const rewritePartition = async (
     without(restoredTexts(work, partition, [...changed]), content, forgotten)
   const again = changed.size === 0 ? new Map() : await reload(work, content, changedTexts(), folder)
   const receipts = await rewriteFiles(work, sink, partition, files, held, again)
-  await discard(folder)
+  await removeIfThere(folder)
   const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
   const places = placesOf(content, files, held)
   const observed = observedOf(content, [...receipts.values()])

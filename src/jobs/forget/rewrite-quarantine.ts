@@ -10,7 +10,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { sourcesOf } from '../../manifest/form/sources.ts'
-import { discard, makeFolder } from '../../support/durable-files.ts'
+import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { PRIVATE_FILE } from '../../support/file-modes.ts'
 import { cleanSource, type QuarantineChange } from './clean-entries.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
@@ -104,7 +104,7 @@ export const rewriteQuarantine = async (
       changes.push({ file, ...found, ...(written && { written }) })
     } finally {
       await out?.close()
-      await discard(path)
+      await removeIfThere(path)
     }
   }
   return changes

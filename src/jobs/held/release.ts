@@ -11,8 +11,8 @@ import type { ReleaseOptions } from '../../options/interfaces.ts'
 import { CONCURRENCY } from '../../options/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
-import { auditOf, measured } from '../common/load-job.ts'
 import type { RunReport } from '../common/run-report.ts'
+import { auditOf, measured } from '../load/load.ts'
 
 /** The load that was held back, as it is shown now. */
 export interface ReleasedLoad extends RunReport {

@@ -45,7 +45,7 @@ export const plannedPart = (name: string, kind: string, reason: string): NightPa
 
 const askedFor = ({ search }: PullJob | SyncJob): string => `the search ${JSON.stringify(search)}`
 
-/** What a load would ask for. */
+/** The request that a load would make. */
 const intentOf = (job: LoadPart['job']): string => {
   switch (job.kind) {
     case 'pull':

@@ -191,7 +191,7 @@ interface NightStep {
   /** The name of the section. */
   readonly name: string
   readonly needed: boolean
-  /** What it would do, for a dry run. */
+  /** Its work in words, for a dry run. */
   readonly intent: string
   readonly work: (work: StepWork) => Promise<Pick<NightPart, 'state'> & Partial<NightPart>>
 }
@@ -230,7 +230,7 @@ const collected =
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
 
-/** Of a night that has checked its loads before they were shown, what says nothing of them. */
+/** The expectations at the end: a night that has checked its loads before they were shown leaves out those that are about them. */
 const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
   const { max_age: maxAgeMs, min_companies: minCompanies, data, before } = section
   if (before === 'commit') return { maxAgeMs, minCompanies, data: false }

@@ -9,10 +9,10 @@ import { job } from '../../options/job.ts'
 import { NIGHTLY } from '../../options/nightly.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import type { TargetEvent } from '../../targets/update-targets.ts'
-import { openDryLake } from '../common/dry-lake.ts'
-import { auditOf } from '../common/load-job.ts'
 import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
+import { openDryLake } from '../load/dry-lake.ts'
+import { auditOf } from '../load/load.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
 import {
   errorOf,

@@ -9,8 +9,9 @@ import type { RunLimits, RunPlan } from '../../run/run-plan.ts'
 import { withRun } from '../../run/with-run.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
-import { limitsGiven, measured } from '../common/load-job.ts'
+import { limitsGiven } from '../common/load-job.ts'
 import { NOTHING_LOADED, type RunReport } from '../common/run-report.ts'
+import { measured } from '../load/load.ts'
 import { type QuarantineFile, quarantineFiles, quarantineSources } from './quarantine.ts'
 
 /** The report of a replay. */

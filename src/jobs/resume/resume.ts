@@ -21,12 +21,13 @@ import { interruptedOr } from '../../run/work/load-sources.ts'
 import type { Service } from '../../source/service/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
-import { allDelivered, measured } from '../common/load-job.ts'
+import { allDelivered } from '../common/load-job.ts'
 import { openServices, serviceOfEnvironment } from '../common/open-services.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { filesOfJob } from '../convert/convert-kind.ts'
 import { finishDeadForgets } from '../forget/finish-forget.ts'
 import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
+import { measured } from '../load/load.ts'
 
 /** The outcome of an interrupted run. */
 export type ResumedRun =

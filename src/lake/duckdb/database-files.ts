@@ -9,7 +9,7 @@ import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
-import { discard, fsyncFile, fsyncFolder } from '../../support/durable-files.ts'
+import { fsyncFile, fsyncFolder, removeIfThere } from '../../support/durable-files.ts'
 import { makeFolders, PRIVATE_FOLDER } from '../../support/file-modes.ts'
 import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
@@ -123,7 +123,7 @@ const placeCopy = async (from: string, to: string): Promise<void> => {
     await fsyncFile(copy)
     await rename(copy, to)
   } catch (error) {
-    await discard(copy)
+    await removeIfThere(copy)
     throw error
   }
   await fsyncFolder(dirname(to))

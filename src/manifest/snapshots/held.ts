@@ -65,7 +65,7 @@ const textOf = ({ root, ...more }: HeldSnapshot): string => {
   return `${seal(JSON.stringify(document))}\n`
 }
 
-/** What is written, also of a run that has ended since. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
+/** The document as it stands, also of a run that has ended since. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 const readDocument = async (lake: string): Promise<HeldSnapshot | null> => {
   const bytes = await storageOf(lake).read(HELD_PATH)
   if (bytes === null) return null
@@ -102,7 +102,7 @@ export const createHeld = async (lake: string, held: HeldSnapshot): Promise<bool
 
 export const removeHeld = (lake: string): Promise<void> => storageOf(lake).remove([HELD_PATH])
 
-/** Removes what a release or a discard has left that was stopped before its last step. */
+/** Removes the document of a release or a discard that was stopped before its last step. */
 export const removeStaleHeld = async (lake: string): Promise<void> => {
   const document = await readDocument(lake)
   if (document !== null && (await readHeld(lake)) === null) await removeHeld(lake)
@@ -112,7 +112,7 @@ export const removeStaleHeld = async (lake: string): Promise<void> => {
 export const beginDiscard = (lake: string, held: HeldSnapshot): Promise<void> =>
   storageOf(lake).replace(HELD_PATH, textOf({ ...held, discarding: true }))
 
-/** What a discard has begun with, which was stopped before its last step; `null` where none was. */
+/** The snapshot whose discard was stopped before its last step; `null` where none was. */
 export const readDiscarding = async (lake: string): Promise<HeldSnapshot | null> => {
   const document = await readDocument(lake)
   return document?.discarding ? document : null

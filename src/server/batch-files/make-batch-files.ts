@@ -13,7 +13,7 @@ import { AREAS, type Area } from '../../contract/authorization.ts'
 import { systemCode, ToolkitError, writeError } from '../../core/errors.ts'
 import { BATCHES_FOLDER, batchesPath, inLake } from '../../lake/files/layout.ts'
 import { checkNamedFile, writeFileList } from '../../manifest/form/file-list.ts'
-import { discard, fsyncFile, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { fsyncFile, fsyncFolder, makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { adoptFiles, PRIVATE_FILE, refuseLinks } from '../../support/file-modes.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { removeLeftovers } from '../../support/list-files.ts'
@@ -268,7 +268,7 @@ export const makeBatchFiles = async (request: MakeBatchFilesRequest): Promise<Ma
       ? error
       : writeError(`Cannot make batch files in "${parent}"`, error)
   } finally {
-    await discard(temporary)
+    await removeIfThere(temporary)
   }
   const { files } = await readIndex(lake, snapshot)
   return { snapshot, files: files.filter(({ readers }) => readers !== 'fewer areas'), made }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { writeError } from '../../core/errors.ts'
 import type { DeliverySink, Sink, TableRows } from '../../core/sink.ts'
-import { discard, EarlySync, fsyncFolder, makeFolder } from '../../support/durable-files.ts'
+import { EarlySync, fsyncFolder, makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { withDeliveredRuns } from '../delivered-runs.ts'
@@ -90,7 +90,7 @@ const writeWhole = async (
   } catch (error) {
     await early.settle().catch(() => undefined)
     await handle.close()
-    await discard(temporary)
+    await removeIfThere(temporary)
     throw error
   }
 }

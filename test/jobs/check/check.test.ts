@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { check } from '../../../src/jobs/check/check.ts'
 import { foundText } from '../../../src/core/checks.ts'
+import { check } from '../../../src/jobs/check/check.ts'
 import { checkLoads, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

@@ -10,7 +10,7 @@ import { Engine, engineError } from '../../../lake/duckdb/engine.ts'
 import { inLake, servePath } from '../../../lake/files/layout.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
 import { latestInstant } from '../../../manifest/form/sources.ts'
-import { discard, fsyncFolder, makeFolder } from '../../../support/durable-files.ts'
+import { fsyncFolder, makeFolder, removeIfThere } from '../../../support/durable-files.ts'
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { removeLeftovers } from '../../../support/list-files.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
@@ -60,7 +60,7 @@ export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescr
     signal?.throwIfAborted()
     throw makingError(folder, error)
   } finally {
-    await discard(building)
+    await removeIfThere(building)
   }
 }
 

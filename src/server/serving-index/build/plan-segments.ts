@@ -6,7 +6,7 @@ import { systemCode } from '../../../core/errors.ts'
 import type { CommittedPartition, Snapshot } from '../../../core/partition.ts'
 import { LISTINGS, tablesOf } from '../../../lake/tables/tables.ts'
 import { checkNamedFile, type NamedFile, readFileList } from '../../../manifest/form/file-list.ts'
-import { discard, fsyncFile } from '../../../support/durable-files.ts'
+import { fsyncFile, removeIfThere } from '../../../support/durable-files.ts'
 import { sha256Of } from '../../../support/hash.ts'
 import {
   DOCUMENT_KINDS,
@@ -152,7 +152,7 @@ const shareSegment = async (
     throw error
   })
   if (shared) return files
-  for (const file of names) await discard(join(to, file))
+  for (const file of names) await removeIfThere(join(to, file))
   return null
 }
 

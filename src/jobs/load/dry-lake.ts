@@ -1,23 +1,13 @@
 /** A dry run: a load into a lake that begins as the one that is meant, in a temporary folder, and how the two differ. */
 
 import { queryMemory } from '../../core/memory-shares.ts'
-import type { DiffSummary } from '../../lake/diff/open-comparison.ts'
 import { newSpillFolder } from '../../lake/duckdb/database-files.ts'
 import { mayHoldRun } from '../../manifest/form/part-summary.ts'
 import { knownByBytes } from '../../manifest/form/sources.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import { openOverlay } from '../../storage/open-storage.ts'
-
-/** How a lake would change. */
-export interface WouldChange {
-  /** Number of the snapshot that would be made; `null` where none would. */
-  readonly snapshot: number | null
-  /** How it would differ from the newest one; absent of a new lake, and where no snapshot would be made. */
-  readonly changes?: DiffSummary
-  /** Companies that the lake shows and that came from no source, of the countries of those that came. */
-  readonly more: number
-}
+import type { WouldChange } from '../common/run-report.ts'
 
 export interface DryLake {
   /** Takes its place in this process. */

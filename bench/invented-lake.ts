@@ -66,7 +66,7 @@ export const makeInventedLake = async (lake: string, partitions: number): Promis
   await makeLake(lake)
   const last = newRunId(new Date(FIRST_MS + Math.ceil(partitions / PARTITIONS_OF_RUN) * DAY_MS), randomBytes)
   const writer = new PartWriter({ lake, run: last }, randomBytes)
-  let lists: SnapshotRoot['lists'] = { partitions: [], files: [], pulls: [], merged: [] }
+  let lists: SnapshotRoot['lists'] = { partitions: [], files: [], pulls: [], merged: [], checks: [] }
   let totals = NO_TOTALS
   for (let from = 0; from < partitions; from += PARTITIONS_OF_RUN) {
     const run = newRunId(new Date(FIRST_MS + (from / PARTITIONS_OF_RUN) * DAY_MS), randomBytes)

@@ -10,6 +10,8 @@ export interface FailedChecks {
   readonly worse: readonly CheckResult[]
   /** Those that fail as much in the one that is. */
   readonly asBefore: readonly CheckResult[]
+  /** Those that passed, too. */
+  readonly results: readonly CheckResult[]
 }
 
 /** Checks the snapshot that would be, against the one that is. */
@@ -19,9 +21,9 @@ export const checkedBefore = (audit: SnapshotAudit): CommitRule => {
   let failing: readonly CheckResult[] = []
   return {
     audit: async (next, root) => {
-      const { worse, asBefore } = await audit(next, root)
+      const { worse, asBefore, results } = await audit(next, root)
       failing = asBefore
-      return worse
+      return { failed: worse, results }
     },
     report: () => (failing.length > 0 ? { failing } : {}),
   }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { CheckResult } from '../core/checks.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
-import type { FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
+import type { CheckEntry, FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
 import { arithmeticProblems } from '../manifest/form/problems.ts'
 import { assertOwner, type RunLease, type SeenRun } from '../manifest/runs/run-lease.ts'
@@ -22,7 +22,8 @@ import {
   readKnownRoot,
 } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
-import { PartWriter } from './extend-list.ts'
+import type { Audited } from './commit-rule.ts'
+import { extendList, PartWriter } from './extend-list.ts'
 import { confirmFiles, discardLoaded } from './files-of-run.ts'
 
 const LONGEST_PAUSE_MS = 25
@@ -123,8 +124,22 @@ interface NextCommit extends Pick<CommitAttempts, 'random'> {
   /** Files that it lists and {@link newest} does not: they are checked first. */
   readonly files: readonly FileEntry[]
   readonly write: (writer: PartWriter) => Promise<SnapshotRoot>
-  /** Checks the snapshot that would be. @returns the checks that fail in it: it is held back @default it is shown */
-  readonly audit?: ((next: SnapshotRoot) => Promise<readonly CheckResult[]>) | undefined
+  /** Checks the snapshot that would be. @default it is shown */
+  readonly audit?: ((next: SnapshotRoot) => Promise<Audited>) | undefined
+}
+
+/** A snapshot with the results of its checks. */
+const withResults = async (
+  root: SnapshotRoot,
+  { run }: Pick<RunLease, 'run'>,
+  results: readonly CheckResult[],
+  writer: PartWriter,
+): Promise<SnapshotRoot> => {
+  if (results.length === 0) return root
+  const { snapshot, time } = root
+  const entries = results.map((one): CheckEntry => ({ run, snapshot, time, ...one }))
+  const checks = await extendList(writer, 'checks', root.lists.checks, entries)
+  return { ...root, lists: { ...root.lists, checks } }
 }
 
 /** Holds a snapshot back: its parts stay, and nobody sees it. @throws {ToolkitError} `LOAD_HELD`, also where another one is held */
@@ -165,7 +180,9 @@ export const createNext = async ({
   try {
     root = await write(writer)
     await ensureLakeId(lease.lake, random)
-    failed = (await audit?.(root)) ?? []
+    const audited = await audit?.(root)
+    failed = audited?.failed ?? []
+    if (audited && failed.length === 0) root = await withResults(root, lease, audited.results, writer)
   } catch (error) {
     await writer.discard()
     throw error

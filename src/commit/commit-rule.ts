@@ -28,11 +28,16 @@ export interface CommitRule {
    * Looks at the snapshot that would be, before anybody sees it.
    *
    * @param root the snapshot that the commit builds on
-   * @returns the checks that fail in it: it is held back
+   * @returns the checks that fail in it, for which it is held back, and the results of all of them
    */
-  readonly audit?: (next: SnapshotRoot, root: SnapshotRoot | null) => Promise<readonly CheckResult[]>
+  readonly audit?: (next: SnapshotRoot, root: SnapshotRoot | null) => Promise<Audited>
   /** For the summary of the run. */
   readonly report?: () => RuleFindings
+}
+
+export interface Audited {
+  readonly failed: readonly CheckResult[]
+  readonly results: readonly CheckResult[]
 }
 
 /** A snapshot on its way. */

@@ -1,7 +1,6 @@
 /** Publishes a run atomically as the next snapshot. */
 
 import type { Content } from '../contract/objects.ts'
-import type { CheckResult } from '../core/checks.ts'
 import { ToolkitError } from '../core/errors.ts'
 import type {
   CommittedPartition,
@@ -25,7 +24,7 @@ import {
   createNext,
   isRemovedBase,
 } from './commit-attempts.ts'
-import type { CommitRule, SnapshotDraft } from './commit-rule.ts'
+import type { Audited, CommitRule, SnapshotDraft } from './commit-rule.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
 import { withInstants } from './source-instants.ts'
@@ -207,9 +206,12 @@ const commitOnto = async (
     files: [...filesOf(kept), ...runFiles],
     write: (writer) => writeNext(request, newest, { kept, runFiles, held }, writer),
     audit: async (next) => {
-      const failed: CheckResult[] = []
-      for (const { audit } of rules) failed.push(...((await audit?.(next, newest)) ?? []))
-      return failed
+      const all: Audited[] = []
+      for (const { audit } of rules) if (audit) all.push(await audit(next, newest))
+      return {
+        failed: all.flatMap(({ failed }) => failed),
+        results: all.flatMap(({ results }) => results),
+      }
     },
   })
   if (root === null) return null

@@ -205,7 +205,7 @@ export const extendList = async <Name extends ListName>(
 
 type SnapshotLists = SnapshotRoot['lists']
 
-export const NO_LISTS: SnapshotLists = { partitions: [], files: [], pulls: [], merged: [] }
+export const NO_LISTS: SnapshotLists = { partitions: [], files: [], pulls: [], merged: [], checks: [] }
 
 /**
  * The lists of a snapshot with more entries at their ends, every part of them in its file.
@@ -221,4 +221,5 @@ export const extendLists = async (
   files: await extendList(writer, 'files', lists.files, added.files),
   pulls: await extendList(writer, 'pulls', lists.pulls, added.pulls),
   merged: await extendList(writer, 'merged', lists.merged, added.merged),
+  checks: await extendList(writer, 'checks', lists.checks, added.checks),
 })

@@ -2,6 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
+import type { CheckResult } from './checks.ts'
 import type { SourceFacts, SourceKindName } from './source-kinds.ts'
 
 /** A file of the lake as listed in a snapshot. */
@@ -36,6 +37,14 @@ export interface SharedSource extends SourceEntry {
   readonly counts: LineCounts
   /** The instant of its own records, as `asOf` of a partition. */
   readonly asOf?: string
+}
+
+/** The result of a check, of the load that was checked before it was shown. */
+export interface CheckEntry extends CheckResult {
+  readonly run: string
+  readonly snapshot: number
+  /** When it was checked, ISO 8601, UTC. */
+  readonly time: string
 }
 
 /** One pull or sync as a whole: where "since last" continues from, and what no window could cover. */

@@ -84,7 +84,7 @@ test('commitPartitions gives up with COMMIT_CONFLICT when others are always firs
     others += 1
     const parent = others === 1 ? null : others - 1
     const other = { snapshot: others, parent, run: 'another', pipeline: '', tool: '', time: '' }
-    const lists = { partitions: [], files: [], pulls: [], merged: [] }
+    const lists = { partitions: [], files: [], pulls: [], merged: [], checks: [] }
     const text = rootToText({ ...other, totals: NO_TOTALS, nextVersion: 1, lists, versions: [] })
     writeFileSync(inLake(lake, snapshotPath(others)), text)
     return NOW

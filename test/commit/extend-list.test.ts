@@ -52,7 +52,7 @@ const sizesIn = async (lake: string): Promise<readonly number[]> => {
 }
 
 const listed = (lake: string, files: Files): Promise<readonly FileOfRun[]> =>
-  listOf(lake, { lists: { partitions: [], files, pulls: [], merged: [] } }, 'files')
+  listOf(lake, { lists: { partitions: [], files, pulls: [], merged: [], checks: [] } }, 'files')
 
 test('extendList keeps the order of entries, and a root lists few parts however long the list is', async () => {
   const lake = await temporaryFolder()
@@ -134,6 +134,6 @@ test('a part of entries that list many sources has about a megabyte, and one mor
   await extendList(writer, 'partitions', first, [shared(30)])
   const more = (await sizesIn(lake)).reduce((sum, size) => sum + size, 0)
   expect(more - sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(1.5 * 1024 ** 2)
-  const lists = { partitions: first, files: [], pulls: [], merged: [] }
+  const lists = { partitions: first, files: [], pulls: [], merged: [], checks: [] }
   expect(await listOf(lake, { lists }, 'partitions')).toEqual(entries)
 })

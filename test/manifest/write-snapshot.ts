@@ -58,6 +58,7 @@ export const rootOf = async (lake: string, listed: ToList): Promise<SnapshotRoot
       files: await extendList(writer, 'files', [], files),
       pulls: await extendList(writer, 'pulls', [], pulls),
       merged: await extendList(writer, 'merged', [], merged),
+      checks: [],
     },
   }
 }

@@ -56,7 +56,7 @@ export const checkBefore =
     const questions = { ...expected, lake, memoryBytes, threads, rules, now: new Date() }
     const { checks } = await checkSnapshot(next, questions)
     const failed = checks.filter(({ status }) => status === 'failed')
-    if (before === null || failed.length === 0) return { worse: failed, asBefore: [] }
+    if (before === null || failed.length === 0) return { worse: failed, asBefore: [], results: checks }
     const then = await checkSnapshot(before, { ...questions, rules: {} })
     const worse: CheckResult[] = []
     for (const one of failed) {
@@ -76,5 +76,5 @@ export const checkBefore =
         worse.push({ ...one, value, expected: `no finding that snapshot ${before.snapshot} lacks` })
     }
     const names = new Set(worse.map(({ name }) => name))
-    return { worse, asBefore: failed.filter(({ name }) => !names.has(name)) }
+    return { worse, asBefore: failed.filter(({ name }) => !names.has(name)), results: checks }
   }

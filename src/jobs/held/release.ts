@@ -67,10 +67,14 @@ const released = async (options: Asked): Promise<ReleasedLoad> => {
   const look = check && (await auditOf(options, check))
   const audit: SnapshotAudit = async (next, root) => {
     const to = root?.snapshot ?? 0
-    if (to === from) return { worse: [], asBefore: [] }
-    const { worse, asBefore } = (await look?.(next, root)) ?? { worse: [], asBefore: [] }
+    if (to === from) return { worse: [], asBefore: [], results: held.checks }
+    const { worse, asBefore, results } = (await look?.(next, root)) ?? {
+      worse: [],
+      asBefore: [],
+      results: [],
+    }
     moved = { from, to, checks: worse }
-    return { worse: [], asBefore }
+    return { worse: [], asBefore, results }
   }
   const report = await commitHeld(held, options, audit)
   await endHeld(lake, held)

@@ -30,6 +30,10 @@ export const FACTS = {
     ...{ field: 'VARCHAR', from_day: 'VARCHAR', to_day: 'VARCHAR', as_of: 'VARCHAR' },
     ...{ announced: 'BIGINT', planned: 'BIGINT', received: 'BIGINT', gap_left: 'BIGINT' },
   },
+  checks: {
+    ...{ run: 'VARCHAR', snapshot: 'INTEGER', time: 'VARCHAR', name: 'VARCHAR', status: 'VARCHAR' },
+    ...{ value: 'DOUBLE', limit: 'DOUBLE', expected: 'VARCHAR' },
+  },
   rates: { currency: 'VARCHAR', year: 'INTEGER', units_per_usd: 'DOUBLE' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 

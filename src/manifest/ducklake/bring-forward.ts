@@ -111,7 +111,7 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
     await files.add([one], one)
     await facts.addLoad(one)
   }
-  await facts.addPulls()
+  await facts.addEntries()
   await facts.addSnapshot()
   await facts.end(partitions.gone, difference(partitions.gone, moved), false)
   await facts.end(merged.gone, merged.gone, true)

@@ -1,7 +1,7 @@
 /** Facts of a snapshot about the lake itself, as rows that stand in the catalog: its partitions, their sources, its quarantine, … */
 
 import { join } from 'node:path'
-import type { CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
+import type { CommittedPartition, FileOfRun } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
@@ -9,6 +9,7 @@ import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { isLoaded } from '../form/sources.ts'
+import type { Lists } from '../snapshots/parts.ts'
 import { driftFactsOf, partitionFact, pullFact, sourceFactsOf } from '../snapshots/read-facts.ts'
 import { headOf } from '../snapshots/snapshot-root.ts'
 import { FACT_TABLES, type InlinedTable, LOADS, QUARANTINED } from './catalog-layout.ts'
@@ -42,8 +43,8 @@ const endRows = async (
   )
 }
 
-/** Halves of an id that a pull keeps: two of the same text would be one. */
-const pullId = (text: string): { readonly row_high: number; readonly row_low: number } => {
+/** Halves of an id that an entry keeps: two of the same text would be one. */
+const entryId = (text: string): { readonly row_high: number; readonly row_low: number } => {
   const hash = Buffer.from(sha256Of(text), 'hex')
   return { row_high: hash.readUInt32BE(0) >>> 1, row_low: hash.readUInt32BE(4) }
 }
@@ -55,7 +56,7 @@ export class FactRows {
   readonly #step: Step
   readonly #scratch: string
   readonly #targets: Readonly<
-    Record<'loads' | 'snapshots' | 'partitions' | 'sources' | 'drift' | 'pulls', RowTarget>
+    Record<'loads' | 'snapshots' | 'partitions' | 'sources' | 'drift' | 'pulls' | 'checks', RowTarget>
   >
 
   constructor(session: Session, pending: PendingRows, step: Step, scratch: string) {
@@ -64,12 +65,12 @@ export class FactRows {
     this.#step = step
     this.#scratch = scratch
     const of = (table: InlinedTable): RowTarget => target(table, step.after.snapshot)
-    const { snapshots, partitions, sources, drift, pulls } = FACT_TABLES
+    const { snapshots, partitions, sources, drift, pulls, checks } = FACT_TABLES
     this.#targets = {
       // A version is of the same load in every snapshot.
       loads: target(LOADS, 1),
       ...{ snapshots: of(snapshots), partitions: of(partitions), sources: of(sources) },
-      ...{ drift: of(drift), pulls: of(pulls) },
+      ...{ drift: of(drift), pulls: of(pulls), checks: of(checks) },
     }
   }
 
@@ -109,17 +110,26 @@ SELECT (${version}::BIGINT << ${VERSION_BITS}) + row_number() OVER () - 1, ${aft
     })
   }
 
-  async addPulls(): Promise<void> {
-    const { gone, added } = await listDifference(this.#step, 'pulls')
+  /** Entries that have no version: pulls, and results of checks. */
+  async addEntries(): Promise<void> {
+    await this.#addList('pulls', pullFact)
+    await this.#addList('checks', (check) => check)
+  }
+
+  async #addList<Name extends 'pulls' | 'checks'>(
+    name: Name,
+    factOf: (entry: Lists[Name]) => object,
+  ): Promise<void> {
+    const { gone, added } = await listDifference(this.#step, name)
     for (const text of gone) {
-      const { row_high, row_low } = pullId(String(text))
+      const { row_high, row_low } = entryId(String(text))
       await this.#session.run(
-        `UPDATE ${FACT_TABLES.pulls.rows} SET end_snapshot = ${this.#step.after.snapshot}
+        `UPDATE ${FACT_TABLES[name].rows} SET end_snapshot = ${this.#step.after.snapshot}
 WHERE end_snapshot IS NULL AND row_id = (${row_high}::BIGINT << ${VERSION_BITS}) + ${row_low}`,
       )
     }
-    for await (const pull of added())
-      await this.#pending.add(this.#targets.pulls, [{ ...pullId(keyOfPull(pull)), ...pullFact(pull) }])
+    for await (const entry of added())
+      await this.#pending.add(this.#targets[name], [{ ...entryId(JSON.stringify(entry)), ...factOf(entry) }])
   }
 
   /** @param gone versions that went from a list @param left those of them that the lake has no more in any way */
@@ -140,5 +150,3 @@ WHERE end_snapshot IS NULL AND row_id = (${row_high}::BIGINT << ${VERSION_BITS})
       await endRows(this.#session, table, left, snapshot)
   }
 }
-
-const keyOfPull = (pull: PullEntry): string => JSON.stringify(pull)

@@ -1,6 +1,6 @@
 /** Entries that a snapshot lists and the one before does not, and the other way round: opens the parts in which they differ. */
 
-import type { CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
+import type { CheckEntry, CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
 import { differingParts, type Leaf, type ListName, type Lists, readEntries } from '../snapshots/parts.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 
@@ -19,6 +19,7 @@ const KEYS: { readonly [Name in ListName]: KeyOf<Name> } = {
   merged: ({ version }: CommittedPartition) => version,
   files: ({ version }: FileOfRun) => version,
   pulls: (pull: PullEntry) => JSON.stringify(pull),
+  checks: (check: CheckEntry) => JSON.stringify(check),
 }
 
 /** Entries of one list. */

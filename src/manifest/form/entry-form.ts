@@ -1,7 +1,9 @@
 /** Checks data read from disk against the forms of `core/partition.ts`. Fields that are not known are let through. */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
+import type { CheckResult } from '../../core/checks.ts'
 import type {
+  CheckEntry,
   Commit,
   Counts,
   DateRange,
@@ -20,6 +22,7 @@ import {
   anyText,
   count,
   type Form,
+  finiteNumber,
   form,
   list,
   oneOf,
@@ -126,6 +129,18 @@ export const PULL_ENTRY: Form<PullEntry> = shapeOf<PullEntry>({
   planned: count,
   received: count,
   gapLeft: optional(count),
+})
+
+const CHECK_FIELDS = {
+  ...{ name: anyText, expected: anyText, limit: optional(finiteNumber) },
+  status: oneOf(['passed', 'failed', 'note'] as const),
+  value: orNull(finiteNumber),
+}
+/** A check and its result. */
+export const CHECK: Form<CheckResult> = shapeOf<CheckResult>(CHECK_FIELDS)
+
+export const CHECK_ENTRY: Form<CheckEntry> = shapeOf<CheckEntry>({
+  ...{ ...CHECK_FIELDS, run: anyText, snapshot: count, time: anyText },
 })
 
 export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({

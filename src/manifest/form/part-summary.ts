@@ -3,7 +3,7 @@
  * part. Its keys name the sources that the part may hold. Pure.
  */
 
-import type { DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
+import type { CheckEntry, DateRange, FileOfRun, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { announcementOf, isReplay, kindOf } from '../../core/source-kinds.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { anyText, count, type FormOf, list, objectOf, optional } from '../../support/json-form.ts'
@@ -115,6 +115,11 @@ export const summaryOfPulls = (entries: readonly PullEntry[]): PartSummary => ({
   entries: entries.length,
   runs: runsOf(entries),
   contents: each(entries.map(({ content }) => content)),
+})
+
+export const summaryOfChecks = (entries: readonly CheckEntry[]): PartSummary => ({
+  entries: entries.length,
+  runs: runsOf(entries),
 })
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0)

@@ -111,6 +111,7 @@ export interface RootDocument extends SnapshotHead, Forgotten, WithTaken, WithVe
   readonly files: readonly PartRef[]
   readonly pulls: readonly PartRef[]
   readonly merged: readonly PartRef[]
+  readonly checks?: readonly PartRef[] | undefined
   readonly versions: readonly VersionFile[]
   readonly sha256: string
 }
@@ -135,6 +136,7 @@ const ROOT = shapeOf<RootDocument>({
   files: list(PART_REF),
   pulls: list(PART_REF),
   merged: list(PART_REF),
+  checks: optional(list(PART_REF)),
   versions: list(VERSION_FILE),
   taken: optional(TAKEN),
   nextVersion: count,

@@ -9,18 +9,8 @@ import { ToolkitError } from '../../core/errors.ts'
 import { HELD_PATH, partPath, runOfPart, runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
-import {
-  anyText,
-  finiteNumber,
-  fits,
-  list,
-  objectOf,
-  oneOf,
-  optional,
-  orNull,
-  shapeOf,
-  yesNo,
-} from '../../support/json-form.ts'
+import { anyText, fits, list, objectOf, optional, yesNo } from '../../support/json-form.ts'
+import { CHECK } from '../form/entry-form.ts'
 import { LIST_NAMES } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, rootToText } from './snapshot-text.ts'
@@ -43,11 +33,6 @@ interface HeldDocument extends Omit<HeldSnapshot, 'root'> {
   readonly root: string
 }
 
-const CHECK = shapeOf<CheckResult>({
-  ...{ name: anyText, expected: anyText, limit: optional(finiteNumber) },
-  status: oneOf(['passed', 'failed', 'note']),
-  value: orNull(finiteNumber),
-})
 const DOCUMENT = objectOf({
   ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK) },
   discarding: optional(yesNo),

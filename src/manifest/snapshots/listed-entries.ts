@@ -12,7 +12,7 @@ export type ListedEntries = {
 /** The files that entries list. */
 export const filesIn = ({ list, entries }: ListedEntries): readonly FileEntry[] => {
   if (list === 'files') return entries
-  return list === 'pulls' ? [] : entries.flatMap(({ files }) => files)
+  return list === 'pulls' || list === 'checks' ? [] : entries.flatMap(({ files }) => files)
 }
 
 /** Entries below some parts that `seen` has not. */
@@ -41,4 +41,6 @@ export async function* unseenEntries(
     for await (const entries of unseenBelow(lake, list, lists[list], seen)) yield { list, entries }
   for await (const entries of unseenBelow(lake, 'files', lists.files, seen)) yield { list: 'files', entries }
   for await (const entries of unseenBelow(lake, 'pulls', lists.pulls, seen)) yield { list: 'pulls', entries }
+  for await (const entries of unseenBelow(lake, 'checks', lists.checks, seen))
+    yield { list: 'checks', entries }
 }

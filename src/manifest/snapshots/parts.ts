@@ -4,15 +4,16 @@
  */
 
 import { ToolkitError } from '../../core/errors.ts'
-import type { CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
+import type { CheckEntry, CommittedPartition, FileOfRun, PullEntry } from '../../core/partition.ts'
 import { partPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { FormError } from '../../support/json-form.ts'
 import { isLaterTool } from '../../support/own-package.ts'
-import { PULL_ENTRY, RUN_FILE } from '../form/entry-form.ts'
+import { CHECK_ENTRY, PULL_ENTRY, RUN_FILE } from '../form/entry-form.ts'
 import {
   type PartSummary,
+  summaryOfChecks,
   summaryOfFiles,
   summaryOfPartitions,
   summaryOfPulls,
@@ -25,6 +26,7 @@ export interface Lists {
   readonly files: FileOfRun
   readonly pulls: PullEntry
   readonly merged: CommittedPartition
+  readonly checks: CheckEntry
 }
 export type ListName = keyof Lists
 
@@ -54,9 +56,19 @@ export const LISTS: { readonly [Name in ListName]: ListKind<Lists[Name]> } = {
     ...{ toLine: (pull) => pull, fromLine: (value) => PULL_ENTRY(value, '') },
   },
   merged: PARTITIONS,
+  checks: {
+    ...{ summarise: summaryOfChecks, sources: () => 0 },
+    ...{ toLine: (check) => check, fromLine: (value) => CHECK_ENTRY(value, '') },
+  },
 }
 
-export const LIST_NAMES = ['partitions', 'files', 'pulls', 'merged'] as const satisfies readonly ListName[]
+export const LIST_NAMES = [
+  'partitions',
+  'files',
+  'pulls',
+  'merged',
+  'checks',
+] as const satisfies readonly ListName[]
 
 /** A part of a list, stored in its file. */
 export interface Part {

@@ -103,6 +103,9 @@ export const readFactsOf = (lake: string, root: SnapshotRoot, known?: Listed): R
       for (const one of loadedPartitions(await all())) yield* driftFactsOf(one)
     },
     pulls: () => pullFacts(lake, root),
+    checks: async function* () {
+      for (const one of await listOf(lake, root, 'checks')) yield { ...one }
+    },
     rates: () => rateFacts(lake),
   }
   return (name) => readers[name]()

@@ -34,7 +34,9 @@ const listLines = (name: string, entries: readonly unknown[]): string =>
 
 /** The whole text of a snapshot's file. */
 export const rootToText = ({ lists, versions, ...fields }: SnapshotRoot): string => {
-  const texts = LIST_NAMES.map((name) =>
+  // Results of checks have come later: a lake without any says nothing of them.
+  const names = LIST_NAMES.filter((name) => name !== 'checks' || lists.checks.length > 0)
+  const texts = names.map((name) =>
     listLines(
       name,
       lists[name].map(({ ref }) => ref),
@@ -46,7 +48,7 @@ export const rootToText = ({ lists, versions, ...fields }: SnapshotRoot): string
 }
 
 const rootOfDocument = (document: RootDocument): SnapshotRoot => {
-  const { format: _, sha256: __, partitions, files, pulls, merged, ...fields } = document
+  const { format: _, sha256: __, partitions, files, pulls, merged, checks = [], ...fields } = document
   const stored = storedBy(document.tool)
   return {
     ...fields,
@@ -55,6 +57,7 @@ const rootOfDocument = (document: RootDocument): SnapshotRoot => {
       files: files.map(stored),
       pulls: pulls.map(stored),
       merged: merged.map(stored),
+      checks: checks.map(stored),
     },
   }
 }

@@ -65,6 +65,7 @@ const ENTRIES_IN: { readonly [Name in ListName]: (entries: readonly Lists[Name][
   files: (entries) => ({ list: 'files', entries }),
   pulls: (entries) => ({ list: 'pulls', entries }),
   merged: (entries) => ({ list: 'merged', entries }),
+  checks: (entries) => ({ list: 'checks', entries }),
 }
 
 /** The totals that are sums over parts: runs and sources may be in several parts. */

@@ -1,0 +1,58 @@
+/** The results of checks of loads that are checked before they are shown. */
+
+import { join } from 'node:path'
+import { expect, type TestContext, test } from 'vitest'
+import { compact } from '../../../src/jobs/compact/compact.ts'
+import { convert } from '../../../src/jobs/convert/convert.ts'
+import { gc } from '../../../src/jobs/gc/gc.ts'
+import { release } from '../../../src/jobs/held/release.ts'
+import { query } from '../../../src/jobs/query/query.ts'
+import { verify } from '../../../src/jobs/verify/verify.ts'
+import { inCatalog } from '../../manifest/ducklake/in-catalog.ts'
+import { companyLine, openBench } from '../../run/batch-bench.ts'
+import { missingDuckLake } from '../../support/ducklake.ts'
+import { needs } from '../../support/needs.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+/** Ten companies with two figures each. */
+const lines = (scale: number, day: number, from = 1): string[] =>
+  Array.from({ length: 10 }, (_, at) =>
+    companyLine(
+      from + at,
+      { Financials: { ProfitAndLoss: { NetSales: { 2023: scale, 2024: 2 * scale } } } },
+      day,
+    ),
+  )
+
+const asked = {
+  rules: { small: 'SELECT internal_id FROM financials WHERE value > 100' },
+  data: false,
+  minCompanies: 5,
+}
+
+test('results of checks are kept, through compaction and gc, in every view of the lake', async (context: TestContext) => {
+  const { folder, lake, write } = openBench(await temporaryFolder())
+  const load = async (name: string, content: readonly string[], check?: typeof asked) => {
+    await write(name, content)
+    return convert({ from: join(folder, name), lake, check })
+  }
+  await load('first.jsonl', lines(1, 1))
+  await load('second.jsonl', lines(1, 2, 11), asked)
+  await expect(load('large.jsonl', lines(1000, 3), asked)).rejects.toMatchObject({ code: 'LOAD_HELD' })
+  await release({ lake, check: asked })
+  await load('third.jsonl', lines(1, 4, 21), asked)
+  await compact({ lake })
+  await gc({ lake, keep: 1 })
+  const sql = 'SELECT snapshot, rule, status, value, value_limit FROM check_results ORDER BY snapshot, rule'
+  const kept = [
+    { snapshot: 2, rule: 'companies', status: 'passed', value: 20, value_limit: 5 },
+    { snapshot: 2, rule: 'small', status: 'passed', value: 0, value_limit: null },
+    { snapshot: 3, rule: 'small', status: 'failed', value: 20, value_limit: null },
+    { snapshot: 4, rule: 'companies', status: 'passed', value: 30, value_limit: 5 },
+    { snapshot: 4, rule: 'small', status: 'failed', value: 20, value_limit: null },
+  ]
+  expect(await query({ lake, sql })).toEqual(kept)
+  needs(context, "DuckDB's extension ducklake", missingDuckLake())
+  await inCatalog(lake, async (ask) => expect(await ask(sql)).toEqual(kept))
+  expect((await verify({ lake })).problems).toEqual([])
+})

@@ -1,22 +1,20 @@
 /** Options of a load that is checked before it is shown, and of `release` and `discard`. */
 
+import { RULES } from './check.ts'
 import { JSON_OUTPUT, LAKE, YES } from './common.ts'
 import { type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { COMMON, LOAD, MAX_GONE } from './lake-jobs.ts'
 import { COMMIT_SERVICE } from './steps.ts'
 import { TARGETS } from './targets.ts'
-import { callback, choiceOf, folderOfRules, trueOrFalse } from './value-types.ts'
+import { callback, choiceOf } from './value-types.ts'
 
 const { maxAgeMs: _ofLake, ...OF_LOADS } = EXPECTATIONS
 
 /** The checks of a load before it is shown. */
 export const LOAD_CHECK = {
   ...OF_LOADS,
-  data: withDefault(trueOrFalse, 'the rules on the data', { value: true, text: 'true' }, { only: 'calls' }),
-  rules: option(folderOfRules, "rules of one's own by name, as of `check`", {
-    ...{ only: 'calls', otherwise: 'none' },
-  }),
+  ...RULES,
   held: withDefault(
     choiceOf('<how>', 'wait', 'replace'),
     'while a load is held back: no other one begins (wait), or the next one discards it (replace)',

@@ -459,10 +459,20 @@ export interface LoadCheck {
   readonly minCompanies?: number | undefined
   /** Whether names that the contract does not know fail where no earlier load had them. @default false */
   readonly noNewDrift?: boolean | undefined
-  /** The rules on the data. @default true */
+  /** Whether the rules on the data are checked, too. @default true */
   readonly data?: boolean | undefined
-  /** Rules of one's own by name, as of `check`. @default none */
+  /**
+   * Rules of one's own by name: each a SELECT, every row of which is a finding; rows whose column `severity`
+   * is `note` fail nothing. One with the name of ours takes its place.
+   * @default none
+   */
   readonly rules?: Readonly<Record<string, string>> | undefined
+  /** Only these rules, of ours and of your own. @default all */
+  readonly only?: readonly string[] | undefined
+  /** Leaves these rules out. @default none */
+  readonly skip?: readonly string[] | undefined
+  /** How many findings of a rule pass, by its name. @default none */
+  readonly limits?: Readonly<Record<string, number>> | undefined
   /**
    * While a load is held back: no other one begins (wait), or the next one discards it (replace).
    * @default wait
@@ -839,6 +849,17 @@ export interface LakeCheckOptions extends Expectations {
    * @default none
    */
   readonly rules?: Readonly<Record<string, string>> | undefined
+  /** Only these rules, of ours and of your own. @default all */
+  readonly only?: readonly string[] | undefined
+  /** Leaves these rules out. @default none */
+  readonly skip?: readonly string[] | undefined
+  /** How many findings of a rule pass, by its name. @default none */
+  readonly limits?: Readonly<Record<string, number>> | undefined
+  /**
+   * Counts only findings that the lake did not have then: a span such as `24h` or `7d`, or a day such as
+   * `2026-11-21` (its beginning, in UTC).
+   */
+  readonly since?: string | undefined
   /** Peak memory in all, in bytes. @default 1 GiB, less in a small container */
   readonly memoryBytes?: number | undefined
   /** Threads of DuckDB. @default 2 */
@@ -1138,6 +1159,16 @@ export interface Rows {
     readonly role: string | null
     readonly since: string | null
     readonly is_protected: boolean | null
+  }
+  readonly check_results: {
+    readonly snapshot: number | null
+    readonly run: string | null
+    readonly checked_at: string | null
+    readonly rule: string | null
+    readonly status: string | null
+    readonly value: number | null
+    readonly value_limit: number | null
+    readonly expected: string | null
   }
   readonly companies: {
     readonly internal_id: number | bigint

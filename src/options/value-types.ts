@@ -74,6 +74,17 @@ export const folderOfRules: ValueType<string> = {
   ...{ ts: 'Readonly<Record<string, string>>', expectedOfCall: 'an object', fits: isObject },
 }
 
+const isCounts = (value: unknown): value is Readonly<Record<string, number>> =>
+  isObject(value) && Object.values(value).every((one) => Number.isSafeInteger(one) && Number(one) >= 0)
+
+/** Counts by name; a table of the file. */
+export const countsByName: ValueType<Readonly<Record<string, number>>> = {
+  ...{ expected: 'a table of whole numbers from 0', expectedOfCall: 'an object of whole numbers from 0' },
+  ...{ ts: 'Readonly<Record<string, number>>', fits: isCounts, parse: () => undefined },
+  read: (value) => (isCounts(value) ? value : undefined),
+  schema: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
+}
+
 /** An option in its place means that the lake was forgotten: no lake is to be made in `--json` or in `http:`. */
 const isLakeAddress = (text: string): boolean =>
   text !== '' && !text.startsWith('-') && (isBucket(text) || !/^[^/]*:\/\//.test(text))

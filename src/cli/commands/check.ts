@@ -10,6 +10,7 @@ import type { CheckReport } from '../../jobs/check/check.ts'
 import { CHECK_LAKE } from '../../options/check.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { addCommand } from '../add-command.ts'
+import { loadedConfig } from '../config/loaded-config.ts'
 import { print, printJson, printLines } from '../output/print.ts'
 import { colourOfStatus, textTable } from '../output/text-table.ts'
 
@@ -39,6 +40,7 @@ const runCheck = async (values: ValuesOf<typeof CHECK_LAKE>): Promise<void> => {
   const report = await check({
     ...askedOf(CHECK_LAKE, values),
     rules: rules === undefined ? undefined : await readRules(rules),
+    limits: loadedConfig().file?.settings.check?.limits,
   })
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
   if (report.failed > 0) process.exitCode = EXIT.checkFailed

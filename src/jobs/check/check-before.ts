@@ -2,10 +2,9 @@
 
 import type { SnapshotAudit } from '../../commit/check-before.ts'
 import type { CheckResult } from '../../core/checks.ts'
-import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { LoadCheck } from '../../options/interfaces.ts'
-import { openRoot } from '../query/query.ts'
-import { checkRules, checkSnapshot, findingsOf, type SnapshotQuestions } from './check.ts'
+import { checkRules, checkSnapshot, type SnapshotQuestions } from './check.ts'
+import { newErrors } from './check-since.ts'
 
 /** Names that the contract does not know are new in each load that they are found in. */
 const ALWAYS_NEW = 'new_drift'
@@ -16,42 +15,16 @@ const isWorse = (now: CheckResult, then: CheckResult | undefined): boolean => {
   return now.name === 'companies' ? now.value < then.value : now.value > then.value
 }
 
-/** Errors that a rule finds in a snapshot, as texts. */
-async function* errorsIn(
-  root: SnapshotRoot,
-  [rule, sql]: readonly [rule: string, sql: string],
-  { lake, memoryBytes, threads }: SnapshotQuestions,
-): AsyncGenerator<string> {
-  const opened = await openRoot(root, { lake, memoryBytes, threads })
-  try {
-    for await (const finding of findingsOf(opened, rule, sql))
-      if (finding.severity === 'error') yield JSON.stringify(finding)
-  } finally {
-    opened.close()
-  }
-}
-
-/** How many errors a rule finds in a snapshot that it did not find in the one before. */
-const newErrors = async (
-  next: SnapshotRoot,
-  before: SnapshotRoot,
-  rule: readonly [rule: string, sql: string],
-  questions: SnapshotQuestions,
-): Promise<number> => {
-  const known = new Set<string>()
-  for await (const text of errorsIn(before, rule, questions)) known.add(text)
-  let count = 0
-  for await (const text of errorsIn(next, rule, questions)) if (!known.has(text)) count += 1
-  return count
-}
-
 type Machine = Pick<SnapshotQuestions, 'lake' | 'memoryBytes' | 'threads'>
 
 /** Checks of the snapshot that would be, of which those count that fail worse than in the one before. */
 export const checkBefore =
-  (machine: Machine, { data = true, rules: own, held: _, ...expected }: LoadCheck): SnapshotAudit =>
+  (
+    machine: Machine,
+    { data = true, rules: own, only, skip, held: _, ...expected }: LoadCheck,
+  ): SnapshotAudit =>
   async (next, before) => {
-    const rules = checkRules({ data, rules: own })
+    const rules = checkRules({ data, rules: own, only, skip })
     const { lake, memoryBytes, threads } = machine
     const questions = { ...expected, lake, memoryBytes, threads, rules, now: new Date() }
     const { checks } = await checkSnapshot(next, questions)

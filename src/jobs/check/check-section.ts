@@ -18,6 +18,6 @@ export const rulesOfSection = async ({ rules }: CheckSection): Promise<Readonly<
 /** The checks of a load before it is shown. @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 where its rules cannot be read */
 export const loadCheckOf = async (section: CheckSection = {}): Promise<LoadCheck> => {
   const { maxAgeMs: _ofLake, ...expected } = expectationsOf(section)
-  const { data, held } = section
-  return { ...expected, data, held, rules: await rulesOfSection(section) }
+  const { data, held, only, skip, limits } = section
+  return { ...expected, data, held, only, skip, limits, rules: await rulesOfSection(section) }
 }

@@ -9,10 +9,13 @@ import { readUserText } from '../../core/user-text.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import { readChosenRoot } from '../../manifest/snapshots/held.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { readRoot, snapshotAsOf } from '../../manifest/snapshots/snapshots.ts'
 import { CHECK_LAKE } from '../../options/check.ts'
 import type { Expectations, LakeCheckOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
+import { formatCounted } from '../../support/format.ts'
 import type { QueryRow } from '../common/read-rows.ts'
+import { sinceMs } from '../common/since.ts'
 import { openRoot } from '../query/query.ts'
 import { checkCompanies, checkLoads, loadFactsOf } from './check-loads.ts'
 
@@ -46,7 +49,7 @@ interface Found {
 }
 
 /** @param sql rows that are findings; those whose `severity` is "note" fail nothing */
-const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Found> => {
+const checkRule = async (lake: LakeQuery, rule: string, sql: string, limit = 0): Promise<Found> => {
   const count = { error: 0, note: 0 }
   const found: Record<keyof typeof count, QueryRow[]> = { error: [], note: [] }
   for await (const { severity, ...row } of findingsOf(lake, rule, sql)) {
@@ -54,8 +57,10 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string): Promise<Fo
     if (count[severity] <= MOST_FINDINGS) found[severity].push({ rule, ...row, severity })
   }
   const findings = [...found.error, ...found.note].slice(0, MOST_FINDINGS)
-  const status = count.error > 0 ? 'failed' : count.note > 0 ? 'note' : 'passed'
-  const check: CheckResult = { name: rule, status, value: count.error || count.note, expected: 'no finding' }
+  const status = count.error > limit ? 'failed' : count.note > 0 ? 'note' : 'passed'
+  const expected = limit === 0 ? 'no finding' : `at most ${formatCounted(limit, 'finding')}`
+  const value = count.error || count.note
+  const check = { name: rule, status, value, ...(limit > 0 && { limit }), expected } satisfies CheckResult
   return { check, findings }
 }
 
@@ -80,22 +85,35 @@ export async function* findingsOf(lake: LakeQuery, rule: string, sql: string): A
 
 type Rules = Readonly<Record<string, string>>
 
-/** The rules on the data. Rules of the caller come last; one that has the name of ours takes its place. */
-export const checkRules = ({
-  data,
-  rules = {},
-}: {
-  readonly data: boolean
-  readonly rules?: Rules | undefined
-}): Rules => ({
-  ...(data && layerRules()),
-  ...rules,
-})
+type ChosenRules = Pick<LakeCheckOptions, 'rules' | 'only' | 'skip'> & { readonly data: boolean }
+
+/**
+ * The rules on the data. Rules of the caller come last; one that has the name of ours takes its place.
+ *
+ * @throws {ToolkitError} USAGE for the name of none
+ */
+export const checkRules = ({ data, rules = {}, only, skip = [] }: ChosenRules): Rules => {
+  const all: Rules = { ...(data && layerRules()), ...rules }
+  const known = { ...layerRules(), ...rules }
+  const unknown = [...(only ?? []), ...skip].find((name) => !Object.hasOwn(known, name))
+  if (unknown !== undefined)
+    throw new ToolkitError(
+      'USAGE',
+      `Cannot check rule "${unknown}": there is none, expected some of ${Object.keys(known).join(', ')}`,
+    )
+  return Object.fromEntries(
+    Object.entries(all).filter(
+      ([name]) => (only === undefined || only.includes(name)) && !skip.includes(name),
+    ),
+  )
+}
 
 /** The questions about a snapshot. */
 export interface SnapshotQuestions extends Expectations {
   readonly lake: string
   readonly rules: Rules
+  /** How many findings of a rule pass. @default none */
+  readonly limits?: Readonly<Record<string, number>> | undefined
   readonly memoryBytes?: number | undefined
   readonly threads?: number | undefined
   readonly now: Date
@@ -104,7 +122,7 @@ export interface SnapshotQuestions extends Expectations {
 /** The results about a snapshot, also about one that is not shown. */
 export const checkSnapshot = async (
   root: SnapshotRoot,
-  { lake, rules, memoryBytes, threads, now, ...expected }: SnapshotQuestions,
+  { lake, rules, limits = {}, memoryBytes, threads, now, ...expected }: SnapshotQuestions,
 ): Promise<CheckReport> => {
   const facts = await loadFactsOf(lake, root)
   const opened = await openRoot(root, { lake, memoryBytes, threads })
@@ -112,7 +130,8 @@ export const checkSnapshot = async (
     const loads = checkLoads(facts, expected, now)
     const counted = await checkCompanies(opened, expected)
     const found: Found[] = []
-    for (const [rule, sql] of Object.entries(rules)) found.push(await checkRule(opened, rule, sql))
+    for (const [rule, sql] of Object.entries(rules))
+      found.push(await checkRule(opened, rule, sql, limits[rule]))
     const checks = [...loads, ...counted, ...found.map((one) => one.check)]
     return {
       snapshot: root.snapshot,
@@ -141,9 +160,16 @@ export const checkSnapshot = async (
 export const check: (options: LakeCheckOptions) => Promise<CheckReport> = job(
   'check',
   CHECK_LAKE,
-  async ({ now = () => new Date(), held, ...options }) => {
-    const root = await readChosenRoot(options.lake, { held })
-    return checkSnapshot(root, { ...options, rules: checkRules(options), now: now() })
+  async ({ now = () => new Date(), held, since, ...options }) => {
+    const { lake } = options
+    const rules = checkRules(options)
+    const root = await readChosenRoot(lake, { held })
+    const questions = { ...options, rules, now: now() }
+    const report = await checkSnapshot(root, questions)
+    if (since === undefined) return report
+    const { onlyNew } = await import('./check-since.ts')
+    const before = await readRoot(lake, await snapshotAsOf(lake, new Date(sinceMs(since, now()))))
+    return onlyNew(report, root, before, questions)
   },
 )
 

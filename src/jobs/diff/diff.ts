@@ -12,6 +12,7 @@ import type { DiffOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { DIFF } from '../../options/read-jobs.ts'
 import { type QueryRow, readRows } from '../common/read-rows.ts'
+import { sinceMs } from '../common/since.ts'
 
 /** The changes: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
@@ -84,28 +85,12 @@ export const diff: (options: DiffOptions) => Promise<DiffReport> = job(
   'The comparison',
 )
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const SPAN = /^(\d{1,6})([mhd])$/
-const MOMENT = /^\d{4}-\d\d-\d\d(T.+)?$/
-
-/** When a time such as `24h` or `2026-11-21` (its beginning, in UTC) is, in milliseconds. @throws {ToolkitError} USAGE */
-export const sinceMs = (since: string, now: Date): number => {
-  const [, count, unit] = SPAN.exec(since) ?? []
-  if (unit === 'm' || unit === 'h' || unit === 'd') return now.getTime() - Number(count) * UNITS_MS[unit]
-  const moment = MOMENT.test(since) ? Date.parse(since) : Number.NaN
-  if (!Number.isNaN(moment)) return moment
-  throw new ToolkitError(
-    'USAGE',
-    `Cannot compare since "${since}": expected a span such as 90m, 24h or 7d, a day such as 2026-11-21, or last-change`,
-  )
-}
-
 const noneBefore = (lake: string, { snapshot }: SnapshotRoot, hint: string): ToolkitError =>
   new ToolkitError('SNAPSHOT_NOT_FOUND', `Cannot compare snapshot ${snapshot}: ${hint}`, { lake, snapshot })
 
 /** The newest snapshot that was there at a time. */
 const newestAt = async (lake: string, newer: SnapshotRoot, since: string, now: Date): Promise<number> => {
-  const moment = sinceMs(since, now)
+  const moment = sinceMs(since, now, ', or last-change')
   const kept = (await listSnapshots(lake)).filter((number) => number <= newer.snapshot)
   for (const number of kept.toReversed())
     if (Date.parse((await readRoot(lake, number)).time) <= moment) return number

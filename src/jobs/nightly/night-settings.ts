@@ -232,11 +232,11 @@ const collected =
 
 /** The expectations at the end: a night that has checked its loads before they were shown leaves out those that are about them. */
 const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
-  const { max_age: maxAgeMs, min_companies: minCompanies, data, before } = section
+  const { max_age: maxAgeMs, min_companies: minCompanies, data, only, skip, limits, before } = section
   if (before === 'commit') return { maxAgeMs, minCompanies, data: false }
   // The alarm about an earlier night's load has rung then.
   const expected = hasLoaded ? expectationsOf(section) : { maxAgeMs, minCompanies }
-  return { ...expected, data, rules: await rulesOfSection(section) }
+  return { ...expected, data, only, skip, limits, rules: await rulesOfSection(section) }
 }
 
 const checked =

@@ -1121,6 +1121,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly company_changes: {
@@ -1217,6 +1222,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly figure_changes: {
@@ -1280,6 +1290,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly financials_wide: {
@@ -1483,6 +1498,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly listings: {
@@ -1615,6 +1635,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly partitions: {
@@ -1845,6 +1870,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly relations: {
@@ -1895,6 +1925,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly restatements: {
@@ -1948,6 +1983,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly runs: {

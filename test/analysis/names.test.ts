@@ -131,7 +131,9 @@ describe('the columns of the views', () => {
     const own = (await columnsOf()).filter(({ view }) => VIEWS.includes(view))
     const key = ({ view, column }: Pick<ViewColumn, 'view' | 'column'>): string => `${view}.${column}`
     const types = new Map(own.map((one) => [key(one), one.type]))
-    const dates = own.filter(({ column }) => /(^|_)(date|day|(?<!known_)since|year_end)(_text)?$/.test(column))
+    const dates = own.filter(({ column }) =>
+      /(^|_)(date|day|(?<!known_)since|year_end)(_text)?$/.test(column),
+    )
     expect(dates.map(key)).toContain('company_profiles.registration_date_text')
     for (const { view, column } of dates) {
       const date = column.replace(/_text$/, '')

@@ -142,8 +142,8 @@ export const OLD_MARK = 'firmlake_is_old'
 const keyOrder = ({ key }: Table): string => key.map((name) => `r.${ident(name)}`).join(', ')
 
 /**
- * The views of a table whose rows come in the order of its files, with `OLD_MARK` and their `place`; those of a dictionary by their
- * key.
+ * The views of a table whose rows come in the order of its files, with `OLD_MARK`; those of a dictionary by their key. All versions are
+ * joined with what follows each: the rows come in the same order where one thread reads them.
  */
 export const orderedViews = (table: Table, computed: readonly ComputedColumn[] = []): readonly string[] => {
   const views: readonly (readonly [name: string, rows: string])[] =
@@ -153,7 +153,7 @@ export const orderedViews = (table: Table, computed: readonly ComputedColumn[] =
           [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
         ]
       : [
-          [`${table.name}_history`, `${historyRows(table)} ORDER BY r.place`],
+          [`${table.name}_history`, historyRows(table)],
           [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT r.${OLD_MARK}`],
         ]
   return views.map(([name, rows]) => viewStatement(name, withComputed(computed, table.name, rows)))

@@ -85,7 +85,7 @@ export const unreadableMacros = (): readonly string[] => [
  * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
  *
  * @param sqlOf a file's path in SQL
- * @param isOld whether the row at a `place` is old, as a mark of each row, which then has its place too @default none
+ * @param isOld whether the row at a `place` is old, as a mark of each row @default none
  */
 export const rowsOfTable = (
   table: Table,
@@ -100,7 +100,7 @@ export const rowsOfTable = (
     table === QUARANTINE
       ? readQuarantine(files, 'paths')
       : `SELECT * REPLACE (version::BIGINT AS version)${isOld === undefined ? '' : `, ${isOld} AS ${OLD_MARK}`}
-FROM (${readTable(table, files, isOld === undefined ? 'with-version' : 'with-place', 'paths')})`
+FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-version', 'paths')})`
   return tableMacro(rowsMacro(table), rows, paths)
 }
 

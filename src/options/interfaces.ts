@@ -1292,6 +1292,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly company_changes: {
@@ -1301,8 +1306,10 @@ export interface Rows {
     readonly column_name: string | null
     readonly old_value: string | null
     readonly new_value: string | null
+    readonly as_of: string | null
     readonly snapshot: number | null
     readonly loaded_at: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly company_industries: {
@@ -1388,6 +1395,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly figure_changes: {
@@ -1451,6 +1463,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly financials_wide: {
@@ -1567,6 +1584,22 @@ export interface Rows {
     readonly TotalCharges: number | null
     readonly TotalShareIssueAmount: number | null
   }
+  readonly first_reported: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly fiscal_year: number | null
+    readonly first_value: number | null
+    readonly first_currency: string | null
+    readonly first_as_of: string | null
+    readonly newest_value: number | null
+    readonly newest_currency: string | null
+    readonly percent: number | null
+    readonly is_current: boolean | null
+  }
   readonly groups: {
     readonly internal_id: number | bigint | null
     readonly company_name: string | null
@@ -1654,6 +1687,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly listings: {
@@ -1786,6 +1824,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly partitions: {
@@ -2016,6 +2059,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly relations: {
@@ -2066,6 +2114,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly restatements: {
@@ -2081,8 +2134,10 @@ export interface Rows {
     readonly percent: number | null
     readonly old_currency: string | null
     readonly new_currency: string | null
+    readonly as_of: string | null
     readonly snapshot: number | null
     readonly loaded_at: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly roles: {
@@ -2119,6 +2174,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly runs: {

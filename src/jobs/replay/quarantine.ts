@@ -15,7 +15,7 @@ import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
 import { readAllWork } from '../../manifest/runs/journal.ts'
-import { listRunIds } from '../../manifest/runs/runs.ts'
+import { isUnfinished } from '../../manifest/runs/shared-commits.ts'
 import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
 import { holdsRun, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
@@ -215,7 +215,7 @@ export const quarantineFiles = async ({
   snapshot: number,
   run,
 }: QuarantineChoice): Promise<readonly QuarantineFile[]> => {
-  if (run !== undefined && (await listRunIds(lake)).includes(run)) return waitingFilesOfRun(lake, run)
+  if (run !== undefined && (await isUnfinished(lake, run))) return waitingFilesOfRun(lake, run)
   const root = await readRoot(lake, number)
   const files = waitingFiles(await readTableListed(lake, root, QUARANTINE), lake)
   if (run === undefined) return files

@@ -16,8 +16,8 @@ import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
 import { readAllWork } from '../../manifest/runs/journal.ts'
 import { isUnfinished } from '../../manifest/runs/shared-commits.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
-import { holdsRun, readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { holdsRun, newestRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { statPath } from '../../support/list-files.ts'
@@ -216,10 +216,15 @@ export const quarantineFiles = async ({
   run,
 }: QuarantineChoice): Promise<readonly QuarantineFile[]> => {
   if (run !== undefined && (await isUnfinished(lake, run))) return waitingFilesOfRun(lake, run)
-  const root = await readRoot(lake, number)
+  const root = await (run === undefined ? readRoot(lake, number) : rootWith(lake, number, run))
   const files = waitingFiles(await readTableListed(lake, root, QUARANTINE), lake)
-  if (run === undefined) return files
-  if (await holdsRun(lake, root, run)) return files.filter(({ partition }) => partition.run === run)
+  return run === undefined ? files : files.filter(({ partition }) => partition.run === run)
+}
+
+/** A snapshot, by default the newest, that holds a run. @throws {ToolkitError} as `quarantineFiles` */
+const rootWith = async (lake: string, number: number | undefined, run: string): Promise<SnapshotRoot> => {
+  const root = number === undefined ? await newestRoot(lake) : await readRoot(lake, number)
+  if (root && (await holdsRun(lake, root, run))) return root
   throw new ToolkitError(
     'RUN_NOT_FOUND',
     `Cannot list the quarantine of run "${run}": it is neither unfinished nor in the lake`,

@@ -41,7 +41,7 @@ interface BatchSources {
 
 const AHEAD_BYTES = 8 * 1024 ** 3
 
-const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'the list of its files is' }
+const BATCH_FILES: RunFile = { name: 'batch-files.json', what: 'batch files' }
 
 const FILES = list(objectOf({ id: anyText, name: anyText }))
 const isList = (value: unknown): value is { readonly files: readonly ListedBatchFile[] } =>

@@ -29,7 +29,7 @@ interface GapClosing {
 }
 
 /** The companies that were found, by id; as text, since a number beyond 2^53 would be another one. */
-const MISSING: RunFile = { name: 'missing.json', what: 'the list of what it misses is' }
+const MISSING: RunFile = { name: 'missing.json', what: 'missing companies' }
 interface Missing {
   readonly ids: readonly string[]
 }

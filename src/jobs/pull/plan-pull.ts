@@ -155,7 +155,7 @@ const codedOfRelations = async (
   return companies.filter(({ name }) => names.has(name.toLowerCase()))
 }
 
-const WINDOWS: RunFile = { name: 'windows.json', what: 'its windows are' }
+const WINDOWS: RunFile = { name: 'windows.json', what: 'windows' }
 
 const STORED = objectOf({ windows: list(anything), asOf: anyText, planned: finiteNumber })
 const isPlan = (value: unknown): value is PullPlan => fits(STORED, value)

@@ -15,9 +15,9 @@ import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { loadedPartitions } from '../../manifest/form/sources.ts'
 import { readAllWork } from '../../manifest/runs/journal.ts'
-import { listRunIds } from '../../manifest/runs/runs.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
-import { holdsRun, readRoot } from '../../manifest/snapshots/snapshots.ts'
+import { isUnfinished } from '../../manifest/runs/shared-commits.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { holdsRun, newestRoot, readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { damagedFile, findMisfits } from '../../storage/check-files.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { statPath } from '../../support/list-files.ts'
@@ -215,11 +215,16 @@ export const quarantineFiles = async ({
   snapshot: number,
   run,
 }: QuarantineChoice): Promise<readonly QuarantineFile[]> => {
-  if (run !== undefined && (await listRunIds(lake)).includes(run)) return waitingFilesOfRun(lake, run)
-  const root = await readRoot(lake, number)
+  if (run !== undefined && (await isUnfinished(lake, run))) return waitingFilesOfRun(lake, run)
+  const root = await (run === undefined ? readRoot(lake, number) : rootWith(lake, number, run))
   const files = waitingFiles(await readTableListed(lake, root, QUARANTINE), lake)
-  if (run === undefined) return files
-  if (await holdsRun(lake, root, run)) return files.filter(({ partition }) => partition.run === run)
+  return run === undefined ? files : files.filter(({ partition }) => partition.run === run)
+}
+
+/** A snapshot, by default the newest, that holds a run. @throws {ToolkitError} as `quarantineFiles` */
+const rootWith = async (lake: string, number: number | undefined, run: string): Promise<SnapshotRoot> => {
+  const root = number === undefined ? await newestRoot(lake) : await readRoot(lake, number)
+  if (root && (await holdsRun(lake, root, run))) return root
   throw new ToolkitError(
     'RUN_NOT_FOUND',
     `Cannot list the quarantine of run "${run}": it is neither unfinished nor in the lake`,

@@ -130,9 +130,14 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
   })
   if (taken.kind === 'taken') return taken.result
   if (taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
-  const snapshot = taken.kind === 'committed' ? taken.snapshot.snapshot : null
+  if (taken.kind === 'ended') {
+    // Its trace says how it ended, and its folder goes with gc where it cannot be removed now.
+    await removeRunFolder(lake, run).catch(() => undefined)
+    return { kind: 'already', run, snapshot: null }
+  }
+  const { snapshot } = taken.snapshot
   // The one that committed it may have been killed before it was done with the rest.
-  if (snapshot !== null) await ensureRecord(lake, snapshot)
+  await ensureRecord(lake, snapshot)
   await removeRunFolder(lake, run)
   return { kind: 'already', run, snapshot }
 }

@@ -3,6 +3,7 @@
 import { type GoneCompanies, unloadedOf } from '../../commit/commit-summary.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { readAllWork, recordedUnits } from '../../manifest/runs/journal.ts'
+import { type AllWork, together } from '../../manifest/runs/journal-lines.ts'
 import type { ServiceCounters } from '../../source/service/service.ts'
 import { liesIn } from '../../storage/open-storage.ts'
 import type { RunReport } from '../common/run-report.ts'
@@ -86,11 +87,20 @@ const bounded = <T extends { readonly source: string }>(items: readonly T[]): re
   return [...items.slice(0, MOST_NAMED), { ...last, source: `… and ${items.length - MOST_NAMED} more` }]
 }
 
+/** The work of a run, none where it is being removed: its commit says how it ended. */
+const workSoFar = async ({ lake, run }: Pick<EngineRequest, 'lake' | 'run'>): Promise<AllWork> => {
+  try {
+    return await readAllWork(lake, run)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'RUN_NOT_FOUND') return together([])
+    throw error
+  }
+}
+
 /** The sources that the units of a run have left out and skipped: its commit removes where that is stored. */
-export const unloadedSources = async ({
-  lake,
-  run,
-}: Pick<EngineRequest, 'lake' | 'run'>): Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>> => {
-  const { skipped, excluded } = unloadedOf((await readAllWork(lake, run)).sources)
+export const unloadedSources = async (
+  request: Pick<EngineRequest, 'lake' | 'run'>,
+): Promise<Pick<EngineOutcome, 'skipped' | 'excluded'>> => {
+  const { skipped, excluded } = unloadedOf((await workSoFar(request)).sources)
   return { skipped: bounded(skipped), excluded: bounded(excluded) }
 }

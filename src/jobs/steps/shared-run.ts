@@ -30,8 +30,8 @@ type SeenShared =
   | OpenRun
   /** It is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
-  /** It had found nothing new. */
-  | { readonly kind: 'ended' }
+  /** It had found nothing new; its folder may be gone. */
+  | { readonly kind: 'ended'; readonly hasFolder: boolean }
   /** It was cancelled, and something of it is left. */
   | { readonly kind: 'cancelled' }
 
@@ -57,7 +57,7 @@ const seeShared = async (lake: string, run: string): Promise<SeenShared> => {
   const { seen, snapshot } = await lookUpRun(lake, run)
   if (snapshot) return { kind: 'committed', snapshot }
   if (seen?.shared === 'open') return { kind: 'open', seen }
-  if (await hasEnded(lake, run)) return { kind: 'ended' }
+  if (await hasEnded(lake, run)) return { kind: 'ended', hasFolder: seen !== null }
   if (seen?.shared === 'removed') return { kind: 'cancelled' }
   throw notFound(
     run,
@@ -98,8 +98,10 @@ export const takeStep = async <T>(
         throw notFound(run, 'it was removed meanwhile', error)
       throw error
     })
-    if (now.kind === 'open') throw error
-    return now
+    if (now.kind !== 'open') return now
+    // The commit that ended it was killed before it removed anything of the folder.
+    if (await hasEnded(lake, run)) return { kind: 'ended', hasFolder: true }
+    throw error
   }
 }
 
@@ -218,7 +220,7 @@ export const sharedRunStatus = async (lake: string, run: string): Promise<Shared
  */
 export const cancelSharedRun = async (lake: string, run: string): Promise<number | null> => {
   const found = await seeShared(lake, run)
-  const isFinished = found.kind === 'committed' || found.kind === 'ended'
-  await (isFinished ? removeRunFolder : endRun)(lake, run)
+  if (found.kind === 'ended' && !found.hasFolder) throw hasNothing(run, found.kind)
+  await (found.kind === 'committed' ? removeRunFolder : endRun)(lake, run)
   return found.kind === 'committed' ? found.snapshot.snapshot : null
 }

@@ -58,7 +58,7 @@ export const syncSettings = (
   ...settings,
 })
 
-const FINDINGS: RunFile = { name: 'findings.json', what: 'its findings are' }
+const FINDINGS: RunFile = { name: 'findings.json', what: 'findings' }
 
 const STORED = objectOf({ new: list(anything), changed: list(anything) })
 const isFindings = (value: unknown): value is SyncFindings => fits(STORED, value)

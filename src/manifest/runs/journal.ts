@@ -132,7 +132,7 @@ export interface UnitWork extends DoneWork {
   readonly result: JournalResult & { readonly attempt: string }
 }
 
-/** Records the work of a unit. @returns whether no other attempt was first */
+/** Records the work of a unit. @returns whether no other attempt is known to have been first */
 export const recordUnit = async (
   lake: string,
   run: string,
@@ -141,8 +141,9 @@ export const recordUnit = async (
 ): Promise<boolean> => {
   const text = [...entries, result].map((line) => `${lineText(line)}\n`).join('')
   if (await storageOf(lake).create(journalPath(run, unit), text)) return true
-  // A storage may have lost its answer to this very attempt.
-  return (await readUnitWork(lake, run, unit))?.result.attempt === result.attempt
+  // A storage may have lost its answer to this very attempt; and a commit that relies on its files may have removed it by now.
+  const there = await readUnitWork(lake, run, unit)
+  return there === null || there.result.attempt === result.attempt
 }
 
 /** The work of a unit; `null` where it is not done. @throws {ToolkitError} `RUN_NOT_RESUMABLE` when a byte of it is another */
@@ -180,10 +181,12 @@ const UNITS_AT_ONCE = 16
 /**
  * All that a run has recorded, whoever works on it: its owner or, unit by unit, many.
  *
- * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is being removed
+ * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is gone, or being removed
  */
 export const readAllWork = async (lake: string, run: string): Promise<AllWork> => {
-  const hasOwn = (await storageOf(lake).stat(journalPath(run))) !== null
+  const own = await readJournal(lake, run)
+  // A process that took the run over loads all of it: what was done by units does not count any more.
+  if (own.entries.length > 0 || own.result) return together([own])
   const units = [...(await recordedUnits(lake, run))]
   const done = await sideBySide(units, UNITS_AT_ONCE, async (unit) => {
     const work = await readUnitWork(lake, run, unit)
@@ -192,5 +195,5 @@ export const readAllWork = async (lake: string, run: string): Promise<AllWork> =
       run,
     })
   })
-  return together([...(hasOwn ? [await readJournal(lake, run)] : []), ...done])
+  return together(done)
 }

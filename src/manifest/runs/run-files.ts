@@ -22,7 +22,7 @@ export const nameOfJob = (name: string, { job = 0 }: Pick<JobOfRun, 'job'>): str
 export interface RunFile {
   /** Name in the run's folder, of its first job. */
   readonly name: string
-  /** In words, for messages: `its windows are`. */
+  /** In words, for messages: `windows`. */
   readonly what: string
 }
 
@@ -63,5 +63,9 @@ export const readRunFile = async <T>(
   if (bytes === null) return undefined
   const read = unseal(bytes)
   if (read.kind !== 'damaged' && isValue(read.value)) return read.value
-  throw new ToolkitError('RUN_NOT_RESUMABLE', `Cannot resume run "${run}": ${what} damaged`, { run })
+  throw new ToolkitError(
+    'RUN_NOT_RESUMABLE',
+    `Cannot read the ${what} of run "${run}": "${nameOfJob(name, job)}" is damaged`,
+    { run },
+  )
 }

@@ -24,7 +24,7 @@ import {
   type RunLease,
   type RunState,
   runState,
-  SHARED,
+  type SHARED,
   type StandingRun,
   seeRun,
 } from './run-lease.ts'
@@ -59,7 +59,7 @@ export const makeLake = async (lake: string, mode?: number): Promise<void> => {
 
 /**
  * The files of a new run. Its owner comes last, so that a run without one was never begun; its plan first, so that a
- * folder without one is what a removed run left.
+ * folder without one is what a removed run left. One that many processes work on has a journal too: it may get an owner.
  */
 const filesOfRun = (
   { plan, files = new Map(), process = thisProcess() }: NewRun,
@@ -68,7 +68,7 @@ const filesOfRun = (
   new Map([
     [PLAN_FILE, `${seal(JSON.stringify(plan, null, 2))}\n`],
     ...files,
-    ...(process === SHARED ? [] : [[JOURNAL_FILE, ''] as const]),
+    [JOURNAL_FILE, ''],
     [ownerName(1), ownerText(base, process)],
   ])
 

@@ -15,7 +15,7 @@ import { isRunId } from '../../support/run-ids.ts'
 import { listSnapshots } from '../snapshots/snapshots.ts'
 import { workerName } from './heartbeat.ts'
 import { type LivenessRule, PLAN_FILE } from './run-lease.ts'
-import { removeRunFolder } from './runs.ts'
+import { lookUpRun, removeRunFolder } from './runs.ts'
 
 const marksPath = (run: string): string => `${runPath(run)}/commits`
 const markPath = (run: string, attempt: string): string => `${marksPath(run)}/${attempt}.json`
@@ -56,6 +56,17 @@ export const recordEnded = async (lake: string, run: string): Promise<void> => {
 
 export const hasEnded = async (lake: string, run: string): Promise<boolean> =>
   (await storageOf(lake).stat(tracePath(run)))?.bytes === 0
+
+/**
+ * Whether a run is still to be committed. What stands of another one is left of its removal: files that it had loaded may be
+ * gone.
+ *
+ * @throws {ToolkitError} as `lookUpRun`
+ */
+export const isUnfinished = async (lake: string, run: string): Promise<boolean> => {
+  const { seen, snapshot } = await lookUpRun(lake, run)
+  return seen !== null && seen.shared !== 'removed' && snapshot === null && !(await hasEnded(lake, run))
+}
 
 /** To be called before the run's folder goes. Any snapshot tells which files are no longer needed. */
 export const recordRemoved = async (lake: string, run: string): Promise<void> => {

@@ -80,4 +80,4 @@ export const unitsText = ({ units, ...more }: RunUnits): string => {
 
 /** The units of a run; `undefined` where it has none: only shared runs have some. @throws {ToolkitError} `RUN_NOT_RESUMABLE` */
 export const readUnits = (lake: string, run: string): Promise<RunUnits | undefined> =>
-  readRunFile({ lake, run }, { name: UNITS_FILE, what: 'its units are' }, (value) => fits(UNITS, value))
+  readRunFile({ lake, run }, { name: UNITS_FILE, what: 'units' }, (value) => fits(UNITS, value))

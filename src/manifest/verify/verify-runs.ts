@@ -15,6 +15,7 @@ import { JOURNAL_FILE, journalLines, journalPath, readUnitWork, recordedUnits } 
 import { parseLine } from '../runs/journal-lines.ts'
 import { type LivenessRule, runState } from '../runs/run-lease.ts'
 import { listRunIds } from '../runs/runs.ts'
+import { isUnfinished } from '../runs/shared-commits.ts'
 
 const { LINE_FEED } = JSON_BYTES
 
@@ -70,8 +71,13 @@ const checkFiles = async (
   }
 }
 
-/** The journal of a run's owner. */
-const checkJournal = async (lake: string, run: string, findings: Findings): Promise<void> => {
+/** The journal of a run's owner. @param needsFiles whether a commit needs the files that it tells of */
+const checkJournal = async (
+  lake: string,
+  run: string,
+  needsFiles: boolean,
+  findings: Findings,
+): Promise<void> => {
   const path = journalPath(run)
   const lines = await Array.fromAsync((await journalLines(lake, run)) ?? [], (line) => Buffer.from(line))
   const torn = await tornTail(lake, run)
@@ -82,16 +88,22 @@ const checkJournal = async (lake: string, run: string, findings: Findings): Prom
     // A power failure leaves zeros behind the last whole line.
     const isZeros = at === lines.length - 1 && line.every((byte) => byte === 0)
     if (parsed === null && !isZeros) findings.add(path, 'changed', `line ${at + 1} is not what the run wrote`)
-    if (parsed?.kind === 'partition') await checkFiles(lake, run, parsed.entry.partition, at + 1, findings)
+    if (needsFiles && parsed?.kind === 'partition')
+      await checkFiles(lake, run, parsed.entry.partition, at + 1, findings)
   }
 }
 
-/** The journals of units, of which no line can be torn. @param isGone whether nobody works on the run */
-const checkUnits = async (lake: string, run: string, isGone: boolean, findings: Findings): Promise<void> => {
+/** The journals of units, of which no line can be torn. @param needsFiles as for `checkJournal` */
+const checkUnits = async (
+  lake: string,
+  run: string,
+  needsFiles: boolean,
+  findings: Findings,
+): Promise<void> => {
   for (const unit of await recordedUnits(lake, run)) {
     try {
       const { entries = [] } = (await readUnitWork(lake, run, unit)) ?? {}
-      if (!isGone) continue
+      if (!needsFiles) continue
       for (const [at, { partition }] of entries.entries())
         await checkFiles(lake, run, partition, at + 1, findings)
     } catch (error) {
@@ -115,16 +127,28 @@ const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'c
   return parseLine(tail.subarray(0, -1)) === null ? 'torn' : 'changed'
 }
 
+/** Whether a commit needs the files of a run. Where snapshots are damaged, which is reported, it is taken to be so. */
+const awaitsCommit = async (lake: string, run: string): Promise<boolean> => {
+  try {
+    return await isUnfinished(lake, run)
+  } catch (error) {
+    if (error instanceof ToolkitError && error.code === 'SNAPSHOT_DAMAGED') return true
+    throw error
+  }
+}
+
 /** Checks all runs that are not at work. */
 export const verifyRuns = async (lake: string, judge: LivenessRule, findings: Findings): Promise<void> => {
   for (const run of await listRunIds(lake)) {
     const state = (await runState(lake, run, judge))?.state
     if (state === 'live') continue
     await checkSmallFiles(lake, run, findings)
-    await checkUnits(lake, run, state === 'gone', findings)
     // A process that cannot be seen from here may be moving files just now.
-    if (state !== 'gone') continue
+    const isGone = state === 'gone'
+    const needsFiles = isGone && (await awaitsCommit(lake, run))
+    await checkUnits(lake, run, needsFiles, findings)
+    if (!isGone) continue
     await checkWindows(lake, run, findings)
-    await checkJournal(lake, run, findings)
+    await checkJournal(lake, run, needsFiles, findings)
   }
 }

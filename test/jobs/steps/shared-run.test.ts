@@ -1,19 +1,22 @@
 /** A run in steps that any process takes: planned once, worked on by several, committed by anyone. */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { listQuarantine, quarantineFiles } from '../../../src/jobs/replay/quarantine.ts'
 import { sortUnfinished } from '../../../src/jobs/resume/resume.ts'
+import { unloadedSources } from '../../../src/jobs/steps/run-engine.ts'
 import { cancelSharedRun, sharedRunStatus } from '../../../src/jobs/steps/shared-run.ts'
 import { inLake, runPath, stagingPath } from '../../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
-import { readUnitWork, recordUnit, removeUnit } from '../../../src/manifest/runs/journal.ts'
+import { journalPath, readUnitWork, recordUnit, removeUnit } from '../../../src/manifest/runs/journal.ts'
+import { leaseRun } from '../../../src/manifest/runs/run-lease.ts'
 import { listRunIds, listRuns, removeRunFolder } from '../../../src/manifest/runs/runs.ts'
 import { markCommit, recordEnded, unmarkCommit } from '../../../src/manifest/runs/shared-commits.ts'
 import { readUnits, UNITS_FILE, unitsText } from '../../../src/manifest/runs/units.ts'
 import { cutTo, filesOf, flipBit } from '../../manifest/damage.ts'
+import { DEAD } from '../../manifest/small-lake.ts'
 import { type Bench, companyLine, companyLines, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { resumeRuns } from '../resume/resume-runs.ts'
@@ -70,6 +73,36 @@ test('bad lines of a run in steps that was refused are listed, and so are the un
   for await (const lines of listQuarantine(await quarantineFiles({ lake: one.lake, run: one.id })))
     listed.push(...lines.map(({ source, line, code }) => [source, line, code]))
   expect(listed).toEqual([['a.jsonl', 2, 'NOT_JSON']])
+})
+
+test('bad lines of a run that has ended are those of its snapshot, whatever a killed process has left of it', async () => {
+  const one = await planned({ 'a.jsonl': [companyLine(1), '{bad'] })
+  await one.work(one.id, [0])
+  const kept = join(one.folder, 'kept')
+  await cp(inLake(one.lake, runPath(one.id)), kept, { recursive: true })
+  await one.commit(one.id, { maxQuarantined: { kind: 'count', lines: 1 } })
+  const ofSnapshot = await quarantineFiles({ lake: one.lake })
+  expect(ofSnapshot).toHaveLength(1)
+  for (const left of ['plan.json', 'journals', 'staging']) {
+    await mkdir(inLake(one.lake, runPath(one.id)), { recursive: true })
+    await cp(kept, inLake(one.lake, runPath(one.id)), {
+      recursive: true,
+      filter: (path) => path === kept || path.startsWith(join(kept, left)),
+    })
+    expect(await quarantineFiles({ lake: one.lake, run: one.id }), left).toEqual(ofSnapshot)
+    await removeRunFolder(one.lake, one.id)
+  }
+  // One that the lake does not hold.
+  const other = await planned(
+    { 'a.jsonl': [companyLine(1)], 'b.jsonl': [companyLine(2), '{bad'] },
+    EACH_ITS_UNIT,
+  )
+  await other.work(other.id, [1])
+  await removePlan(other)
+  const listed = () => quarantineFiles({ lake: other.lake, run: other.id })
+  await expect(listed()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  await other.run(['a.jsonl'])
+  await expect(listed()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
 test('consecutive small files are one unit, a large one is ranges of its blocks', async () => {
@@ -352,6 +385,78 @@ test('a commit that found nothing new and was stopped before its folder was gone
   await expect(one.work(one.id, [0])).rejects.toMatchObject(gone)
   expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
   expect(await listRunIds(one.lake)).toEqual([])
+})
+
+test('a commit that found nothing new and was stopped before anything of its folder was gone is finished when it is repeated', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(3) })
+  await one.write('b.jsonl', companyLines(1, 50))
+  const { run: first } = await one.plan(['a.jsonl', 'b.jsonl'])
+  for (const id of [first ?? '', one.id]) await one.work(id, { shard: { index: 0, of: 1 } })
+  await one.commit(first ?? '')
+  const kept = join(one.folder, 'kept')
+  await cp(inLake(one.lake, runPath(one.id)), kept, { recursive: true })
+  expect(await one.commit(one.id)).toMatchObject({ kind: 'committed', summary: { partitions: [] } })
+  await cp(kept, inLake(one.lake, runPath(one.id)), { recursive: true })
+  expect((await filesOf(one.lake)).filter((path) => path.includes(`load=${one.id}`))).toEqual([])
+  expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
+  expect(await listRunIds(one.lake)).toEqual([])
+})
+
+test('a commit that found nothing new is done although its folder cannot be removed', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await recordEnded(one.lake, one.id)
+  const runs = inLake(one.lake, '_runs')
+  await rename(runs, join(one.folder, 'elsewhere'))
+  // Nothing is removed behind a link.
+  await symlink(join(one.folder, 'elsewhere'), runs)
+  expect(await one.commit(one.id)).toEqual({ kind: 'already', run: one.id, snapshot: null })
+  expect(await listRunIds(one.lake)).toEqual([one.id])
+})
+
+test('a cancel of a run that ended removes its folder, waits for its commits, and finds no run behind that', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(5) })
+  await recordEnded(one.lake, one.id)
+  await removePlan(one)
+  await markCommit(one.lake, one.id, 'attempt')
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  expect(await listRunIds(one.lake)).toEqual([one.id])
+  await unmarkCommit(one.lake, one.id, 'attempt')
+  expect(await cancelSharedRun(one.lake, one.id)).toBeNull()
+  expect(await listRunIds(one.lake)).toEqual([])
+  await expect(cancelSharedRun(one.lake, one.id)).rejects.toMatchObject({
+    code: 'RUN_NOT_FOUND',
+    message: expect.stringContaining('as it found nothing new'),
+  })
+})
+
+/** As a gc that was killed before it removed anything of a run which nobody had worked on for a day. */
+const takenByGc = async ({ lake, id }: { lake: string; id: string }): Promise<void> => {
+  await leaseRun(lake, id, { now: new Date(Date.now() + 2 * 86_400_000) }, DEAD)
+}
+
+test('a run that gc has taken over and lost is resumed by its command, and by resume', async () => {
+  for (const isById of [false, true]) {
+    const one = await planned({ 'a.jsonl': companyLines(3) })
+    await takenByGc(one)
+    if (isById) expect(await resumeRuns({ lake: one.lake, run: one.id })).toMatchObject([{ kind: 'loaded' }])
+    else await one.run(['a.jsonl'], { limits: SMALL_LIMITS })
+    expect((await one.snapshot()).run).toBe(one.id)
+    expect(await one.query('SELECT count(*) FROM companies')).toEqual([[3]])
+    expect(await listRunIds(one.lake)).toEqual([])
+  }
+})
+
+test('of a run that is just being removed nothing is reported as left out: its commit is', async () => {
+  const one = await planned({ 'a.jsonl': companyLines(3) })
+  await one.work(one.id, [0])
+  // Listed, and gone when it is read.
+  const journal = inLake(one.lake, journalPath(one.id, 0))
+  await rm(journal)
+  await symlink(join(one.folder, 'nowhere'), journal)
+  const nothing = { skipped: [], excluded: [] }
+  expect(await unloadedSources({ lake: one.lake, run: one.id })).toEqual(nothing)
+  await removeRunFolder(one.lake, one.id)
+  expect(await unloadedSources({ lake: one.lake, run: one.id })).toEqual(nothing)
 })
 
 test.each(['plan.json', 'units.json'])('a run of which %s is damaged can be cancelled', async (name) => {

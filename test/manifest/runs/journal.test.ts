@@ -1,4 +1,5 @@
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { inLake } from '../../../src/lake/files/layout.ts'
 import {
@@ -194,12 +195,22 @@ test('recordUnit lets the first attempt count, and tells it so again', async () 
   expect([...(await recordedUnits(lake, run))]).toEqual([7])
 })
 
+test('recordUnit does not say that another attempt was first where the journal is gone by the time it is read', async () => {
+  const { lake, run, work } = await unitOfTwo()
+  const path = inLake(lake, journalPath(run, 7))
+  await mkdir(dirname(path), { recursive: true })
+  // Its name is taken, and it cannot be read.
+  await symlink(join(lake, 'nowhere'), path)
+  expect(await recordUnit(lake, run, 7, work)).toBe(true)
+})
+
 test('readAllWork gives the work of a run, whoever has done it, the units in their order', async () => {
   const { lake, run, work } = await unitOfTwo()
   const [first, second] = work.entries
   if (first === undefined || second === undefined) throw new Error('two partitions')
+  const owned = await readFile(inLake(lake, journalPath(run)))
   expect(await readAllWork(lake, run)).toEqual({ entries: work.entries, sources: [] })
-  await rm(inLake(lake, journalPath(run)))
+  await writeFile(inLake(lake, journalPath(run)), '')
   for (const [unit, one] of [
     [10, first],
     [9, second],
@@ -210,6 +221,11 @@ test('readAllWork gives the work of a run, whoever has done it, the units in the
   const { entries, sources } = await readAllWork(lake, run)
   expect(entries).toEqual([second, first])
   expect(sources.map(({ source }) => source)).toEqual(['of 9', 'of 10'])
+  // A process took it over and loaded all of it.
+  await writeFile(inLake(lake, journalPath(run)), owned)
+  expect(await readAllWork(lake, run)).toEqual({ entries: work.entries, sources: [] })
+  await rm(inLake(lake, journalPath(run)))
+  await expect(readAllWork(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
 })
 
 test('readUnitWork refuses a journal of which a byte is another, or a line is missing', async () => {

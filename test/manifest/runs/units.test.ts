@@ -45,5 +45,9 @@ test('readUnits refuses units of which a byte was changed', async () => {
   const path = join(lake, '_runs', run, UNITS_FILE)
   const text = await readFile(path, 'utf8')
   await writeFile(path, text.replace('"to":4', '"to":5'))
-  await expect(readUnits(lake, run)).rejects.toMatchObject({ code: 'RUN_NOT_RESUMABLE', context: { run } })
+  await expect(readUnits(lake, run)).rejects.toMatchObject({
+    code: 'RUN_NOT_RESUMABLE',
+    message: `Cannot read the units of run "${run}": "units.json" is damaged`,
+    context: { run },
+  })
 })

@@ -1,13 +1,16 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { RATES_PATH, runPath } from '../../../src/lake/files/layout.ts'
 import { ratesFileText } from '../../../src/lake/rates/rates-csv.ts'
 import { readJournal, recordUnit } from '../../../src/manifest/runs/journal.ts'
+import { releaseRun } from '../../../src/manifest/runs/run-lease.ts'
+import { recordEnded } from '../../../src/manifest/runs/shared-commits.ts'
 import { verifyLake } from '../../../src/manifest/verify/verify-lake.ts'
 import { storageOf } from '../../../src/storage/open-storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { filesOf, flipBit, seededRandom, whileDamaged } from '../damage.ts'
-import { countLines, loadSources, releasedRun } from '../small-lake.ts'
+import { commitStaged, countLines, loadSources, releasedRun, stageRun } from '../small-lake.ts'
 
 test('verifyLake names every file of an unfinished run, and the rates, with a changed bit', async () => {
   const lake = await temporaryFolder()
@@ -37,6 +40,42 @@ test('verifyLake names every file of an unfinished run, and the rates, with a ch
         },
       )
   expect((await verify()).problems).toEqual([])
+})
+
+test('verifyLake misses no file of a run that has ended, only of one that is still to be committed', async () => {
+  const lake = await temporaryFolder()
+  // Both had begun before another run loaded the same source.
+  const [some, none] = [await stageRun(lake, ['a', 'b']), await stageRun(lake, ['a'])]
+  const waiting = await stageRun(lake, ['c'])
+  await loadSources(lake, ['a'])
+  for (const { lease, entries } of [some, none, waiting]) {
+    const result = { sources: [], read: [], attempt: 'a' }
+    await recordUnit(lake, lease.run, 0, { entries, result })
+  }
+  expect((await commitStaged(some)).kind).toBe('committed')
+  expect((await commitStaged(none)).kind).toBe('nothing')
+  await recordEnded(lake, none.lease.run)
+  for (const { lease } of [some, none, waiting]) await releaseRun(lease)
+  const gone = waiting.entries.flatMap(({ partition }) => partition.files)
+  await rm(join(lake, '_runs', waiting.lease.run, 'staging'), { recursive: true })
+  const { problems } = await verifyLake({ lake, countRows: countLines })
+  // By the journal of its owner, and by that of a unit.
+  const expected = [...gone, ...gone].map(({ path }) => ({ path, problem: 'missing' }))
+  expect(problems.map(({ path, problem }) => ({ path, problem }))).toEqual(
+    expected.sort((one, other) => (one.path < other.path ? -1 : 1)),
+  )
+  // Whether a run was committed cannot be told then: the damage is reported, not thrown.
+  const manifest = (await filesOf(lake)).filter((path) => path.startsWith('_manifest/'))
+  expect(manifest.length).toBeGreaterThan(2)
+  for (const path of manifest)
+    await whileDamaged(
+      join(lake, path),
+      () => flipBit(join(lake, path), 20, 3),
+      async () =>
+        expect((await verifyLake({ lake, countRows: countLines })).problems).toContainEqual(
+          expect.objectContaining({ path }),
+        ),
+    )
 })
 
 test('verifyLake says where the rates are not what was written', async () => {

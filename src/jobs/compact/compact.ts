@@ -45,6 +45,8 @@ import {
 } from './compact-work.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import { findSuperseded } from './find-superseded.ts'
+import { type HistoryLimit, hasPastBeyond, historyLimit } from './history-limit.ts'
+import { keepVersions } from './keep-versions.ts'
 import { type CompactContent, type CompactPlan, compactedEntry, planCompaction } from './plan-compaction.ts'
 import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
 
@@ -75,13 +77,16 @@ const compactContent = async (
   work: Work,
   sink: SinkRun,
   content: CompactContent,
+  limit: HistoryLimit,
 ): Promise<PartitionEntry[]> => {
-  if (!(await findSuperseded(work, content))) return []
+  const found = await findSuperseded(work, content)
+  if (found === undefined) return []
   const files: FileEntry[] = []
   for (const table of tablesOf(content.content))
-    files.push(...(await compactTable(work, sink, table, content)))
+    files.push(...(await compactTable(work, sink, table, content, { ...found, limit })))
+  files.push(...(await keepVersions(work, sink, content)))
   const { rows: records } = sizesOf(files.filter(({ table }) => table === content.content))
-  return [compactedEntry(content, work.run, records, files)]
+  return [compactedEntry(content, work.run, records, files, limit.since)]
 }
 
 /** One dictionary in place of those of all runs. */
@@ -101,6 +106,7 @@ const work = async (
   lease: RunLease,
   snapshot: Snapshot,
   plan: CompactPlan,
+  limitOf: (content: CompactContent) => HistoryLimit,
 ): Promise<CompactSummary> => {
   const { lake, signal } = options
   const report = options.onEvent ?? (() => undefined)
@@ -114,7 +120,8 @@ const work = async (
     const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []
-    for (const content of plan.contents) made.push(...(await compactContent(parts, sink, content)))
+    for (const content of plan.contents)
+      made.push(...(await compactContent(parts, sink, content, limitOf(content))))
     made.push(...(await compactListings(parts, sink)))
     return [made, dictionary] as const
   })
@@ -170,7 +177,13 @@ const compactLake = async (options: Compaction): Promise<CompactSummary> => {
   if (!dryRun) await clearDeadCompactions(lake, new Date())
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
-  const plan = planCompaction(snapshot, targetBytes)
+  const limitOf = (content: CompactContent): HistoryLimit =>
+    historyLimit(options, snapshot, content, new Date())
+  const plan = planCompaction(
+    snapshot,
+    targetBytes,
+    (content) => !hasPastBeyond(snapshot, content, limitOf(content)),
+  )
   if (plan.compact) {
     const noViews = dryRun ? undefined : await refreshLakeFiles(lake)
     return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
@@ -180,7 +193,7 @@ const compactLake = async (options: Compaction): Promise<CompactSummary> => {
   // An interrupted one is never resumed: the lake may have changed meanwhile.
   return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {
     try {
-      return await work(options, run, snapshot, plan)
+      return await work(options, run, snapshot, plan, limitOf)
     } catch (error) {
       throw await failedRewrite(run, `Cannot compact lake "${lake}"`, error)
     }

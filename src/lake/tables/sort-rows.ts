@@ -13,6 +13,8 @@ import type { TableRows } from '../../core/sink.ts'
 import { type AttachedDatabase, attachDatabase } from '../duckdb/database-files.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
+import { fieldIds } from './field-ids.ts'
+import { nameWithoutPast } from './past-tables.ts'
 import type { Table } from './tables.ts'
 
 /**
@@ -41,7 +43,7 @@ export const compactOrder = ({ key, columns }: Table): readonly string[] =>
     ? ['country_code', ...key]
     : key
 
-interface SortRequest {
+export interface SortRequest {
   readonly session: Session
   readonly table: Table
   /** SQL of the rows. */
@@ -98,11 +100,12 @@ const makeEnums = async ({
   texts: ofRows,
   before,
 }: SortRequest): Promise<ReadonlySet<string>> => {
-  if (!CLOSED_TEXTS.has(table.name)) return new Set()
-  const all = before === undefined ? ofRows : `FROM (${ofRows}) UNION ALL FROM (${before})`
+  if (!CLOSED_TEXTS.has(nameWithoutPast(table.name))) return new Set()
+  const sources = before === undefined ? [ofRows] : [ofRows, before]
   const texts = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
   for (const name of texts) {
-    const distinct = `SELECT DISTINCT ${ident(name)} AS value FROM (${all}) WHERE value IS NOT NULL`
+    const all = sources.map((source) => `SELECT ${ident(name)} AS value FROM (${source})`)
+    const distinct = `SELECT DISTINCT value FROM (${all.join(' UNION ALL ')}) WHERE value IS NOT NULL`
     const rows = await session.rows(`${distinct} ORDER BY value LIMIT ${MOST_VALUES + 1}`)
     await session.setEnum(
       enumName(name),
@@ -122,6 +125,15 @@ const withOneThread = async <T>(session: Session, use: () => Promise<T>): Promis
     await session.run(`SET threads = ${String(found?.threads)}`)
   }
 }
+
+/** Rows whose columns are those of a table: a sink that writes ids of columns knows those that the lake's readers have. */
+export const withIdsOf = ({ name, columns }: Table, rows: TableRows): TableRows => ({
+  ...rows,
+  copyTo: (path, format) => {
+    const ids = format.kind === 'parquet' && format.fieldIds !== undefined && fieldIds(name, columns)
+    return rows.copyTo(path, ids ? { ...format, fieldIds: ids } : format)
+  },
+})
 
 /** Rows of a sorted table to be written: of one with many columns in row groups that are small enough to be held. */
 const toBeWritten = (
@@ -253,7 +265,8 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
     rows,
     slice: (from, until) => {
       const parts = partsOf(segments, from, until)
-      return toBeWritten(session, session.relation(select(parts)), { parts: parts.length, groupRows })
+      const rows = withIdsOf(table, session.relation(select(parts)))
+      return toBeWritten(session, rows, { parts: parts.length, groupRows })
     },
     find: async (condition, from) => {
       let [low, high] = [from, rows]

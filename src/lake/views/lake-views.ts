@@ -5,7 +5,6 @@
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
 import type { Commit } from '../../core/partition.ts'
-import { isCompaction } from '../../core/source-kinds.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
@@ -14,6 +13,7 @@ import type { SoughtRows } from '../duckdb/statement-tree.ts'
 import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { historySince } from '../tables/past-tables.ts'
 import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
 import {
   ALL_COMPANIES,
@@ -81,9 +81,14 @@ export interface NarrowedView {
   readonly select: (rowsOf: (view: string) => string) => string
 }
 
-/** When a compaction left the current versions alone; `undefined` where there was none. */
-const compactionOf = ({ partitions }: Listed): Commit | undefined =>
-  partitions.find(({ source }) => isCompaction(source))?.committed
+/** The compaction that dropped past rows, and since when all are there; `undefined` where none is missing. */
+const historyBegin = ({ partitions }: Listed): Commit | undefined => {
+  for (const one of partitions) {
+    const time = historySince(one)
+    if (time !== undefined) return { snapshot: one.committed.snapshot, time }
+  }
+  return undefined
+}
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
@@ -213,7 +218,7 @@ export class LakeViews {
     return this.#inTurn(() => this.#session.run(statements.join(';\n')))
   }
 
-  /** Where all versions were asked for and a compaction has left the current ones alone: since when there are all. */
+  /** Where all versions were asked for and a compaction has dropped past rows: since when all are there. */
   get historyBegins(): Commit | undefined {
     return this.#historyBegins
   }
@@ -322,7 +327,7 @@ export class LakeViews {
   }
 
   #noteHistory({ name, table }: View, listed: Listed): void {
-    if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
+    if (name === historyName(table)) this.#historyBegins = historyBegin(listed) ?? this.#historyBegins
   }
 
   /** The listing of a table, read once for all tables of its content. */

@@ -8,7 +8,7 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { pastOf, withFirstVersion } from '../../lake/tables/past-tables.ts'
-import { type SortedRows, type SortRequest, sortRows } from '../../lake/tables/sort-rows.ts'
+import { makeEnums, type SortedRows, type SortRequest, sortRows } from '../../lake/tables/sort-rows.ts'
 import { LISTINGS, type Table } from '../../lake/tables/tables.ts'
 import { currentRows, HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { latestInstant } from '../../manifest/form/sources.ts'
@@ -79,14 +79,19 @@ class PiecewiseWriter {
     this.#rest = join(spill, `${table.name}-rest.parquet`)
   }
 
+  /** SQL of the rows that wait for the next piece. */
+  get restRows(): readonly string[] {
+    return this.#hasRest ? [`FROM ${readParquet(pathsSql([this.#rest]))}`] : []
+  }
+
   /** Sorts a piece and writes it. @param isLast whether no other one follows */
   async write(
-    request: Pick<SortRequest, 'rows' | 'texts' | 'ranges'>,
+    request: Pick<SortRequest, 'rows' | 'enums' | 'ranges'>,
     isLast: boolean,
     watch: Watch,
   ): Promise<void> {
     const [session, table, path, rest] = [this.#session, this.#table, this.#path, this.#rest]
-    const before = this.#hasRest ? `FROM ${readParquet(pathsSql([rest]))}` : undefined
+    const [before] = this.restRows
     const sorted = await watch((onRange) => sortRows({ ...request, session, table, path, before, onRange }))
     await discard(rest)
     const written = await this.#writer.write(sorted, isLast)
@@ -144,11 +149,11 @@ export const compactTable = async (
     const isLast = at === pieces.length - 1
     await piece.read(async (read, found) => {
       const ranges = await sortRanges(work, table, content.content, read)
-      await withWrittenRows(work, table, found, { intervals, limit, ranges }, async (rows) => {
+      const enums = await makeEnums(session, table, [read.rows, ...current.restRows, ...past.restRows])
+      await withWrittenRows(work, table, found, { intervals, limit, ranges, enums }, async (rows) => {
         const watch: Watch = (sort) => watchSort(session, ranges, onShare, sort)
-        await current.write({ rows: rows.current, texts: read.rows, ranges }, isLast, watch)
-        if (rows.past !== undefined)
-          await past.write({ rows: rows.past, texts: rows.past, ranges }, isLast, watch)
+        await current.write({ rows: rows.current, enums, ranges }, isLast, watch)
+        if (rows.past !== undefined) await past.write({ rows: rows.past, enums, ranges }, isLast, watch)
       })
     })
     await piece.remove()

@@ -11,7 +11,7 @@ import { literal } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { runPath } from '../../lake/files/layout.ts'
 import { pastOf } from '../../lake/tables/past-tables.ts'
-import { compactOrder, type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
+import { compactOrder, makeEnums, type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -77,10 +77,11 @@ export const cutPieces = async (
     onShare(0)
     const sorted = await readGroup(work, table, group, async (read) => {
       const ranges = await sortRanges(work, table, content, read)
+      const enums = await makeEnums(session, table, [read.rows])
       return watchSort(session, ranges, onShare, (onRange) =>
         sortRows({
           ...{ session, table: pastOf(table), path, ranges, onRange },
-          ...{ rows: allIntervals(intervalsOf(table, read, intervals)), texts: read.rows },
+          ...{ rows: allIntervals(intervalsOf(table, read, intervals), intervals), enums },
         }),
       )
     })

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
+import { ident, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
@@ -13,7 +14,7 @@ import {
   versionFilesOf,
   withAllCompanies,
 } from '../../lake/views/current-versions.ts'
-import { cutsSql, endsSql, placesSql } from '../../lake/views/intervals.ts'
+import { placesSql } from '../../lake/views/intervals.ts'
 import { knownVersions } from '../../lake/views/known-versions.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
@@ -49,16 +50,14 @@ const sampleRecords = async (
   }
 }
 
-/** The tables that say over which versions rows of a content are valid, and which records any version of is superseded. */
+/** The table of the versions of records of a content of which any is superseded. */
 export interface IntervalTables {
   readonly places: string
-  readonly ends: string
-  /** `undefined`: nothing cuts the interval of a compacted row. */
-  readonly cuts: string | undefined
+  /** Whether of every record of the content some version is superseded. */
+  readonly isAll: boolean
+  /** Whether a compaction has put some of their versions together before. */
+  readonly hasMerged: boolean
 }
-
-const countOf = async ({ session }: Work, table: string): Promise<number> =>
-  Number((await session.rows(`SELECT count(*) AS n FROM ${table}`))[0]?.n)
 
 /** @param placeOf of the lists of superseded versions, and of merged ones */
 const makeIntervals = async (
@@ -69,12 +68,13 @@ const makeIntervals = async (
   const { session, snapshot } = work
   const known = knownVersions(snapshot, main, placeOf)
   if (known === undefined) return undefined
-  const named = (name: string): string => `${HIDDEN_SCHEMA}.${name}_${main.content}`
-  const [places, ends, cuts] = [named('places'), named('ends'), named('cuts')]
+  const places = `${HIDDEN_SCHEMA}.places_${main.content}`
   await session.run(`CREATE TABLE ${places} AS ${placesSql(known)}`)
-  await session.run(`CREATE TABLE ${ends} AS ${endsSql(places, known)}`)
-  await session.run(`CREATE TABLE ${cuts} AS ${cutsSql(places)}`)
-  return { places, ends, cuts: (await countOf(work, cuts)) > 0 ? cuts : undefined }
+  const last = versionFacts(versionFilesOf(snapshot, 'last', main)).map(({ path }) => placeOf(path))
+  const [found] =
+    await session.rows(`SELECT (SELECT count(DISTINCT ${ident(main.owner ?? '')}) FROM ${readParquet(pathsSql(last))}) AS all_owners,
+  (SELECT count(DISTINCT owner) FROM ${places}) AS touched`)
+  return { places, isAll: found?.all_owners === found?.touched, hasMerged: known.merged !== undefined }
 }
 
 export interface FoundVersions {
@@ -94,7 +94,7 @@ export const findSuperseded = async (
   const isEmpty = sizesOf(files).rows === 0
   try {
     if (!isEmpty) await sampleRecords(work, content, main, files)
-    const listed = versionFacts(versionFilesOf(snapshot, 'superseded', main))
+    const listed = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
     const merged = inputsOf(snapshot, versionsTable(content))
     return await withFiles(
       lake,

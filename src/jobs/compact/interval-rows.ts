@@ -8,9 +8,10 @@ import { memoryError } from '../../core/errors.ts'
 import { attachDatabase } from '../../lake/duckdb/database-files.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { FIRST_VERSION, pastOf, withFirstVersion } from '../../lake/tables/past-tables.ts'
-import { diskError, rowGroupRows } from '../../lake/tables/sort-rows.ts'
+import { diskError, type Enums, rowGroupRows, withEnums } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { intervalRows, withoutRepeats } from '../../lake/views/intervals.ts'
+import { intervalRows, placedRows, versionedRows } from '../../lake/views/intervals.ts'
+import { joinRepeats } from '../../lake/views/join-repeats.ts'
 import { discard } from '../../support/durable-files.ts'
 import type { Work } from './compact-work.ts'
 import type { IntervalTables } from './find-superseded.ts'
@@ -21,22 +22,13 @@ import { type GroupRows, inputsOf } from './read-group.ts'
 export interface Intervals {
   /** Of records of which nothing is superseded: without an end those of the last version. */
   readonly settled: string
-  /** Of the others, where there are some: neighbours may be equal. */
-  readonly others: string | undefined
+  /** Of the others, where there are some: by places, and neighbours may be equal. @param places of all of them, or of some */
+  readonly others: ((places: string) => string) | undefined
 }
-
-const ownersOf = ({ places }: IntervalTables): string => `(SELECT owner FROM ${places} WHERE is_last)`
 
 /** Splits rows by whether anything of their record is superseded. */
-const split = (
-  { owner = '' }: Table,
-  rows: string,
-  tables: IntervalTables,
-): { readonly settled: string; readonly others: string } => {
-  const of = `FROM (${rows}) AS r`
-  const same = `JOIN ${ownersOf(tables)} AS s ON s.owner = r.${ident(owner)}`
-  return { settled: `SELECT r.* ${of} ANTI ${same}`, others: `SELECT r.* ${of} SEMI ${same}` }
-}
+const isTouched = (join: 'ANTI' | 'SEMI', { owner = '' }: Table, rows: string, places: string): string =>
+  `SELECT r.* FROM (${rows}) AS r ${join} JOIN (SELECT owner FROM ${places} WHERE is_last) AS s ON s.owner = r.${ident(owner)}`
 
 /** The rows of files of the lake. */
 export const intervalsOf = (
@@ -46,10 +38,11 @@ export const intervalsOf = (
 ): Intervals => {
   const settled = (rows: string): string => intervalRows(table, rows)
   if (tables === undefined) return { settled: settled(held), others: undefined }
-  const parts = split(table, held, tables)
   return {
-    settled: settled(parts.settled),
-    others: intervalRows(table, parts.others, tables),
+    settled: settled(
+      tables.isAll ? `SELECT * FROM (${held}) WHERE false` : isTouched('ANTI', table, held, tables.places),
+    ),
+    others: (places) => placedRows(table, held, places, tables.hasMerged),
   }
 }
 
@@ -58,11 +51,17 @@ export const intervalsOfPiece = (
   table: Table,
   { rows }: Pick<GroupRows, 'rows'>,
   tables: IntervalTables | undefined,
-): Intervals => (tables === undefined ? { settled: rows, others: undefined } : split(table, rows, tables))
+): Intervals =>
+  tables === undefined
+    ? { settled: rows, others: undefined }
+    : {
+        settled: isTouched('ANTI', table, rows, tables.places),
+        others: (places) => isTouched('SEMI', table, rows, places),
+      }
 
 /** All of them as one, as a piece has them. */
-export const allIntervals = ({ settled, others }: Intervals): string =>
-  others === undefined ? settled : `${settled}\nUNION ALL\n${others}`
+export const allIntervals = ({ settled, others }: Intervals, tables: IntervalTables | undefined): string =>
+  others === undefined || tables === undefined ? settled : `${settled}\nUNION ALL\n${others(tables.places)}`
 
 /** Rows of a table as they are written, in SQL. */
 export interface WrittenRows {
@@ -73,12 +72,14 @@ export interface WrittenRows {
 }
 
 const JOINED = 'compact_joined'
+const JOINED_ROWS = `${JOINED}.joined`
 
 interface WrittenRequest {
   readonly intervals: IntervalTables | undefined
   readonly limit: HistoryLimit
   /** Conditions on the rows' owner, of which each owner is in one. */
   readonly ranges: readonly string[]
+  readonly enums: Enums
 }
 
 /** Puts equal neighbours together for as long as `use` runs. */
@@ -86,7 +87,7 @@ export const withWrittenRows = async <T>(
   { session, spill, snapshot, signal }: Work,
   table: Table,
   { settled, others }: Intervals,
-  { intervals, limit: { fromVersion }, ranges }: WrittenRequest,
+  { intervals, limit: { fromVersion }, ranges, enums }: WrittenRequest,
   use: (rows: WrittenRows) => Promise<T>,
 ): Promise<T> => {
   const [current, past] = [withFirstVersion(table), pastOf(table)].map(({ columns }) =>
@@ -110,18 +111,21 @@ export const withWrittenRows = async <T>(
   try {
     for (const [at, range] of ranges.entries()) {
       signal?.throwIfAborted()
-      const rows = withoutRepeats(table, `SELECT * FROM (${others}) WHERE ${range}`, intervals.places)
-      await session.run(
-        at === 0 ? `CREATE TABLE ${JOINED}.joined AS ${rows}` : `INSERT INTO ${JOINED}.joined ${rows}`,
-      )
+      const rows = (places: string): string =>
+        `SELECT ${withEnums(pastOf(table), enums)} FROM (${others(places)}) WHERE ${range}`
+      await joinRepeats(session, { name: JOINED_ROWS, isThere: at > 0 }, table, {
+        rows,
+        places: intervals.places,
+      })
       await session.releaseMemory()
     }
+    const joined = versionedRows(table, `FROM ${JOINED_ROWS}`, intervals.places)
     return await use({
-      current: `${ofSettled.current}\nUNION ALL\nSELECT ${current} FROM (${named} FROM ${JOINED}.joined WHERE is_last)`,
+      current: `${ofSettled.current}\nUNION ALL\nSELECT ${current} FROM (${named} FROM (${joined}) WHERE is_last)`,
       past: keepsPast
         ? [
             ...(ofSettled.past === undefined ? [] : [ofSettled.past]),
-            `SELECT ${past} FROM ${JOINED}.joined WHERE NOT is_last${isKept}`,
+            `SELECT ${past} FROM (${joined}) WHERE NOT is_last${isKept}`,
           ].join('\nUNION ALL\n')
         : undefined,
     })

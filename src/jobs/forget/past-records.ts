@@ -14,7 +14,8 @@ import {
 } from '../../lake/tables/past-tables.ts'
 import { type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
-import { placedSql, withoutRepeats } from '../../lake/views/intervals.ts'
+import { placedSql, versionedRows } from '../../lake/views/intervals.ts'
+import { joinRepeats } from '../../lake/views/join-repeats.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { restoredTexts } from './reload.ts'
@@ -26,6 +27,7 @@ export interface PastRecord {
 }
 
 const PLACES = `${HIDDEN_SCHEMA}.forget_places`
+const JOINED = `${HIDDEN_SCHEMA}.joined`
 
 /** Makes the table of all versions of some records of a compaction. */
 const makePlaces = async (
@@ -163,10 +165,12 @@ export const withIntervals = async (
       (files.get(table.name) ?? []).map((path) => ({ path, version })),
     )
     if (some.length === 0) continue
-    const rows = `SELECT ${namesOf(table)}, r.version, p.until FROM (${readTable(table, some, 'with-version')}) AS r
-JOIN ${PLACES} AS p ON p.owner = r.${ident(table.owner ?? '')} AND p.version = r.version`
-    const joined = `${HIDDEN_SCHEMA}.joined`
-    await session.run(`CREATE OR REPLACE TABLE ${joined} AS ${withoutRepeats(table, rows, PLACES)}`)
+    const rows = (
+      places: string,
+    ): string => `SELECT ${namesOf(table)}, p.place AS version, p.place + 1 AS until
+FROM (${readTable(table, some, 'with-version')}) AS r JOIN ${places} AS p ON p.owner = r.${ident(table.owner ?? '')} AND p.version = r.version`
+    await joinRepeats(session, { name: JOINED, isThere: false }, table, { rows, places: PLACES })
+    const joined = `(${versionedRows(table, `FROM ${JOINED}`, PLACES)})`
     const [current, past] = [
       join(folder, `${table.name}.parquet`),
       join(folder, `${table.name}-past.parquet`),
@@ -176,6 +180,7 @@ JOIN ${PLACES} AS p ON p.owner = r.${ident(table.owner ?? '')} AND p.version = r
     await session.copy(`SELECT * EXCLUDE (is_last) FROM ${joined} WHERE NOT is_last`, past, {
       kind: 'parquet',
     })
+    await session.run(`DROP TABLE ${JOINED}`)
     made.set(table.name, [current])
     made.set(pastOf(table).name, [past])
   }

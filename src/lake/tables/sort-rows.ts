@@ -48,8 +48,8 @@ export interface SortRequest {
   readonly table: Table
   /** SQL of the rows. */
   readonly rows: string
-  /** SQL of rows that have all the texts of these, and is cheaper where there is such. */
-  readonly texts: string
+  /** Of all its rows, those before it too. */
+  readonly enums: Enums
   /** SQL of rows that stand in their order, and before all of these. @default none */
   readonly before?: string | undefined
   /** Conditions on the rows' owner: ranges, the lowest first, of which each owner is in one. @default one of all */
@@ -93,18 +93,19 @@ const close = async (attached: AttachedDatabase | undefined): Promise<void> => {
 
 const enumName = (column: string): string => `compact_${column}`
 
-/** Makes an ENUM type of each closed text; its values are in the order of the texts. @returns the columns */
-const makeEnums = async ({
-  session,
-  table,
-  texts: ofRows,
-  before,
-}: SortRequest): Promise<ReadonlySet<string>> => {
+/** Closed texts of a table whose ENUM types a session has. */
+export type Enums = ReadonlySet<string>
+
+/**
+ * Makes an ENUM type of each closed text; its values are in the order of the texts.
+ *
+ * @param texts SQL of rows that have all of them
+ */
+export const makeEnums = async (session: Session, table: Table, texts: readonly string[]): Promise<Enums> => {
   if (!CLOSED_TEXTS.has(nameWithoutPast(table.name))) return new Set()
-  const sources = before === undefined ? [ofRows] : [ofRows, before]
-  const texts = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
-  for (const name of texts) {
-    const all = sources.map((source) => `SELECT ${ident(name)} AS value FROM (${source})`)
+  const columns = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
+  for (const name of columns) {
+    const all = texts.map((rows) => `SELECT ${ident(name)} AS value FROM (${rows})`)
     const distinct = `SELECT DISTINCT value FROM (${all.join(' UNION ALL ')}) WHERE value IS NOT NULL`
     const rows = await session.rows(`${distinct} ORDER BY value LIMIT ${MOST_VALUES + 1}`)
     await session.setEnum(
@@ -112,8 +113,16 @@ const makeEnums = async ({
       rows.map(({ value }) => String(value)),
     )
   }
-  return new Set(texts)
+  return new Set(columns)
 }
+
+/** The columns of rows with their closed texts as ENUM. */
+export const withEnums = ({ columns }: Pick<Table, 'columns'>, enums: Enums): string =>
+  columns
+    .map(({ name }) =>
+      enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
+    )
+    .join(', ')
 
 /** Two threads would read segments side by side, and hold the later ones until the earlier ones are written. */
 const withOneThread = async <T>(session: Session, use: () => Promise<T>): Promise<T> => {
@@ -232,11 +241,7 @@ const fillSorted = async (
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `MEMORY_FULL`
  */
 export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
-  const { session, table, path } = request
-  const enums = await makeEnums(request)
-  const taken = table.columns.map(({ name }) =>
-    enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
-  )
+  const { session, table, path, enums } = request
   const given = table.columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
   const groupRows = rowGroupRows(table.columns)
   // A thread that writes a file holds as many rows as a group of this database has.
@@ -247,7 +252,7 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
     await session.releaseMemory()
     // Nobody reads the file after a crash, and a log would take room on the disk.
     attached = await attachDatabase(session, path, SORTED, ['RECOVERY_MODE no_wal_writes', ...groups])
-    segments = await segmentsOf(session, table, await fillSorted(request, taken.join(', ')))
+    segments = await segmentsOf(session, table, await fillSorted(request, withEnums(table, enums)))
   } catch (error) {
     await attached?.drop().catch(() => undefined)
     const action = `Cannot sort table "${table.name}"`

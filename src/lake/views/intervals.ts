@@ -59,16 +59,21 @@ SELECT owner, ${compacted.records}, arg_max_null(until, place) FROM ${places}
 WHERE NOT is_listing AND is_merged GROUP BY owner`
 }
 
+/** The stretches of merged versions of each record that no later one stands between. @param places as `placesSql` */
+const stretchesSql = (
+  places: string,
+): string => `SELECT owner, arg_min(version, place) AS first, min(place) AS first_place,
+  arg_max_null(until, place) AS until, max(place) + 1 AS until_place
+FROM (
+  SELECT *, count(*) FILTER (NOT is_merged) OVER (PARTITION BY owner ORDER BY place) AS stretch FROM ${places}
+) WHERE is_merged GROUP BY owner, stretch`
+
 /**
  * The stretches of merged versions that no later one stands between, of the records that have several: `first` and `until`, their
  * places, and those of all versions of the record.
  */
 export const cutsSql = (places: string): string => `SELECT p.*, m.places FROM (
-  SELECT owner, arg_min(version, place) AS first, min(place) AS first_place, arg_max_null(until, place) AS until, max(place) + 1 AS until_place
-  FROM (
-    SELECT *, count(*) FILTER (NOT is_merged) OVER (PARTITION BY owner ORDER BY place) AS stretch FROM ${places}
-  ) WHERE is_merged GROUP BY owner, stretch
-  QUALIFY count(*) OVER (PARTITION BY owner) > 1
+  SELECT * FROM (${stretchesSql(places)}) QUALIFY count(*) OVER (PARTITION BY owner) > 1
 ) AS p JOIN (SELECT owner, map(list(version), list(place)) AS places FROM ${places} GROUP BY owner) AS m ON m.owner = p.owner`
 
 /** Names of the columns of rows of files, beside those of the table and `version` of their partition. */
@@ -118,23 +123,59 @@ WHERE c.owner IS NULL OR (c.first_place < ${behind} AND c.until_place > c.places
 }
 
 /**
- * The same rows with equal neighbours put together; `is_last` where the record had the row in its last version.
+ * The rows of some records by the places of versions instead: `version` the place of the first one that had the row, `until` that of
+ * the first behind it that had not.
  *
- * @param rows as `intervalRows`, of records of which any version is superseded @param places as `placesSql`
+ * @param held as `heldRows` @param places as `placesSql` @param hasMerged whether any of the rows are a compaction's
  */
-export const withoutRepeats = ({ columns, key, owner = '' }: Table, rows: string, places: string): string => {
+export const placedRows = (table: Table, held: string, places: string, hasMerged: boolean): string => {
+  const { columns, owner = '' } = table
+  const names = columns.map(({ name }) => `h.${ident(name)}`).join(', ')
+  const at = (alias: string, version: string): string =>
+    `${alias}.owner = h.${ident(owner)} AND ${alias}.version = ${version}`
+  const loaded = `SELECT ${names}, n.place AS version, n.place + 1 AS until
+FROM (${held}) AS h JOIN ${places} AS n ON ${at('n', 'h.version')} WHERE h.${HELD.first} IS NULL`
+  if (!hasMerged) return loaded
+  // Versions that came later may stand between those that were put together.
+  return `${loaded}
+UNION ALL
+SELECT ${names}, greatest(h.version, s.first_place), least(h.until, s.until_place) FROM (
+  SELECT h.* REPLACE (n.place AS version),
+    CASE WHEN h.${HELD.until} IS NULL THEN e.behind ELSE list_filter(u.places, x -> x > n.place)[1] END AS until
+  FROM (${held}) AS h JOIN ${places} AS n ON ${at('n', `h.${HELD.first}`)}
+  JOIN (SELECT owner, max(place) + 1 AS behind FROM ${places} WHERE is_merged AND NOT is_listing GROUP BY owner) AS e ON e.owner = n.owner
+  LEFT JOIN (SELECT owner, version, list(place ORDER BY place) AS places FROM ${places} GROUP BY owner, version) AS u ON ${at('u', `h.${HELD.until}`)}
+  WHERE h.${HELD.first} IS NOT NULL
+) AS h JOIN (${stretchesSql(places)}) AS s ON s.owner = h.${ident(owner)} AND s.first_place < h.until AND s.until_place > h.version`
+}
+
+/**
+ * Each of such rows once over all neighbouring versions that had it.
+ *
+ * @param rows as `placedRows`
+ */
+export const joinedRows = ({ columns }: Table, rows: string): string => {
   const names = columns.map(({ name }) => ident(name)).join(', ')
-  const ofKey = `PARTITION BY ${key.map(ident).join(', ')}`
-  return `WITH placed AS (
-  SELECT r.*, p.place FROM (${rows}) AS r JOIN ${places} AS p ON p.owner = r.${ident(owner)} AND p.version = r.version
-), begun AS (
-  SELECT *, lag(until) OVER own AS before_until, last_value(until) OVER whole AS last_until FROM placed
-  WINDOW own AS (${ofKey} ORDER BY place),
-    whole AS (${ofKey} ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)
-  QUALIFY lag(until) OVER own IS DISTINCT FROM version OR lag(row(${names})) OVER own IS DISTINCT FROM row(${names})
-), ended AS (
-  SELECT * EXCLUDE (until), CASE WHEN lead(true, 1, false) OVER own THEN lead(before_until) OVER own ELSE last_until END AS until
-  FROM begun WINDOW own AS (${ofKey} ORDER BY place)
-) SELECT ${columns.map(({ name }) => `e.${ident(name)}`).join(', ')}, e.version, e.until, e.until IS NOT DISTINCT FROM l.until AS is_last
-FROM ended AS e JOIN ${places} AS l ON l.is_last AND l.owner = e.${ident(owner)}`
+  return `SELECT ${names}, min(version) AS version, max(until) AS until, sum(until - version) < max(until) - min(version) AS is_torn
+FROM (${rows}) GROUP BY ${names}`
+}
+
+/** The same of rows that other versions stand between: each stretch of neighbours by itself. @param rows as `placedRows` */
+export const tornRows = ({ columns }: Table, rows: string): string => {
+  const names = columns.map(({ name }) => ident(name)).join(', ')
+  const along = `PARTITION BY ${names} ORDER BY version`
+  return `SELECT ${names}, min(version) AS version, max(until) AS until, false AS is_torn FROM (
+  SELECT *, count(*) FILTER (begins) OVER (${along}) AS stretch
+  FROM (SELECT *, lag(until) OVER (${along}) IS DISTINCT FROM version AS begins FROM (${rows}))
+) GROUP BY ${names}, stretch`
+}
+
+/** Rows by places with the versions that stand there, and whether the record had them in its last version (`is_last`). */
+export const versionedRows = ({ columns, owner = '' }: Table, rows: string, places: string): string => {
+  const names = columns.map(({ name }) => `r.${ident(name)}`).join(', ')
+  const at = (alias: string): string => `${alias}.owner = r.${ident(owner)}`
+  return `SELECT ${names}, f.version, u.version AS until, l.place IS NOT NULL AS is_last
+FROM (${rows}) AS r JOIN ${places} AS f ON ${at('f')} AND f.place = r.version
+LEFT JOIN ${places} AS u ON ${at('u')} AND u.place = r.until
+LEFT JOIN ${places} AS l ON ${at('l')} AND l.is_last AND l.place = r.until - 1`
 }

@@ -18,7 +18,7 @@ WITH changed AS (
   WHERE internal_id IN (SELECT internal_id FROM companies_history GROUP BY ALL HAVING count(*) > 1)
 ), texts AS (
   SELECT internal_id AS id, company_name AS name, country_code AS country, as_of AS a, version AS v, snapshot AS s, loaded_at AS t, is_current AS c,
-    COLUMNS(* EXCLUDE (internal_id, snapshot, run, loaded_at, as_of, version, is_current))::VARCHAR
+    COLUMNS(* EXCLUDE (internal_id, snapshot, run, loaded_at, as_of, version, until, until_as_of, shown_from, shown_until, known_since, is_current))::VARCHAR
   FROM changed
 ), long AS (
   FROM texts UNPIVOT INCLUDE NULLS (new_value FOR column_name IN (COLUMNS(* EXCLUDE (id, name, country, a, v, s, t, c))))

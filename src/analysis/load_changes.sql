@@ -15,7 +15,7 @@
 CREATE OR REPLACE VIEW load_changes AS
 WITH known AS (
   SELECT internal_id, version, run, snapshot, loaded_at, {'as_of': as_of, 'version': version} AS place,
-    hash(*COLUMNS(* EXCLUDE (snapshot, run, loaded_at, as_of, version, is_current))) AS own
+    hash(*COLUMNS(* EXCLUDE (snapshot, run, loaded_at, as_of, version, until, until_as_of, shown_from, shown_until, known_since, is_current))) AS own
   FROM companies_history
 ), versions AS (
   SELECT *, max(place) OVER (PARTITION BY internal_id ORDER BY version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last FROM known

@@ -265,7 +265,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
-      // Where versions are as of another instant than they said, the whole list is written anew; else only marks of records that came.
+      // Where versions are as of another instant than they said, the lists are written anew; else only marks of records that came.
       const isAnew = held !== undefined && moved.length > 0
       const again =
         held !== undefined && confirmed !== undefined && rows > 0
@@ -275,14 +275,17 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
         sql: union(held === undefined || isAnew ? known : again, rows > 0 ? came : undefined),
         rows: rowsInFiles([...records, ...listings, ...(isAnew ? last : [])]),
       }
+      const movedBefore =
+        isAnew && superseded.length > 0
+          ? `SELECT * REPLACE (${movedAsOf(moved)} AS as_of) ${this.#listed(superseded, placeOf)}`
+          : undefined
+      const behind = {
+        sql: union(movedBefore, count > 0 || movedBefore === undefined ? 'FROM newly_superseded' : undefined),
+        rows: count + (movedBefore === undefined ? 0 : rowsInFiles(superseded)),
+      }
       const extended = [
         ...(await this.#append('last', isAnew ? [] : last, newest, placeOf)),
-        ...(await this.#append(
-          'superseded',
-          superseded,
-          { sql: 'FROM newly_superseded', rows: count },
-          placeOf,
-        )),
+        ...(await this.#append('superseded', movedBefore === undefined ? superseded : [], behind, placeOf)),
       ]
       await this.#context.session.run('DROP TABLE IF EXISTS newly_superseded')
       return extended

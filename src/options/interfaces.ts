@@ -1129,6 +1129,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly company_changes: {
@@ -1225,6 +1230,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly figure_changes: {
@@ -1288,6 +1298,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly financials_wide: {
@@ -1491,6 +1506,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly listings: {
@@ -1623,6 +1643,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly partitions: {
@@ -1853,6 +1878,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly relations: {
@@ -1903,6 +1933,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly restatements: {
@@ -1956,6 +1991,11 @@ export interface Rows {
     readonly loaded_at: string | null
     readonly as_of: string | null
     readonly version: number | bigint | null
+    readonly until: number | bigint | null
+    readonly until_as_of: string | null
+    readonly shown_from: string | null
+    readonly shown_until: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly runs: {

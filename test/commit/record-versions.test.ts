@@ -9,7 +9,9 @@ import type { CommittedPartition, FileEntry, SourceEntry, VersionFile } from '..
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
 import { inLake, loadPath, partPath } from '../../src/lake/files/layout.ts'
 import { mainTables, type RecordTable } from '../../src/lake/tables/tables.ts'
+import { chainMacro } from '../../src/lake/views/base-views.ts'
 import { HIDDEN_SCHEMA, makeSuperseded, supersededTable } from '../../src/lake/views/current-versions.ts'
+import { chainOfLists, loadsOf } from '../../src/lake/views/source-macros.ts'
 import { hashFile } from '../../src/support/hash.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -33,6 +35,7 @@ interface Loaded {
 }
 
 const instantOf = (day: number): string => new Date(Date.UTC(2026, 0, day)).toISOString()
+const committedAt = (commit: number): string => new Date(Date.UTC(2027, 0, 10 + commit)).toISOString()
 const SOURCE: SourceEntry = {
   ...{ kind: 'file', name: 'a', bytes: 0, sha256: '', block: 0, firstLine: 1, offset: 0, last: true },
 }
@@ -42,6 +45,7 @@ const partitionOf = async (
   lake: string,
   version: number,
   { kind, sources }: Loaded,
+  commit = 0,
 ): Promise<CommittedPartition> => {
   const path = `${loadPath(kind, RUN)}/${version}.parquet`
   const ids = sources.flatMap((one) => one.ids)
@@ -62,7 +66,7 @@ const partitionOf = async (
     }),
     range: { field: 'ContentUpdatedAt', requested: null, observed: null },
     counts: { ...counted(ids.length), rows: { [kind]: ids.length } },
-    ...{ files: [file], committed: { snapshot: 1, time: '' } },
+    ...{ files: [file], committed: { snapshot: commit + 1, time: committedAt(commit) } },
   }
 }
 
@@ -171,6 +175,43 @@ const hiddenBy = async (
     .sort(byIdAndVersion)
 }
 
+/** What the chain says of each version, as days. */
+const chainIn = async (
+  lake: string,
+  versions: readonly VersionFile[],
+  partitions: readonly CommittedPartition[],
+) => {
+  const listed = { partitions, files: [], versions }
+  await session.run(`CREATE OR REPLACE SCHEMA ${HIDDEN_SCHEMA}`)
+  await session.run(loadsOf(companies, listed))
+  await session.run(chainOfLists(companies, listed, lake))
+  const day = (name: string): string => `substr(${name}::VARCHAR, 9, 2)::INTEGER AS ${name}`
+  const rows =
+    await session.rows(`SELECT owner::INTEGER AS id, version::INTEGER AS version, ${day('as_of')}, until::INTEGER AS until,
+  ${['until_as_of', 'shown_from', 'shown_until', 'known_since'].map(day).join(', ')}
+FROM ${chainMacro(companies)}() ORDER BY id, as_of, version`)
+  await session.run(`DROP SCHEMA ${HIDDEN_SCHEMA} CASCADE`)
+  return rows
+}
+
+/** The same from all versions. Of plain loads there is no chain. */
+const linksOf = (chains: ReturnType<typeof chainsOf>) =>
+  [...chains.keys()]
+    .sort((a, b) => a - b)
+    .flatMap((id) => {
+      const chain = chains.get(id) ?? []
+      const first = (some: readonly Version[]): number | null =>
+        some.length === 0 ? null : 10 + Math.min(...some.map(({ commit }) => commit))
+      return chain.map((own, at) => ({
+        ...{ id, version: own.version, as_of: own.day },
+        until: chain[at + 1]?.version ?? null,
+        until_as_of: chain[at + 1]?.day ?? null,
+        shown_from: first(chain.slice(at)),
+        shown_until: first(chain.slice(at + 1)),
+        known_since: 10 + Math.max(own.commit, chain[at - 1]?.commit ?? 0),
+      }))
+    })
+
 const LOADED = fc.record({
   kind: fc.constantFrom('companies', 'companies', 'companies', 'listings') as fc.Arbitrary<Loaded['kind']>,
   sources: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }).chain((ids) =>
@@ -202,12 +243,13 @@ test.each([
         const loads: [number, Loaded][][] = []
         let versions: readonly VersionFile[] = []
         let number = 1
-        for (const commit of commits) {
+        const all: CommittedPartition[] = []
+        for (const [at, commit] of commits.entries()) {
           const partitions: CommittedPartition[] = []
           const own: [number, Loaded][] = []
           for (const loaded of commit) {
             own.push([number, loaded])
-            partitions.push(await partitionOf(lake, number, loaded))
+            partitions.push(await partitionOf(lake, number, loaded, at))
             number += 1
           }
           number += 4
@@ -216,6 +258,10 @@ test.each([
           const chains = chainsOf(loads)
           await expectLists(lake, versions, chains)
           expect(await hiddenBy(lake, versions, chains)).toEqual(hiddenIn(chains))
+          all.push(...partitions)
+          const links = await chainIn(lake, versions, all)
+          const isPlain = [...chains.values()].every((chain) => chain.length === 1)
+          if (!isPlain || links.length > 0) expect(links).toEqual(linksOf(chains))
         }
         const left = await versionsWithout(context, [1n, 2n, 3n], {
           ...{ before: { versions }, files: [], writer },

@@ -14,18 +14,8 @@ export interface ComputedColumn extends Expression {
 
 /** Columns that views, published tables and exports have beside those of a table. */
 const TAKEN_NAMES: ReadonlySet<string> = new Set([
-  ...[
-    'snapshot',
-    'run',
-    'loaded_at',
-    'as_of',
-    'version',
-    'is_current',
-    'gone_since',
-    'load',
-    'loaded',
-    'owner',
-  ],
+  ...['snapshot', 'run', 'loaded_at', 'version', 'is_current', 'gone_since', 'load', 'loaded', 'owner'],
+  ...['as_of', 'until', 'until_as_of', 'shown_from', 'shown_until', 'known_since'],
   ...['company_name', 'entity_name'],
 ])
 

@@ -8,6 +8,7 @@ import { type ComputedColumn, withComputed } from '../projection/computed-column
 import type { Column } from '../tables/columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
 import { HIDDEN_SCHEMA } from './current-versions.ts'
+import { CHAIN_COLUMNS } from './version-chain.ts'
 import { dictionaryOrder, versionOrder } from './version-order.ts'
 
 /** Columns of `…_history` behind those of the table. */
@@ -37,6 +38,37 @@ export const HISTORY_COLUMNS: readonly Column[] = [
     about: 'Number of the partition in the order of commits to the lake.',
   },
   {
+    name: 'until',
+    type: 'BIGINT',
+    about:
+      'The next version of its record, in the order of as_of and version; a listing without the company is one. NULL: none.',
+  },
+  {
+    name: 'until_as_of',
+    type: 'TIMESTAMPTZ',
+    about: 'When the service said what follows; NULL where nothing does.',
+    unit: 'instant, UTC',
+  },
+  {
+    name: 'shown_from',
+    type: 'TIMESTAMPTZ',
+    about:
+      'Since when this lake showed it as current; the same as shown_until where it came later than newer data.',
+    unit: 'instant, UTC',
+  },
+  {
+    name: 'shown_until',
+    type: 'TIMESTAMPTZ',
+    about: 'Until when this lake showed it as current; NULL where it does.',
+    unit: 'instant, UTC',
+  },
+  {
+    name: 'known_since',
+    type: 'TIMESTAMPTZ',
+    about: 'Since when this lake has both it and the version before, and so what it changed.',
+    unit: 'instant, UTC',
+  },
+  {
     name: 'is_current',
     type: 'BOOLEAN',
     about: 'Whether it is the current version of its record, and shown.',
@@ -50,6 +82,10 @@ export const versionGroup = ({ content, name }: Pick<Table, 'content' | 'name'>)
 export const rowsMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.rows_${name}`
 /** `owner`, `version`, `as_of` of rows that are not shown; `is_gone` where that is because the company is not listed any more. */
 export const oldMacro = (table: Table): string => `${HIDDEN_SCHEMA}.old_${versionGroup(table)}`
+/** The chain of versions of a content: see `version-chain.ts`. */
+export const chainMacro = (table: Table): string => `${HIDDEN_SCHEMA}.versions_${versionGroup(table)}`
+/** Rows of all versions with the struct `loaded`, `version`, and what the chain says of it. */
+export const historyMacro = ({ name }: Pick<Table, 'name'>): string => `${HIDDEN_SCHEMA}.history_${name}`
 /** The load of a version: a struct of `snapshot`, `run`, `loaded_at`, `as_of`. */
 export const loadMacro = (table: Table): string => `${HIDDEN_SCHEMA}.load_of_${versionGroup(table)}`
 
@@ -58,26 +94,39 @@ const columnsOf = ({ columns }: Table): string => columns.map(({ name }) => `r.$
 const newestOfKey = ({ key }: Table): string =>
   `row_number() OVER (PARTITION BY ${key.map((name) => `r.${ident(name)}`).join(', ')} ORDER BY ${dictionaryOrder('r')}) = 1`
 
-/**
- * Where records of one version have different instants, the list of old versions has that of each; as long as it is current, a
- * record counts as the latest of them.
- */
-const historyRows = (table: Table, isOldRow?: string): string => {
-  const [asOf, isCurrent] =
-    table.owner === undefined
-      ? ['r.loaded.as_of', newestOfKey(table)]
-      : isOldRow === undefined
-        ? ['coalesce(o.as_of, r.loaded.as_of)', 'o.version IS NULL']
-        : ['r.loaded.as_of', `NOT ${isOldRow}`]
-  const old =
-    table.owner === undefined || isOldRow !== undefined
-      ? ''
-      : `\nLEFT JOIN ${oldMacro(table)}() AS o ON o.owner = r.${ident(table.owner)} AND o.version = r.version`
-  return `SELECT ${columnsOf(table)},
-  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, ${asOf} AS as_of, r.version AS version,
-  ${isCurrent} AS is_current
-FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r${old}`
+const CHAINED = Object.keys(CHAIN_COLUMNS)
+
+/** Rows of a dictionary, which has no instants: the next row of the key follows. */
+const dictionaryHistory = (table: Table): string => {
+  const key = table.key.map((name) => `r.${ident(name)}`).join(', ')
+  return `SELECT r.*, NULL::TIMESTAMPTZ AS as_of, lag(r.version) OVER along AS until, NULL::TIMESTAMPTZ AS until_as_of,
+  r.loaded.loaded_at AS shown_from, lag(r.loaded.loaded_at) OVER along AS shown_until,
+  greatest(r.loaded.loaded_at, lead(r.loaded.loaded_at) OVER along) AS known_since
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
+WINDOW along AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
 }
+
+/** Where each record has one version of one instant there is no chain: the load says all. */
+const recordHistory = (
+  table: Table,
+): string => `SELECT r.*, coalesce(v.as_of, r.loaded.as_of) AS as_of, v.until, v.until_as_of,
+  coalesce(v.shown_from, r.loaded.loaded_at) AS shown_from, v.shown_until, coalesce(v.known_since, r.loaded.loaded_at) AS known_since
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
+LEFT JOIN ${chainMacro(table)}() AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
+
+/** The macros that give all versions of each table. */
+export const historyMacros = (): readonly string[] =>
+  TABLES.map(
+    (table) =>
+      `CREATE OR REPLACE MACRO ${historyMacro(table)}() AS TABLE ${table.owner === undefined ? dictionaryHistory(table) : recordHistory(table)}`,
+  )
+
+const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},
+  r.loaded.snapshot AS snapshot, r.loaded.run AS run, r.loaded.loaded_at AS loaded_at, r.as_of, r.version AS version,
+  ${CHAINED.filter((name) => name !== 'as_of')
+    .map((name) => `r.${name}`)
+    .join(', ')}, r.until IS NULL AS is_current
+FROM ${historyMacro(table)}() AS r`
 
 const currentRows = (table: Table): string => `SELECT ${columnsOf(table)}
 FROM ${rowsMacro(table)}() AS r
@@ -92,9 +141,11 @@ export const OLD_MARK = 'firmlake_is_old'
 
 const keyOrder = ({ key }: Table): string => key.map((name) => `r.${ident(name)}`).join(', ')
 
-/** The views of a table whose rows come in the order of its files, with `OLD_MARK`; those of a dictionary by their key. */
+/**
+ * The views of a table whose rows come in the order of its files, with `OLD_MARK` and their `place`; those of a dictionary by their
+ * key.
+ */
 export const orderedViews = (table: Table, computed: readonly ComputedColumn[] = []): readonly string[] => {
-  const isOldRow = `r.${OLD_MARK}`
   const views: readonly (readonly [name: string, rows: string])[] =
     table.owner === undefined
       ? [
@@ -102,8 +153,8 @@ export const orderedViews = (table: Table, computed: readonly ComputedColumn[] =
           [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
         ]
       : [
-          [`${table.name}_history`, historyRows(table, isOldRow)],
-          [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT ${isOldRow}`],
+          [`${table.name}_history`, `${historyRows(table)} ORDER BY r.place`],
+          [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT r.${OLD_MARK}`],
         ]
   return views.map(([name, rows]) => viewStatement(name, withComputed(computed, table.name, rows)))
 }

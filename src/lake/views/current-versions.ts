@@ -72,6 +72,11 @@ export const pathList = (
   sqlOf: (path: string) => string = pathSql,
 ): string => `[${files.map(({ path }) => sqlOf(path)).join(', ')}]`
 
+const EMPTY_COLUMNS: Readonly<Record<string, string>> = {
+  'with-as-of': ', NULL::TIMESTAMPTZ AS as_of',
+  'with-place': ', 0 AS place',
+}
+
 /**
  * Rows of a table's files with the columns as declared; and `version` when asked for, `as_of` or `place` among all rows of the
  * files too.
@@ -91,8 +96,10 @@ export const readTable = (
       ? `NULL::${type} AS ${ident(name)}`
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
-  if (files.length === 0)
-    return `SELECT ${columns.join(', ')}${extra ? ', 0 AS version, NULL::TIMESTAMPTZ AS as_of' : ''} WHERE false`
+  if (files.length === 0) {
+    const [version, more] = [extra ? ', 0 AS version' : '', (extra && EMPTY_COLUMNS[extra]) ?? '']
+    return `SELECT ${columns.join(', ')}${version}${more} WHERE false`
+  }
   const instants =
     extra === 'with-as-of'
       ? `, ${ofFile(files.map(({ asOf = '' }) => `TIMESTAMPTZ ${literal(asOf)}`))} AS as_of`

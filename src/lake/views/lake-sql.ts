@@ -8,11 +8,12 @@ import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { baseViews } from './base-views.ts'
+import { baseViews, historyMacros } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import { HIDDEN_SCHEMA, type Listed } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './fact-columns.ts'
 import {
+  chainOfLists,
   factMacro,
   factStatements,
   groupTables,
@@ -62,6 +63,7 @@ async function* macrosBesideRows(
 ): AsyncGenerator<string> {
   for (const table of mainTables()) yield oldOfList(table, listed, lake, sqlOf)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
+  for (const table of mainTables()) yield chainOfLists(table, ownOf(listed, table), lake, sqlOf)
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
 
@@ -135,6 +137,7 @@ export const printedStatements = async (
       ...rowsMacros(contents, inVariable),
       ...(await Array.fromAsync(macrosBesideRows(contents, inVariable))),
       ...(await Array.fromAsync(factStatements('snapshots', contents.facts('snapshots')))),
+      ...historyMacros(),
       ...viewStatements(contents.computed),
     ].map((sql) => `${sql};`),
     '',

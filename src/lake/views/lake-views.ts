@@ -38,15 +38,18 @@ import {
 import { FACT_NAMES, type FactName, type ReadFacts } from './fact-columns.ts'
 import { markOld } from './rows-in-order.ts'
 import {
+  chainOfLists,
   countedRows,
   factMacroName,
   factStatements,
   loadsOf,
+  noChain,
   noneOld,
   oldFrom,
   rowsOfTable,
   unreadableMacros,
 } from './source-macros.ts'
+import { chainFacts } from './version-chain.ts'
 
 /** Stands among what is made once views and macros have their comments. */
 const COMMENTS = 'comments'
@@ -253,6 +256,7 @@ export class LakeViews {
       await this.#makeOld([main])
       const old = isCurrent ? await this.#countOld(main, own) : 0
       await this.#session.run(countedRows(table, rows - old))
+      await this.#session.run(noChain(main))
     } else {
       const lists = versionFacts(
         (['last', 'superseded'] as const).flatMap((kind) => versionFilesOf(listed, kind, main)),
@@ -266,6 +270,8 @@ export class LakeViews {
       const files = filesOfTables(some, [table.name])
       await this.#aroundFetch((options) => this.#access.makeReadable(files, options))
       await this.#makeOld([main])
+      await this.#session.run(loadsOf(table, listed))
+      await this.#session.run(chainOfLists(main, listed, this.#access.placeOf))
       await this.#makeRows(table, some)
     }
     this.#noteHistory({ name, table }, listed)
@@ -278,11 +284,16 @@ export class LakeViews {
       ({ content }) => contents.has(content) && !this.#made.has(supersededTable(content)),
     )
     const tables = new Set(views.map(({ table }) => table))
+    const ofHistory = new Set(
+      views.flatMap(({ name, table }) => (name === historyName(table) ? [table.content] : [])),
+    )
+    const chained = mainTables().filter(({ content }) => ofHistory.has(content))
     const files = await Promise.all([
       ...[...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
       ...main.map(async (table) =>
         versionFacts(versionFilesOf(await this.#listedFor(table), 'superseded', table)),
       ),
+      ...chained.map(async (table) => chainFacts(await this.#listedFor(table), table)),
     ])
     // Again for those that are readable: copies that were not used for a long time may be gone.
     await this.#aroundFetch((options) => this.#access.makeReadable(files.flat(), options))
@@ -293,8 +304,11 @@ export class LakeViews {
       this.#noteHistory(view, listed)
       if (this.#made.has(rowsOf(table))) continue
       await this.#makeRows(table, listed)
+      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rowsOf(table))
     }
+    for (const table of chained)
+      await this.#session.run(chainOfLists(table, await this.#listedFor(table), this.#access.placeOf))
   }
 
   /** Makes known which versions are old. Their lists are readable. */
@@ -323,7 +337,6 @@ export class LakeViews {
       await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf, undefined, isOld))
       await this.#session.run(orderedViews(table, this.#computed).join(';\n'))
     } else await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
-    if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
   }
 
   #noteHistory({ name, table }: View, listed: Listed): void {

@@ -5,7 +5,7 @@ import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { loadMacro, OLD_MARK, oldMacro, rowsMacro } from './base-views.ts'
+import { chainMacro, historyMacros, loadMacro, OLD_MARK, oldMacro, rowsMacro } from './base-views.ts'
 import {
   filesOf,
   HIDDEN_SCHEMA,
@@ -18,6 +18,7 @@ import {
   versionFilesOf,
 } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './fact-columns.ts'
+import { CHAIN_COLUMNS, chainLists, chainOf, listedVersions } from './version-chain.ts'
 
 /** A macro that gives a table. */
 const tableMacro = (name: string, query: string, parameters = ''): string =>
@@ -36,6 +37,10 @@ const namesAndTypes = ({ columns }: Table): (readonly [string, string])[] =>
   columns.map(({ name, type }) => [name, type] as const)
 
 const LOADED_TYPE = 'STRUCT(snapshot INTEGER, run VARCHAR, loaded_at TIMESTAMPTZ, as_of TIMESTAMPTZ)'
+/** No load, from an empty list: of NULL itself DuckDB takes the fields for integers. */
+const NO_LOAD = `CAST([] AS ${LOADED_TYPE}[])[v]`
+const loadOf = (table: Table, load: string): string =>
+  `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS ${load}`
 const OLD_COLUMNS = [
   ['owner', 'BIGINT'],
   ['version', 'BIGINT'],
@@ -43,6 +48,7 @@ const OLD_COLUMNS = [
   ['is_gone', 'BOOLEAN'],
 ] as const
 const VERSION = ['version', 'BIGINT'] as const
+const LINK_COLUMNS = [['owner', 'BIGINT'], VERSION, ...Object.entries(CHAIN_COLUMNS)] as const
 
 /** Tables that have versions of their own: one for each group. */
 export const groupTables = (): readonly Table[] => [
@@ -64,10 +70,12 @@ export const unreadableRows = (): readonly string[] => [
 /** The same of all macros of a snapshot. */
 export const unreadableMacros = (): readonly string[] => [
   ...unreadableRows(),
-  ...mainTables().map((table) => tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name)))),
-  ...groupTables().map(
-    (table) => `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS CAST(NULL AS ${LOADED_TYPE})`,
-  ),
+  ...mainTables().flatMap((table) => [
+    tableMacro(oldMacro(table), noRows(OLD_COLUMNS, refusalOf(table.name))),
+    tableMacro(chainMacro(table), noRows(LINK_COLUMNS, refusalOf(table.name))),
+  ]),
+  ...groupTables().map((table) => loadOf(table, NO_LOAD)),
+  ...historyMacros(),
   ...FACT_NAMES.map((name) =>
     tableMacro(factMacroName(name), noRows(Object.entries(FACTS[name]), refusalOf(name))),
   ),
@@ -77,7 +85,7 @@ export const unreadableMacros = (): readonly string[] => [
  * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
  *
  * @param sqlOf a file's path in SQL
- * @param isOld whether the row at a `place` is old, as a mark of each row @default none
+ * @param isOld whether the row at a `place` is old, as a mark of each row, which then has its place too @default none
  */
 export const rowsOfTable = (
   table: Table,
@@ -92,7 +100,7 @@ export const rowsOfTable = (
     table === QUARANTINE
       ? readQuarantine(files, 'paths')
       : `SELECT * REPLACE (version::BIGINT AS version)${isOld === undefined ? '' : `, ${isOld} AS ${OLD_MARK}`}
-FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-version', 'paths')})`
+FROM (${readTable(table, files, isOld === undefined ? 'with-version' : 'with-place', 'paths')})`
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
@@ -132,6 +140,42 @@ export const oldOfList = (
   )
 }
 
+/** Where no chain is needed: each record has one version, of the instant of its load. */
+export const noChain = (table: Table): string => tableMacro(chainMacro(table), noRows(LINK_COLUMNS))
+
+/**
+ * The chain of the versions of a content, from its lists. It is worked out where a statement reads it.
+ *
+ * @param sqlOf a file's path in SQL
+ */
+export const chainOfLists = (
+  table: Table,
+  listed: Listed,
+  at: string | PlaceOf,
+  sqlOf?: (path: string) => string,
+): string => {
+  const files = chainLists(listed, table)
+  if (files.length === 0) return noChain(table)
+  const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
+  const pathsOf = (kind: 'last' | 'superseded'): string | undefined => {
+    const own = versionFacts(files.filter((file) => file.kind === kind))
+    return own.length === 0
+      ? undefined
+      : pathList(
+          own.map(({ path }) => ({ path: placeOf(path) })),
+          sqlOf,
+        )
+  }
+  const [last, superseded] = [pathsOf('last'), pathsOf('superseded')]
+  const lists = { last: last && 'last_paths', superseded: superseded && 'superseded_paths' }
+  const parameters = [last && `last_paths := ${last}`, superseded && `superseded_paths := ${superseded}`]
+  return tableMacro(
+    chainMacro(table),
+    chainOf(listedVersions(table, lists, loadMacro(table))),
+    parameters.filter(Boolean).join(', '),
+  )
+}
+
 /** Maps versions to loads. @param listed as `rowsOfTable` has it */
 export const loadsOf = (table: Table, listed: Listed): string => {
   const entries: readonly (CommitFacts & { readonly run: string; readonly asOf?: string })[] =
@@ -151,7 +195,7 @@ export const loadsOf = (table: Table, listed: Listed): string => {
   }
   // The list is cast once, not the load of each row.
   const found = `CAST([${[...loads.keys()].join(', ')}] AS ${LOADED_TYPE}[])[[${places.join(',')}][v - ${(first ?? 1) - 1}]]`
-  return `CREATE OR REPLACE MACRO ${loadMacro(table)}(v) AS ${first === undefined ? `CAST(NULL AS ${LOADED_TYPE})` : found}`
+  return loadOf(table, first === undefined ? NO_LOAD : found)
 }
 
 /** @param query gives the facts, with the columns of their kind */

@@ -2,6 +2,7 @@
 
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
+import { hasSeveralInstants } from '../../lake/views/version-chain.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { rateFacts } from '../snapshots/read-facts.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
@@ -13,6 +14,7 @@ import { insertDeletes, type WorkFolders } from './delete-rows.ts'
 import { FactRows } from './fact-rows.ts'
 import { FileRows, insertStatistics } from './file-rows.ts'
 import { NEXT_CATALOG_ID, schemaVersionAt } from './fixed-part.ts'
+import { insertInstants } from './instant-rows.ts'
 import { PendingRows } from './pending-rows.ts'
 import { listDifference, type Step } from './step-entries.ts'
 
@@ -98,7 +100,10 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   ]
   /** Versions whose partitions a compaction has put together: the lake knows of them as before. */
   const moved = new Set<number>()
+  /** Versions whose records have instants of their own. */
+  const own = new Set<number>()
   for await (const one of partitions.added()) {
+    if (hasSeveralInstants(one)) own.add(one.version)
     await files.add(one.files, one)
     await facts.addPartition(one, false, false)
     await facts.addLoad(one)
@@ -121,6 +126,7 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   await files.end(new Set([...partitions.gone, ...ofRuns.gone]), after.snapshot)
   await files.insert()
   await insertStatistics(session, step.lake, folders.folder)
+  await insertInstants(session, step, own, folders)
   const deleted = await insertDeletes(session, step, folders, mostInlined)
   await insertSnapshot(session, after, deleted)
 }

@@ -5,7 +5,8 @@ import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
-import { versionOrder } from '../../lake/views/version-order.ts'
+import { chainOf } from '../../lake/views/version-chain.ts'
+import { dictionaryOrder, versionOrder } from '../../lake/views/version-order.ts'
 import { FILE_TABLES, type FileTable, type InSchema, placesOf, type Viewed } from './catalog-layout.ts'
 import { type CatalogNames, macroSql, PLACEHOLDER, viewSql } from './qualify-sql.ts'
 
@@ -27,15 +28,6 @@ const fileTable = (name: string): FileTable => {
   const found = FILE_TABLES.find(({ table }) => table.name === name)
   if (found === undefined) throw new TypeError(`No table "${name}"`)
   return found
-}
-
-/** Whether a version of a record is current: the main table of its content shows it. */
-const isCurrent = (table: Table, viewed: Viewed): string => {
-  const main = mainTables().find(({ content }) => content === table.content)
-  if (main === undefined || table.owner === undefined)
-    return `h.rowid IN (SELECT rowid FROM ${placed(placesOf(fileTable(table.name), viewed).current)})`
-  const { current } = placesOf(fileTable(main.name), viewed)
-  return `(h.${ident(table.owner)}, ${versionOf('h')}) IN (SELECT (m.${ident(main.owner ?? '')}, ${versionOf('m')}) FROM ${placed(current)} AS m)`
 }
 
 /** Joins the load `l` of rows, and their instant `i` where it is not that of their version. */
@@ -64,12 +56,36 @@ const lastOfKey = (
   ) AS r
 ) WHERE firmlake_place = 1`
 
-/** All versions, with the columns that say when each was loaded. */
-const historyOf = (one: FileTable, viewed: Viewed): string => `SELECT ${columnsOf(one.table, 'h')},
-  l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at, ${asOf(one.table)} AS as_of,
-  ${versionOf('h')} AS version,
-  ${isCurrent(one.table, viewed)} AS is_current
-FROM ${placed(placesOf(one, viewed).all)} AS h ${withLoads('h', one.table)}`
+/** The name of the view that has the chain of the versions of a content. */
+const chainName = (table: Table): InSchema => ({ schema: 'firmlake', name: `versions_${table.content}` })
+
+/** The chain of the versions of a content: those of its records, and the listings without a company. */
+const chainView = (main: Table, viewed: Viewed): string => {
+  const versionsIn = (table: Table, isListing: boolean): string => `SELECT r.internal_id AS owner, l.version,
+    ${asOf(table)} AS as_of, ${isListing} AS is_listing, l.as_of::TIMESTAMPTZ AS load_as_of, l.loaded_at::TIMESTAMPTZ AS loaded_at
+  FROM ${placed(placesOf(fileTable(table.name), viewed).all)} AS r ${withLoads('r', table)}`
+  const tables = main.content === LISTINGS.content ? [main, LISTINGS] : [main]
+  return chainOf(tables.map((table) => versionsIn(table, table === LISTINGS)).join('\n  UNION ALL '))
+}
+
+/** All versions, with the columns that say when each was loaded and what follows. */
+const historyOf = (one: FileTable, viewed: Viewed): string => {
+  const { table } = one
+  const from = placed(placesOf(one, viewed).all)
+  const loads = `l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at`
+  if (table.content === undefined || table.owner === undefined)
+    return `SELECT *, until IS NULL AS is_current FROM (
+  SELECT ${columnsOf(table, 'h')}, ${loads}, NULL::TIMESTAMPTZ AS as_of, l.version,
+    lag(l.version) OVER along AS until, NULL::TIMESTAMPTZ AS until_as_of,
+    l.loaded_at::TIMESTAMPTZ AS shown_from, lag(l.loaded_at::TIMESTAMPTZ) OVER along AS shown_until,
+    greatest(l.loaded_at::TIMESTAMPTZ, lead(l.loaded_at::TIMESTAMPTZ) OVER along) AS known_since
+  FROM ${from} AS h ${withLoads('h', table)}
+  WINDOW along AS (PARTITION BY ${table.key.map((name) => `h.${ident(name)}`).join(', ')} ORDER BY ${dictionaryOrder('l')}))`
+  return `SELECT ${columnsOf(table, 'h')}, ${loads}, v.as_of, ${versionOf('h')} AS version,
+  v.until, v.until_as_of, v.shown_from, v.shown_until, v.known_since, v.until IS NULL AS is_current
+FROM ${from} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}
+LEFT JOIN ${placed(chainName(table))} AS v ON v.owner = h.${ident(table.owner)} AND v.version = ${versionOf('h')}`
+}
 
 /** The last listing that lacked each company, as long as nothing later has it. */
 const listingsRows = (viewed: Viewed): string => {
@@ -108,6 +124,7 @@ const tableViews = (viewed: Viewed, computed: readonly ComputedColumn[]): readon
         view('history', one.table, one.table.name, rows(all)),
       ]
     }),
+    ...mainTables().map((table) => ({ ...chainName(table), sql: chainView(table, viewed) })),
     ...lake.map((one) => view('main', one.table, `${one.table.name}_history`, historyOf(one, viewed))),
     { schema: 'main', name: LISTINGS.name, sql: listingsRows(viewed) },
     ...mainTables()
@@ -126,7 +143,7 @@ export const catalogNames = (viewed: Viewed = new Set()): CatalogNames => {
     relations: new Set([
       ...TABLES.map(({ name }) => name),
       QUARANTINE.name,
-      ...tableViews(viewed, []).map(({ name }) => name),
+      ...tableViews(viewed, []).flatMap(({ schema, name }) => (schema === 'main' ? [name] : [])),
       ...definitions.filter(isView).map(({ name }) => name),
     ]),
     macros: new Set(definitions.filter((one) => !isView(one)).map(({ name }) => name)),

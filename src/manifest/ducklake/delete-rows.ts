@@ -13,7 +13,7 @@ import { deleteFilePath } from '../../lake/files/layout.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../../lake/views/current-versions.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { FILE_TABLES, type FileTable, INSTANTS, inlinedDeletes, LOADS } from './catalog-layout.ts'
+import { FILE_TABLES, type FileTable, inlinedDeletes } from './catalog-layout.ts'
 import { insertRows } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { NEW_FILES } from './file-rows.ts'
@@ -55,7 +55,6 @@ export const insertDeletes = async (
   for (const [main, tables] of GROUPS) {
     const key = tables.find(({ table }) => table.name === main)
     if (key === undefined || !(await makeFresh(session, step, key, folders))) continue
-    if (key.table.owner !== undefined) await insertInstants(session, step, main)
     const files = await touchedFiles(session, tables)
     for (const one of tables) {
       const own = files.get(one.current)
@@ -86,23 +85,11 @@ const makeFresh = async (
   const keys = recordKey(table).map((name, at) => `${ident(name)} AS k${at}`)
   // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
   const [made] = await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
-    session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version, as_of
+    session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
 FROM ${readParquet(pathsSql(listed.map(({ path }) => placeOf(path))))}
 WHERE next >= ${before?.nextVersion ?? 0} OR version IN (SELECT version FROM ${NEW_FILES})`),
   )
   return Number(made?.Count) > 0
-}
-
-/** Takes note of the instants of records that are not the latest of their version. */
-const insertInstants = async (session: Session, { after }: Step, content: string): Promise<void> => {
-  const { rows } = INSTANTS
-  const asOf = `strftime(make_timestamp(epoch_us(max(f.as_of))), '%Y-%m-%dT%H:%M:%S.%gZ')`
-  await session.run(`UPDATE ${rows} SET end_snapshot = ${after.snapshot} WHERE end_snapshot IS NULL AND content = ${literal(content)}
-  AND (owner, version) IN (SELECT (k0, version) FROM ${FRESH})`)
-  await session.run(`INSERT INTO ${rows}
-SELECT (SELECT coalesce(max(row_id), 0) FROM ${rows}) + row_number() OVER (), ${after.snapshot}, NULL, ${literal(content)}, f.k0, f.version, ${asOf}
-FROM ${FRESH} AS f JOIN ${LOADS.rows} AS l ON l.version = f.version GROUP BY f.k0, f.version
-HAVING max(f.as_of) <> max(l.as_of)::TIMESTAMPTZ`)
 }
 
 interface TouchedFile {

@@ -2,20 +2,20 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
-import { ident, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
 import { mainTables, type RecordTable, type Table } from '../../lake/tables/tables.ts'
+import { chainMacro } from '../../lake/views/base-views.ts'
 import {
   HIDDEN_SCHEMA,
+  isOneVersion,
   makeSuperseded,
   versionFacts,
-  versionFilesOf,
   withAllCompanies,
 } from '../../lake/views/current-versions.ts'
-import { placesSql } from '../../lake/views/intervals.ts'
-import { knownVersions } from '../../lake/views/known-versions.ts'
+import { chainOfLists, loadsOf } from '../../lake/views/source-macros.ts'
+import { mergedFiles } from '../../lake/views/version-chain.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
@@ -50,31 +50,42 @@ const sampleRecords = async (
   }
 }
 
-/** The table of the versions of records of a content of which any is superseded. */
+/** The table of the versions of records that have several, not all of them put together yet: `owner`, `version`, `place`, `is_listing`, `is_merged`. */
 export interface IntervalTables {
   readonly places: string
-  /** Whether of every record of the content some version is superseded. */
+  /** Whether all records of the content are such. */
   readonly isAll: boolean
   /** Whether a compaction has put some of their versions together before. */
   readonly hasMerged: boolean
 }
 
-/** @param placeOf of the lists of superseded versions, and of merged ones */
+/** @param placeOf of the lists of versions, and of what earlier compactions kept of them */
 const makeIntervals = async (
-  work: Work,
+  { session, snapshot }: Work,
   main: RecordTable,
   placeOf: PlaceOf,
 ): Promise<IntervalTables | undefined> => {
-  const { session, snapshot } = work
-  const known = knownVersions(snapshot, main, placeOf)
-  if (known === undefined) return undefined
+  if (isOneVersion(snapshot, main)) return undefined
   const places = `${HIDDEN_SCHEMA}.places_${main.content}`
-  await session.run(`CREATE TABLE ${places} AS ${placesSql(known)}`)
-  const last = versionFacts(versionFilesOf(snapshot, 'last', main)).map(({ path }) => placeOf(path))
+  const ofContent = ({ content }: { readonly content: Content }): boolean => content === main.content
+  const listed = {
+    ...snapshot,
+    partitions: snapshot.partitions.filter(ofContent),
+    merged: (snapshot.merged ?? []).filter(ofContent),
+  }
+  await session.run(loadsOf(main, listed))
+  await session.run(chainOfLists(main, listed, placeOf))
+  await session.run(`CREATE TABLE ${places} AS WITH chain AS MATERIALIZED (FROM ${chainMacro(main)}())
+SELECT owner, version, place, is_listing, is_merged FROM chain
+SEMI JOIN (SELECT owner FROM chain GROUP BY owner HAVING count(*) > 1 AND NOT bool_and(is_merged)) AS several ON several.owner = chain.owner`)
   const [found] =
-    await session.rows(`SELECT (SELECT count(DISTINCT ${ident(main.owner ?? '')}) FROM ${readParquet(pathsSql(last))}) AS all_owners,
-  (SELECT count(DISTINCT owner) FROM ${places}) AS touched`)
-  return { places, isAll: found?.all_owners === found?.touched, hasMerged: known.merged !== undefined }
+    await session.rows(`SELECT (SELECT count(DISTINCT owner) FROM ${chainMacro(main)}()) AS owners,
+  (SELECT count(DISTINCT owner) FROM ${places}) AS several`)
+  return {
+    places,
+    isAll: found?.owners === found?.several,
+    hasMerged: mergedFiles(listed, main).length > 0,
+  }
 }
 
 export interface FoundVersions {

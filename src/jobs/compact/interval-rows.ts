@@ -10,7 +10,7 @@ import { ident } from '../../lake/duckdb/sql.ts'
 import { FIRST_VERSION, pastOf, withFirstVersion } from '../../lake/tables/past-tables.ts'
 import { diskError, type Enums, rowGroupRows, withEnums } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { intervalRows, placedRows, versionedRows } from '../../lake/views/intervals.ts'
+import { compactedRows, loadedRows, settledRows, versionedRows } from '../../lake/views/intervals.ts'
 import { joinRepeats } from '../../lake/views/join-repeats.ts'
 import { discard } from '../../support/durable-files.ts'
 import type { Work } from './compact-work.ts'
@@ -28,7 +28,7 @@ export interface Intervals {
 
 /** Splits rows by whether anything of their record is superseded. */
 const isTouched = (join: 'ANTI' | 'SEMI', { owner = '' }: Table, rows: string, places: string): string =>
-  `SELECT r.* FROM (${rows}) AS r ${join} JOIN (SELECT owner FROM ${places} WHERE is_last) AS s ON s.owner = r.${ident(owner)}`
+  `SELECT r.* FROM (${rows}) AS r ${join} JOIN (SELECT DISTINCT owner FROM ${places}) AS s ON s.owner = r.${ident(owner)}`
 
 /** The rows of files of the lake. */
 export const intervalsOf = (
@@ -36,13 +36,17 @@ export const intervalsOf = (
   { held }: Pick<GroupRows, 'held'>,
   tables: IntervalTables | undefined,
 ): Intervals => {
-  const settled = (rows: string): string => intervalRows(table, rows)
-  if (tables === undefined) return { settled: settled(held), others: undefined }
+  if (tables === undefined) return { settled: settledRows(table, held), others: undefined }
+  const { hasMerged } = tables
   return {
-    settled: settled(
+    settled: settledRows(
+      table,
       tables.isAll ? `SELECT * FROM (${held}) WHERE false` : isTouched('ANTI', table, held, tables.places),
     ),
-    others: (places) => placedRows(table, held, places, tables.hasMerged),
+    others: (places) =>
+      [loadedRows(table, held, places), ...(hasMerged ? [compactedRows(table, held, places)] : [])].join(
+        '\nUNION ALL\n',
+      ),
   }
 }
 

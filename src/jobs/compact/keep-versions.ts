@@ -9,7 +9,7 @@ import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
 import { mainTables } from '../../lake/tables/tables.ts'
 import { readTable, versionFacts } from '../../lake/views/current-versions.ts'
-import { compactedNumbers } from '../../lake/views/known-versions.ts'
+import { standInsOf } from '../../lake/views/version-chain.ts'
 import { versionOrder } from '../../lake/views/version-order.ts'
 import type { Work } from './compact-work.ts'
 import { type CompactContent, compactedId } from './plan-compaction.ts'
@@ -25,7 +25,7 @@ export const keepVersions = async (
   const table = versionsTable(content.content)
   const lists = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
   const merged = inputsOf(snapshot, table)
-  const standIns = compactedNumbers(snapshot, main)?.all ?? []
+  const standIns = standInsOf(snapshot, main)?.all ?? []
   const isReal = standIns.length === 0 ? '' : `WHERE version NOT IN (${standIns.join(', ')})`
   try {
     return await withFiles(

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
-import { ident, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
+import { ident, pathsSql } from '../../lake/duckdb/sql.ts'
 import { copiesOfLake, type FileAccess } from '../../lake/files/file-access.ts'
 import {
   FIRST_VERSION,
@@ -12,10 +12,13 @@ import {
   versionsTable,
   withFirstVersion,
 } from '../../lake/tables/past-tables.ts'
-import { type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { mainTables, type Table, tablesOf } from '../../lake/tables/tables.ts'
+import { loadMacro } from '../../lake/views/base-views.ts'
 import { HIDDEN_SCHEMA, readTable } from '../../lake/views/current-versions.ts'
-import { placedSql, versionedRows } from '../../lake/views/intervals.ts'
+import { compactedRows, heldRows, versionedRows } from '../../lake/views/intervals.ts'
 import { joinRepeats } from '../../lake/views/join-repeats.ts'
+import { loadsOf } from '../../lake/views/source-macros.ts'
+import { chainOf, listedVersions } from '../../lake/views/version-chain.ts'
 import { discard, makeFolder } from '../../support/durable-files.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { restoredTexts } from './reload.ts'
@@ -35,15 +38,21 @@ const makePlaces = async (
   { content, files }: CommittedPartition,
   ids: readonly bigint[],
 ): Promise<readonly number[]> => {
-  const { session } = work
+  const { session, snapshot } = work
+  const main = mainTables().find((table) => table.content === content)
+  if (main === undefined) return []
+  const { partitions, merged = [], files: ofRuns, versions } = snapshot
+  const loads = [...merged, ...partitions].filter((one) => one.content === content)
+  await session.run(loadsOf(main, { partitions: loads, files: ofRuns, versions }))
   const own = files.filter(({ table }) => table === versionsTable(content).name)
-  await withLakeFiles(work, own, (placeOf) =>
-    session.run(
-      `CREATE OR REPLACE TABLE ${PLACES} AS ${placedSql(`
-SELECT internal_id AS owner, version, as_of, is_listing, true AS is_merged
-FROM ${readParquet(pathsSql(own.map(({ path }) => placeOf(path))))} WHERE internal_id IN (${ids.join(', ')})`)}`,
-    ),
-  )
+  await withLakeFiles(work, own, (placeOf) => {
+    const list = pathsSql(own.map(({ path }) => placeOf(path)))
+    const none = { superseded: undefined, last: undefined }
+    const known = listedVersions(main, { ...none, merged: list }, loadMacro(main))
+    return session.run(
+      `CREATE OR REPLACE TABLE ${PLACES} AS ${chainOf(`SELECT * FROM (${known}) WHERE owner IN (${ids.join(', ')})`)}`,
+    )
+  })
   const rows = await session.rows(
     `SELECT DISTINCT version::INTEGER AS version FROM ${PLACES} WHERE NOT is_listing ORDER BY version`,
   )
@@ -60,24 +69,11 @@ const rowsAt = (
   past: readonly string[],
 ): string => {
   const placed = (paths: readonly string[]) => paths.map((path) => ({ path, version: 0 }))
-  const columns = pastOf(table)
-    .columns.map(({ name }) => ident(name))
-    .join(', ')
-  const all = [
-    ...(current.length === 0
-      ? []
-      : [
-          `SELECT ${columns} FROM (SELECT *, ${FIRST_VERSION.name} AS version, NULL::BIGINT AS until FROM (${readTable(withFirstVersion(table), placed(current))}))`,
-        ]),
-    ...(past.length === 0 ? [] : [readTable(pastOf(table), placed(past))]),
-  ]
-  const owner = `r.${ident(table.owner ?? '')}`
-  const of = (alias: string, number: string): string =>
-    `${alias}.owner = ${owner} AND ${alias}.version = ${number}`
-  return `SELECT ${namesOf(table)} FROM (${all.join('\nUNION ALL\n')}) AS r
-JOIN ${PLACES} AS n ON ${of('n', String(version))} AND NOT n.is_listing
-JOIN ${PLACES} AS f ON ${of('f', 'r.version')} AND f.place <= n.place
-LEFT JOIN ${PLACES} AS u ON ${of('u', 'r.until')} WHERE u.place IS NULL OR u.place > n.place`
+  const currentSql = readTable(withFirstVersion(table), placed(current), 'with-version')
+  const pastSql = past.length === 0 ? undefined : readTable(pastOf(table), placed(past))
+  const rows = compactedRows(table, heldRows(table, currentSql, true, pastSql), PLACES)
+  return `SELECT ${namesOf(table)} FROM (${rows}) AS r
+JOIN ${PLACES} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = ${version} AND n.place >= r.version AND n.place < r.until`
 }
 
 /** A partition of the rows that records had in a version, in files of this machine. */

@@ -38,7 +38,7 @@ export const openQuery: (options: OpenQueryOptions) => Promise<LakeQuery> = job(
     const root = await readRoot(lake, snapshot)
     return openLakeQuery({
       ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
-      snapshot: (table) => readTableListed(lake, root, table),
+      snapshot: (table, withMerged) => readTableListed(lake, root, table, withMerged),
       facts: readFactsOf(lake, root),
       computed: await computedOfLake(root),
       inPlace: check !== 'every-read' && options.checked !== true,

@@ -106,19 +106,51 @@ FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}(
 WINDOW along AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
 }
 
-/** Where each record has one version of one instant there is no chain: the load says all. */
-const recordHistory = (
+/**
+ * Rows of loads, with what the chain says of their versions. Where each record has one version of one instant there is no chain: the
+ * load says all.
+ *
+ * @param rows SQL of rows with `version` @param chain name of the chain's relation
+ */
+export const loadedHistory = (
   table: Table,
+  rows: string,
+  chain: string,
 ): string => `SELECT r.*, coalesce(v.as_of, r.loaded.as_of) AS as_of, v.until, v.until_as_of,
   coalesce(v.shown_from, r.loaded.loaded_at) AS shown_from, v.shown_until, coalesce(v.known_since, r.loaded.loaded_at) AS known_since
-FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
-LEFT JOIN ${chainMacro(table)}() AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM (${rows})) AS r
+LEFT JOIN ${chain} AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
 
-/** The macros that give all versions of each table. */
-export const historyMacros = (): readonly string[] =>
-  TABLES.map(
-    (table) =>
-      `CREATE OR REPLACE MACRO ${historyMacro(table)}() AS TABLE ${table.owner === undefined ? dictionaryHistory(table) : recordHistory(table)}`,
+/** Columns of rows that a session keeps in the order of its files, beside those of a table and `version`. */
+export type OrderColumns = readonly string[]
+
+/**
+ * Rows of a compaction: what the chain says of the first version that had each, and of the last one.
+ *
+ * @param rows SQL as `compactedRows` @param order of its columns those that say the order of rows
+ */
+export const compactedHistory = (table: Table, rows: string, chain: string, order: OrderColumns): string => {
+  const of = (alias: string): string => `${alias}.owner = r.${ident(table.owner ?? '')} AND ${alias}.place`
+  const names = [...table.columns.map(({ name }) => name), ...order].map((name) => `r.${ident(name)}`)
+  const [before, behind] = [names.slice(0, table.columns.length), names.slice(table.columns.length)]
+  return `SELECT ${[...before, 'f.version', ...behind].join(', ')}, ${loadMacro(table)}(f.version) AS loaded,
+  f.as_of, l.until, l.until_as_of, f.shown_from, l.shown_until, f.known_since
+FROM (${rows}) AS r JOIN ${chain} AS f ON ${of('f')} = r.version JOIN ${chain} AS l ON ${of('l')} = r.until - 1`
+}
+
+/** The statement that makes the macro of all versions of a table. */
+export const historyMacroOf = (table: Table, query: string, parameters = ''): string =>
+  `CREATE OR REPLACE MACRO ${historyMacro(table)}(${parameters}) AS TABLE ${query}`
+
+/** The macros that give all versions of each table, where no compaction has put any together. */
+export const historyMacros = (): readonly string[] => TABLES.map(plainHistory)
+
+export const plainHistory = (table: Table): string =>
+  historyMacroOf(
+    table,
+    table.owner === undefined
+      ? dictionaryHistory(table)
+      : loadedHistory(table, `FROM ${rowsMacro(table)}()`, `${chainMacro(table)}()`),
   )
 
 const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},
@@ -153,7 +185,7 @@ export const orderedViews = (table: Table, computed: readonly ComputedColumn[] =
           [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
         ]
       : [
-          [`${table.name}_history`, `${historyRows(table)} ORDER BY r.place`],
+          [`${table.name}_history`, `${historyRows(table)} ORDER BY r.place, ${keyOrder(table)}, r.version`],
           [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT r.${OLD_MARK}`],
         ]
   return views.map(([name, rows]) => viewStatement(name, withComputed(computed, table.name, rows)))

@@ -13,7 +13,7 @@ import type { SoughtRows } from '../duckdb/statement-tree.ts'
 import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
-import { historySince } from '../tables/past-tables.ts'
+import { historySince, pastOf } from '../tables/past-tables.ts'
 import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
 import {
   ALL_COMPANIES,
@@ -42,6 +42,7 @@ import {
   countedRows,
   factMacroName,
   factStatements,
+  historyOfTable,
   loadsOf,
   noChain,
   noneOld,
@@ -49,7 +50,7 @@ import {
   rowsOfTable,
   unreadableMacros,
 } from './source-macros.ts'
-import { chainFacts } from './version-chain.ts'
+import { chainFacts, standInsOf } from './version-chain.ts'
 
 /** Stands among what is made once views and macros have their comments. */
 const COMMENTS = 'comments'
@@ -98,9 +99,9 @@ export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Prom
 
 /**
  * Reads the part of a snapshot that lists the files of a table: asked once of all tables of a content, and only when one
- * of them is.
+ * of them is; once more, `withMerged` entries of loads that compactions have put together, when their history is.
  */
-export type ReadListed = (table: Table) => Promise<Listed>
+export type ReadListed = (table: Table, withMerged: boolean) => Promise<Listed>
 
 export interface ViewsOptions {
   /** @default without progress and signal */
@@ -125,6 +126,8 @@ export class LakeViews {
   readonly #inOrder: boolean
   /** Names of what is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
+  /** Whether the row at a place is old, in SQL, by table, where rows come in the order of their files. */
+  readonly #isOld = new Map<string, string>()
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
@@ -245,6 +248,8 @@ export class LakeViews {
     const main = mainTables().find(({ content }) => content === table.content)
     if (main === undefined || !TABLES.includes(table) || this.#made.has(rowsOf(table))) return false
     const listed = await this.#listedFor(table)
+    // A row of a compaction is of several versions.
+    if (name === historyName(table) && standInsOf(listed, main) !== undefined) return false
     if (sought.kind === 'count') {
       const isCurrent = name === table.name
       if (isCurrent && table.name !== main.name && !isOneVersion(listed, main)) return false
@@ -285,10 +290,14 @@ export class LakeViews {
     )
     const tables = new Set(views.map(({ table }) => table))
     const ofHistory = new Set(
-      views.flatMap(({ name, table }) => (name === historyName(table) ? [table.content] : [])),
+      views.flatMap(({ name, table }) => (name === historyName(table) ? [table] : [])),
     )
-    const chained = mainTables().filter(({ content }) => ofHistory.has(content))
+    const contentsOfHistory = new Set([...ofHistory].map(({ content }) => content))
+    const chained = mainTables().filter(({ content }) => contentsOfHistory.has(content))
     const files = await Promise.all([
+      ...[...ofHistory].map(async (table) =>
+        filesOfTables(await this.#listedFor(table), [pastOf(table).name]),
+      ),
       ...[...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
       ...main.map(async (table) =>
         versionFacts(versionFilesOf(await this.#listedFor(table), 'superseded', table)),
@@ -304,11 +313,21 @@ export class LakeViews {
       this.#noteHistory(view, listed)
       if (this.#made.has(rowsOf(table))) continue
       await this.#makeRows(table, listed)
-      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rowsOf(table))
     }
     for (const table of chained)
       await this.#session.run(chainOfLists(table, await this.#listedFor(table), this.#access.placeOf))
+    for (const table of ofHistory) await this.#makeHistory(table)
+  }
+
+  async #makeHistory(table: Table): Promise<void> {
+    const made = `history of ${table.name}`
+    if (this.#made.has(made)) return
+    const listed = await this.#listedFor(table, true)
+    const isOld = this.#isOld.get(table.name)
+    await this.#session.run(loadsOf(table, listed))
+    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf, undefined, isOld))
+    this.#made.add(made)
   }
 
   /** Makes known which versions are old. Their lists are readable. */
@@ -334,6 +353,7 @@ export class LakeViews {
   async #makeRows(table: Table, listed: Listed): Promise<void> {
     if (this.#inOrder && TABLES.includes(table)) {
       const isOld = await markOld(this.#session, table, listed, this.#access.placeOf)
+      this.#isOld.set(table.name, isOld)
       await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf, undefined, isOld))
       await this.#session.run(orderedViews(table, this.#computed).join(';\n'))
     } else await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))
@@ -344,9 +364,9 @@ export class LakeViews {
   }
 
   /** The listing of a table, read once for all tables of its content. */
-  #listedFor(table: Table): Promise<Listed> {
-    const key = versionGroup(table)
-    const listed = this.#listed.get(key) ?? this.#read(table)
+  #listedFor(table: Table, withMerged = false): Promise<Listed> {
+    const key = `${versionGroup(table)}${withMerged ? ' with merged' : ''}`
+    const listed = this.#listed.get(key) ?? this.#read(table, withMerged)
     this.#listed.set(key, listed)
     return listed
   }

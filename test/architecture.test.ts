@@ -340,10 +340,6 @@ test('lake/views/version-order.ts alone says which version of a record is the la
     for (const line of (await readFile(join(PROJECT, 'src', name), 'utf8')).split('\n'))
       if (BY_VERSION.test(line)) found.push(`${name}: ${line.trim()}`)
   expect(found).toEqual([
-    // What each load brought goes by commits.
-    expect.stringMatching(
-      /^analysis\/load_changes\.sql: .*ORDER BY version ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING/,
-    ),
     // A list of versions is sorted by key: its last versions are not chosen by it.
     expect.stringMatching(
       /^commit\/record-versions\.ts: const sorted = `SELECT \* FROM .* ORDER BY \$\{this\.#keys\}, version`/,

@@ -9,7 +9,7 @@
 --   item: both currencies
 --   value: NULL
 --   expected: NULL
--- rule: A record has one currency for all its years, so years differ in currency only between loads. The current version is compared with the one before; after a compaction there is none. Note: companies do change their currency, and loads may ask for another one.
+-- rule: A record has one currency for all its years, so years differ in currency only between loads. The current version is compared with the one before; equal ones that a compaction has put together are one. Note: companies do change their currency, and loads may ask for another one.
 -- found: of real data 0 errors and 0 notes in 719 companies; of generated data 0 errors and 0 notes in 10,000 companies
 -- example: SELECT item, count(*) FROM quality_currency GROUP BY ALL
 CREATE OR REPLACE VIEW quality_currency AS

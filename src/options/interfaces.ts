@@ -1143,8 +1143,10 @@ export interface Rows {
     readonly column_name: string | null
     readonly old_value: string | null
     readonly new_value: string | null
+    readonly as_of: string | null
     readonly snapshot: number | null
     readonly loaded_at: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly company_industries: {
@@ -1418,6 +1420,22 @@ export interface Rows {
     readonly ShareIssuePriceSales: number | null
     readonly TotalCharges: number | null
     readonly TotalShareIssueAmount: number | null
+  }
+  readonly first_reported: {
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly consolidation: string | null
+    readonly category: string | null
+    readonly line_item: string | null
+    readonly fiscal_year: number | null
+    readonly first_value: number | null
+    readonly first_currency: string | null
+    readonly first_as_of: string | null
+    readonly newest_value: number | null
+    readonly newest_currency: string | null
+    readonly percent: number | null
+    readonly is_current: boolean | null
   }
   readonly groups: {
     readonly internal_id: number | bigint | null
@@ -1953,8 +1971,10 @@ export interface Rows {
     readonly percent: number | null
     readonly old_currency: string | null
     readonly new_currency: string | null
+    readonly as_of: string | null
     readonly snapshot: number | null
     readonly loaded_at: string | null
+    readonly known_since: string | null
     readonly is_current: boolean | null
   }
   readonly roles: {

@@ -26,6 +26,10 @@ const MACROS = definitionsFor().filter(({ kind }) => kind !== 'view')
 /** What a macro is called with. */
 const CALLS: Readonly<Record<string, string>> = {
   cagr: "'x', 2020, 2021",
+  companies_as_known: "'2026-01-31'",
+  companies_as_of: "'2026-01-31'",
+  figures_as_known: "'2026-01-31'",
+  figures_as_of: "'2026-01-31'",
   figures_in: "'EUR'",
   financials_in: "'EUR'",
   find_company: "'x'",
@@ -35,6 +39,8 @@ const CALLS: Readonly<Record<string, string>> = {
   holdings_of: '[1]',
   ownership_chain: '1, 2',
   peers: '1, 2',
+  relations_as_known: "'2026-01-31'",
+  relations_as_of: "'2026-01-31'",
   ultimate_owners: '1',
 }
 
@@ -106,7 +112,10 @@ describe('the columns of the views', () => {
       ...[...byView].map(([name, own]) => ({ name, columns: own.map(({ column }) => column) })),
       ...ofMacros,
     ]
-    const about = all.filter(({ columns }) => columns.includes('internal_id'))
+    // Those of a table by date have its columns.
+    const about = all.filter(
+      ({ name, columns }) => columns.includes('internal_id') && !/^(companies|relations)_as_/.test(name),
+    )
     expect(about.length).toBeGreaterThan(20)
     for (const { name, columns } of about) {
       const at = columns.indexOf('internal_id')
@@ -122,7 +131,9 @@ describe('the columns of the views', () => {
     const own = (await columnsOf()).filter(({ view }) => VIEWS.includes(view))
     const key = ({ view, column }: Pick<ViewColumn, 'view' | 'column'>): string => `${view}.${column}`
     const types = new Map(own.map((one) => [key(one), one.type]))
-    const dates = own.filter(({ column }) => /(^|_)(date|day|since|year_end)(_text)?$/.test(column))
+    const dates = own.filter(({ column }) =>
+      /(^|_)(date|day|(?<!known_)since|year_end)(_text)?$/.test(column),
+    )
     expect(dates.map(key)).toContain('company_profiles.registration_date_text')
     for (const { view, column } of dates) {
       const date = column.replace(/_text$/, '')

@@ -16,6 +16,7 @@ import { query } from '../../src/jobs/query/query.ts'
 import { readStatus } from '../../src/jobs/status/lake-status.ts'
 import { commitRun, planRun, workRun } from '../../src/jobs/steps/run-steps.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { createService } from '../../src/source/service/service.ts'
 import { deliver } from '../../src/targets/deliver.ts'
@@ -28,7 +29,8 @@ const COMPANIES = 9
 const DELIVERIES = 8
 /** Small files that come in one call, and share a partition. */
 const SMALL_FILES = 9
-const COMPACTED = 0.2
+/** Of the cases, and in these of the loads. */
+const [COMPACTING, COMPACTED] = [0.5, 0.4]
 const DELIVERED = 0.4
 
 /** What the service said of some companies at an instant: net sales by id. */
@@ -104,6 +106,28 @@ const goneOn = (story: readonly Delivery[], id: number): number =>
       .filter(({ kind }) => kind === 'pull')
       .flatMap(({ said }) => said.filter(({ sales }) => !sales.has(id)).map(({ day }) => day)),
   )
+
+/** Days of which is asked what had been said by then. */
+const ASKED_DAYS = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]
+
+const BY_DATE = `SELECT internal_id, company_name, value FROM `
+
+/** Companies that each pull has: of others it depends on what the lake knew whether it says that they are gone. */
+const alwaysListed = (story: readonly Delivery[]): readonly number[] =>
+  IDS.filter((id) => goneOn(story, id) === 0)
+
+/** What had been said of companies by the end of a day: the last version of each. */
+const saidBy = (story: readonly Delivery[], ids: readonly number[], day: number): unknown[][] =>
+  versionsOf(story)
+    .filter(([id, of]) => of <= day && ids.includes(id))
+    .filter(([id], at, all) => all[at + 1]?.[0] !== id)
+    .map(([id, of, sales]) => [id, `of ${of}`, sales])
+
+/** The first value of each company's figure and the newest one. */
+const firstReported = (story: readonly Delivery[]): unknown[][] =>
+  [...Map.groupBy(versionsOf(story), ([id]) => id).values()].map((own) => [
+    ...[own[0]?.[0], own[0]?.[2], instantOf(own[0]?.[1] ?? 0), own.at(-1)?.[2]],
+  ])
 
 const expectedOf = (story: readonly Delivery[]) => {
   const versions = versionsOf(story)
@@ -251,7 +275,10 @@ const play = async (
   const order = [...(begin ? [begin] : []), ...shuffled(later, random)]
   const service = await openService()
   const one = { folder, lake, random, usual, service }
+  const isCompacting = random() < COMPACTING
   let isCompacted = false
+  /** What the lake showed after each load, and when that was committed. */
+  const shown: { readonly time: string; readonly rows: unknown[][] }[] = []
   const compare = (what: string, found: unknown, expected: unknown): void => {
     if (!isDeepStrictEqual(found, expected))
       wrong.push(
@@ -261,7 +288,9 @@ const play = async (
   try {
     for (const [at, delivery] of order) {
       await load(one, at, delivery)
-      if (random() < COMPACTED) isCompacted = (await compact({ lake })).kind === 'compacted' || isCompacted
+      shown.push({ time: (await readSnapshot(lake)).time, rows: await rows(lake, CURRENT) })
+      if (isCompacting && random() < COMPACTED)
+        isCompacted = (await compact({ lake })).kind === 'compacted' || isCompacted
       if (random() < DELIVERED) await deliver({ lake, sinks: [database] })
     }
     await deliver({ lake, sinks: [database] })
@@ -269,6 +298,25 @@ const play = async (
     compare('status', (await readStatus(lake)).current, { companies: current.length })
     compare('database', await inDatabase(database), current)
     if (isCompacted) return wrong
+    const listed = alwaysListed(story)
+    for (const day of ASKED_DAYS) {
+      const sql = `${BY_DATE} figures_as_of('${instantOf(day).slice(0, 10)}') WHERE internal_id IN (${listed.join(', ') || 'NULL'}) ORDER BY ALL`
+      compare(`figures as of day ${day}`, await rows(lake, sql), saidBy(story, listed, day))
+    }
+    for (const { time, rows: known } of shown)
+      compare(
+        `figures as known at ${time}`,
+        await rows(lake, `${BY_DATE} figures_as_known('${time}') ORDER BY ALL`),
+        known,
+      )
+    compare(
+      'first reported',
+      await rows(
+        lake,
+        'SELECT internal_id, first_value, first_as_of, newest_value FROM first_reported ORDER BY 1',
+      ),
+      firstReported(story),
+    )
     compare(
       'history',
       await rows(lake, 'SELECT internal_id, company_name FROM companies_history ORDER BY internal_id, as_of'),

@@ -45,7 +45,7 @@ ORDER BY abs(r.percent) DESC NULLS LAST, r.internal_id, r.consolidation, r.line_
       most: LARGEST,
       span: 8,
       draw: drawRestatements,
-      none: 'No figure came again with another value. After a compaction only current versions are left.',
+      none: 'No figure came again with another value.',
     },
     {
       id: 'restated-items',
@@ -82,9 +82,9 @@ GROUP BY r.line_item ORDER BY figures DESC, r.line_item LIMIT ${ITEMS}`,
     {
       id: 'restated-nights',
       title: 'Restated figures a night',
-      about: 'By day of the commit (UTC) and category; the newest first.',
+      about: 'By the day (UTC) since when the lake has both values, and category; the newest first.',
       sql: `SELECT * FROM (
-  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, category, count(*) AS figures
+  SELECT (known_since AT TIME ZONE 'UTC')::DATE AS night, category, count(*) AS figures
   FROM restatements GROUP BY ALL ORDER BY night DESC, category LIMIT ${PARTS}
 ) ORDER BY night, category`,
       most: PARTS,

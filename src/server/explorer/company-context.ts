@@ -2,8 +2,8 @@
 
 import { definitionsFor } from '../../analysis/definitions.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
-import { versionOrder } from '../../lake/views/version-order.ts'
 import { objectOf } from '../../support/json-form.ts'
+import { historyOf } from './company-history.ts'
 import { COMPANY_LIST } from './company-list.ts'
 import { companyId, type Question, question } from './question.ts'
 
@@ -52,44 +52,35 @@ const NOT_SHOWN = ['as_reported', 'extra', 'score', 'generated_at']
  * what is no more, `restated` has a figure before and after, `detail` a column of companies.
  */
 const changes = question(COMPANY, (run, { id }) =>
-  run(`WITH reported AS MATERIALIZED (
-  SELECT consolidation, category, line_item, fiscal_year, value, currency, version FROM financials_history WHERE internal_id = ${id}
-), versions AS MATERIALIZED (
-  SELECT version, snapshot, loaded_at, row_number() OVER in_order AS place, lag(version) OVER in_order AS before FROM companies_history WHERE internal_id = ${id}
-  WINDOW in_order AS (ORDER BY ${versionOrder()})
-), named AS (
-  SELECT r.*, coalesce(n.name, r.line_item) AS name FROM reported AS r
-  LEFT JOIN line_item_names AS n ON n.category = r.category AND n.line_item = r.line_item
-), came AS (
-  SELECT v.version, r.fiscal_year, count(*) AS figures FROM versions AS v JOIN reported AS r ON r.version = v.version
-  WHERE v.before IS NOT NULL AND NOT EXISTS (FROM reported AS o WHERE o.version = v.before AND o.consolidation = r.consolidation
-    AND o.category = r.category AND o.line_item = r.line_item AND o.fiscal_year = r.fiscal_year)
+  run(`WITH ${historyOf(id)}, came AS (
+  SELECT as_of, snapshot, loaded_at, fiscal_year, count(*) AS figures FROM reported AS r
+  WHERE version <> (SELECT version FROM own WHERE before IS NULL) AND NOT EXISTS (FROM steps AS o WHERE o."next" = r.version
+    AND o.consolidation = r.consolidation AND o.category = r.category AND o.line_item = r.line_item AND o.fiscal_year = r.fiscal_year)
   GROUP BY ALL
 ), gone AS (
-  SELECT v.version, o.fiscal_year, count(*) AS figures FROM versions AS v JOIN reported AS o ON o.version = v.before
-  WHERE NOT EXISTS (FROM reported AS r WHERE r.version = v.version AND o.consolidation = r.consolidation
-    AND o.category = r.category AND o.line_item = r.line_item AND o.fiscal_year = r.fiscal_year)
+  SELECT coalesce(v.as_of, o.until_as_of) AS as_of, v.snapshot, coalesce(v.loaded_at, o.shown_until) AS loaded_at, o.fiscal_year, count(*) AS figures
+  FROM steps AS o LEFT JOIN own AS v ON v.version = o."next"
+  WHERE o."next" <> (SELECT coalesce(until, -1) FROM own WHERE "next" IS NULL) AND NOT EXISTS (FROM reported AS r WHERE r.version = o."next"
+    AND r.consolidation = o.consolidation AND r.category = o.category AND r.line_item = o.line_item AND r.fiscal_year = o.fiscal_year)
   GROUP BY ALL
 ), found AS (
-  SELECT version, 'first' AS kind, NULL AS item, NULL AS fiscal_year, NULL AS old_value,
+  SELECT as_of, snapshot, loaded_at, 'first' AS kind, NULL AS item, NULL AS fiscal_year, NULL AS old_value,
     (SELECT count(*) FROM reported AS r WHERE r.version = v.version)::VARCHAR AS new_value, NULL AS currency
-  FROM versions AS v WHERE before IS NULL
-  UNION ALL SELECT version, 'figures', NULL, fiscal_year, NULL, figures::VARCHAR, NULL FROM came
-  UNION ALL SELECT version, 'gone', NULL, fiscal_year, figures::VARCHAR, NULL, NULL FROM gone
+  FROM own AS v WHERE before IS NULL
+  UNION ALL SELECT as_of, snapshot, loaded_at, 'figures', NULL, fiscal_year, NULL, figures::VARCHAR, NULL FROM came
+  UNION ALL SELECT as_of, snapshot, loaded_at, 'gone', NULL, fiscal_year, figures::VARCHAR, NULL, NULL FROM gone
   UNION ALL
-  SELECT v.version, 'restated', concat_ws(', ', n.name, CASE n.consolidation WHEN 'Unconsolidated' THEN 'unconsolidated' END),
-    n.fiscal_year, o.value::VARCHAR, n.value::VARCHAR, CASE WHEN o.currency IS DISTINCT FROM n.currency THEN concat(o.currency, ' to ', n.currency) ELSE n.currency END
-  FROM versions AS v JOIN named AS n ON n.version = v.version
-  JOIN reported AS o ON o.version = v.before
-    AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
-  WHERE n.value <> o.value OR n.currency IS DISTINCT FROM o.currency
+  SELECT r.as_of, r.snapshot, r.loaded_at, 'restated',
+    concat_ws(', ', coalesce(n.name, r.line_item), CASE r.consolidation WHEN 'Unconsolidated' THEN 'unconsolidated' END),
+    r.fiscal_year, r.old_value::VARCHAR, r.value::VARCHAR,
+    CASE WHEN r.old_currency IS DISTINCT FROM r.currency THEN concat(r.old_currency, ' to ', r.currency) ELSE r.currency END
+  FROM restated AS r LEFT JOIN line_item_names AS n ON n.category = r.category AND n.line_item = r.line_item
   UNION ALL
-  SELECT v.version, 'detail', c.column_name, NULL, c.old_value, c.new_value, NULL
-  FROM company_changes AS c JOIN versions AS v ON v.snapshot = c.snapshot
-  WHERE c.internal_id = ${id} AND NOT regexp_matches(c.column_name, '_updated_at$') AND c.column_name NOT IN (${NOT_SHOWN.map(literal).join(', ')})
+  SELECT as_of, snapshot, loaded_at, 'detail', column_name, NULL, old_value, new_value, NULL FROM company_changes
+  WHERE internal_id = ${id} AND NOT regexp_matches(column_name, '_updated_at$') AND column_name NOT IN (${NOT_SHOWN.map(literal).join(', ')})
 )
-SELECT v.snapshot, v.loaded_at, f.* EXCLUDE (version) FROM found AS f JOIN versions AS v ON v.version = f.version
-ORDER BY v.place DESC, kind = 'first', kind = 'detail', kind, fiscal_year DESC, item LIMIT ${MOST_ROWS}`),
+SELECT snapshot, loaded_at, kind, item, fiscal_year, old_value, new_value, currency FROM found
+ORDER BY as_of DESC, snapshot DESC, kind = 'first', kind = 'detail', kind, fiscal_year DESC, item LIMIT ${MOST_ROWS}`),
 )
 
 /** Rules that look at the company's own rows alone, and the views that these rows are in. */

@@ -2,6 +2,7 @@
 
 import { versionOrder } from '../../lake/views/version-order.ts'
 import { objectOf, textLike } from '../../support/json-form.ts'
+import { historyOf } from './company-history.ts'
 import { companyId, type Question, question } from './question.ts'
 
 /** Companies that a search shows. */
@@ -44,34 +45,21 @@ const company = question(COMPANY, (run, { id }) =>
 FROM companies WHERE internal_id = ${id}`),
 )
 
-/**
- * All reported figures in the order of a statement, headcounts last, each with its earlier values, the oldest first. By the
- * rule of the view `restatements`, which has to look at all companies: here the rows of one are read once.
- */
+/** All reported figures in the order of a statement, headcounts last, each with its earlier values, the oldest first. */
 const figures = question(COMPANY, (run, { id }) =>
-  run(`WITH reported AS MATERIALIZED (
-  SELECT consolidation, category, line_item, fiscal_year, value, currency, months, is_preferred, version, is_current, snapshot, loaded_at
-  FROM financials_history WHERE internal_id = ${id}
-), versions AS (
-  SELECT version, row_number() OVER in_order AS place, lag(version) OVER in_order AS before FROM companies_history WHERE internal_id = ${id}
-  WINDOW in_order AS (ORDER BY ${versionOrder()})
-), restated AS (
-  SELECT n.consolidation, n.category, n.line_item, n.fiscal_year,
-    list({'value': o.value, 'currency': o.currency, 'until_snapshot': n.snapshot, 'until': n.loaded_at} ORDER BY v.place) AS earlier
-  FROM versions AS v JOIN reported AS n ON n.version = v.version
-  JOIN reported AS o ON o.version = v.before
-    AND o.consolidation = n.consolidation AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
-  WHERE n.value <> o.value OR n.currency IS DISTINCT FROM o.currency
-  GROUP BY ALL
+  run(`WITH ${historyOf(id)}, earlier AS (
+  SELECT consolidation, category, line_item, fiscal_year,
+    list({'value': old_value, 'currency': old_currency, 'until_snapshot': snapshot, 'until': loaded_at} ORDER BY ${versionOrder()}) AS earlier
+  FROM restated GROUP BY ALL
 ), shown AS (
   SELECT c.consolidation, c.category, c.line_item, coalesce(n.name, c.line_item) AS name, c.fiscal_year, c.value, c.currency,
     c.months, c.is_preferred, i.unit, r.earlier, n.position
-  FROM reported AS c
-  LEFT JOIN restated AS r ON r.consolidation = c.consolidation AND r.category = c.category
+  FROM financials AS c
+  LEFT JOIN earlier AS r ON r.consolidation = c.consolidation AND r.category = c.category
     AND r.line_item = c.line_item AND r.fiscal_year = c.fiscal_year
   LEFT JOIN line_items AS i ON i.category = c.category AND i.line_item = c.line_item
   LEFT JOIN line_item_names AS n ON n.category = c.category AND n.line_item = c.line_item
-  WHERE c.is_current
+  WHERE c.internal_id = ${id}
   UNION ALL
   SELECT consolidation, 'Employees', 'Employees', 'Employees', fiscal_year, employees, NULL, NULL, is_preferred, 'count', NULL, NULL
   FROM employees WHERE internal_id = ${id}

@@ -158,7 +158,7 @@ test('history, restatements and changes go along the order; a load says what was
   await load(one, 'd', [company(1, 11, { sales: 10 })])
   expect(
     await one.query('SELECT internal_id, old_value, new_value, is_current FROM restatements ORDER BY ALL'),
-  ).toEqual([[1, 9, 10, false]])
+  ).toEqual([[1, 9, 10, true]])
   expect(
     await one.query(
       `SELECT internal_id, old_value, new_value FROM company_changes WHERE column_name = 'company_name' ORDER BY ALL`,

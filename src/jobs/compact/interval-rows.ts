@@ -20,9 +20,9 @@ import { type GroupRows, inputsOf } from './read-group.ts'
 
 /** SQL of rows with `version` and `until`. */
 export interface Intervals {
-  /** Of records of which nothing is superseded: without an end those of the last version. */
+  /** Records of which nothing is superseded: rows without an end are those of the last version. */
   readonly settled: string
-  /** Of the others, where there are some: by places, and neighbours may be equal. @param places of all of them, or of some */
+  /** The others, where there are some: by places, and neighbours may be equal. @param places of all of them, or of some */
   readonly others: ((places: string) => string) | undefined
 }
 
@@ -69,9 +69,9 @@ export const allIntervals = ({ settled, others }: Intervals, tables: IntervalTab
 
 /** Rows of a table as they are written, in SQL. */
 export interface WrittenRows {
-  /** Of `withFirstVersion`: what each record had in its last version. */
+  /** Columns of `withFirstVersion`: what each record had in its last version. */
   readonly current: string
-  /** Of `pastOf`; absent where there are none. */
+  /** Columns of `pastOf`; absent where there are none. */
   readonly past: string | undefined
 }
 

@@ -54,7 +54,7 @@ const makePlaces = async (
     )
   })
   const rows = await session.rows(
-    `SELECT DISTINCT version::INTEGER AS version FROM ${PLACES} WHERE NOT is_listing ORDER BY version`,
+    `SELECT DISTINCT version::INTEGER AS version FROM ${PLACES} WHERE NOT is_listing`,
   )
   return rows.map(({ version }) => Number(version))
 }

@@ -201,7 +201,7 @@ WHERE ${table.owner} IN (FROM ${touchedOf(table)}) GROUP BY ALL`),
 const nameOf = ({ path }: FileEntry): string => basename(path).replace(/\.[^.]*$/, '')
 
 interface RewrittenFiles {
-  /** What was written in the place of each, by its path. */
+  /** Receipts of what was written in the place of each, by its path. */
   readonly receipts: ReadonlyMap<string, Receipt>
   /** Rows of tables of which no file held any of the records before: what was one row may be two now. */
   readonly added: readonly FileEntry[]

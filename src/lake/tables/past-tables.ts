@@ -1,5 +1,5 @@
 /**
- * What a compaction keeps of history beside the current rows: rows that were replaced in tables of their own, and which versions each
+ * The tables of history that a compaction keeps beside the current rows: rows that were replaced in tables of their own, and which versions each
  * record had. A row stands once, over the interval of versions that had exactly it.
  */
 

@@ -48,7 +48,7 @@ export interface SortRequest {
   readonly table: Table
   /** SQL of the rows. */
   readonly rows: string
-  /** Of all its rows, those before it too. */
+  /** Closed texts of all rows, those before them too. */
   readonly enums: Enums
   /** SQL of rows that stand in their order, and before all of these. @default none */
   readonly before?: string | undefined

@@ -99,11 +99,11 @@ const CHAINED = Object.keys(CHAIN_COLUMNS)
 /** Rows of a dictionary, which has no instants: the next row of the key follows. */
 const dictionaryHistory = (table: Table): string => {
   const key = table.key.map((name) => `r.${ident(name)}`).join(', ')
-  return `SELECT r.*, NULL::TIMESTAMPTZ AS as_of, lag(r.version) OVER along AS until, NULL::TIMESTAMPTZ AS until_as_of,
-  r.loaded.loaded_at AS shown_from, lag(r.loaded.loaded_at) OVER along AS shown_until,
-  greatest(r.loaded.loaded_at, lead(r.loaded.loaded_at) OVER along) AS known_since
+  return `SELECT r.*, NULL::TIMESTAMPTZ AS as_of, lag(r.version) OVER of_key AS until, NULL::TIMESTAMPTZ AS until_as_of,
+  r.loaded.loaded_at AS shown_from, lag(r.loaded.loaded_at) OVER of_key AS shown_until,
+  greatest(r.loaded.loaded_at, lead(r.loaded.loaded_at) OVER of_key) AS known_since
 FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
-WINDOW along AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
+WINDOW of_key AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
 }
 
 /**

@@ -72,10 +72,10 @@ FROM (${rows}) GROUP BY ${names}`
 /** The same of rows that other versions stand between: each stretch of neighbours by itself. @param rows by places */
 export const tornRows = ({ columns }: Table, rows: string): string => {
   const names = columns.map(({ name }) => ident(name)).join(', ')
-  const along = `PARTITION BY ${names} ORDER BY version`
+  const along = `PARTITION BY ${names} ORDER BY place`
   return `SELECT ${names}, min(version) AS version, max(until) AS until, false AS is_torn FROM (
   SELECT *, count(*) FILTER (begins) OVER (${along}) AS stretch
-  FROM (SELECT *, lag(until) OVER (${along}) IS DISTINCT FROM version AS begins FROM (${rows}))
+  FROM (SELECT *, lag(until) OVER (${along}) IS DISTINCT FROM place AS begins FROM (SELECT *, version AS place FROM (${rows})))
 ) GROUP BY ${names}, stretch`
 }
 

@@ -74,7 +74,7 @@ const rowsIn = (table: Table, viewed: Viewed): string => placed(placesOf(fileTab
 /** The chain of the versions of a content: those of its records, the listings without a company, and what compactions keep of both. */
 const chainView = (main: RecordTable, viewed: Viewed): string => {
   const merged = rowsIn(versionsTable(main.content), viewed)
-  // What a compaction made of listings stands for those that it keeps.
+  // Listings that a compaction has written stand for those whose versions it keeps.
   const standIns = `SELECT s.run FROM ${PLACEHOLDER}.firmlake.loads AS s WHERE s.version IN (SELECT ${versionOf('m')} FROM ${merged} AS m)`
   const loads = 'l.as_of::TIMESTAMPTZ AS load_as_of, l.loaded_at::TIMESTAMPTZ AS loaded_at'
   const versionsIn = (

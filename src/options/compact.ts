@@ -26,6 +26,10 @@ export const COMPACT = {
   dropHistory: option(trueOrFalse, 'keep no past rows: the history begins anew', {
     doc: 'Keeps no past rows: the history begins anew. Current rows keep their first version.',
   }),
+  now: option(callback<() => Date>('() => Date'), 'says how old past rows are', {
+    only: 'calls',
+    otherwise: 'the clock',
+  }),
   dryRun: option(DRY_RUN.type, DRY_RUN.about, {
     doc: 'Changes nothing, targets neither, and reports what would be done.',
   }),

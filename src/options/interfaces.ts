@@ -191,6 +191,8 @@ export interface CompactOptions extends CommonOptions<CompactSummary> {
   readonly keepHistoryMs?: number | undefined
   /** Keeps no past rows: the history begins anew. Current rows keep their first version. @default false */
   readonly dropHistory?: boolean | undefined
+  /** Says how old past rows are. @default the clock */
+  readonly now?: (() => Date) | undefined
   /** Changes nothing, targets neither, and reports what would be done. @default false */
   readonly dryRun?: boolean | undefined
   /** How far it is. */

@@ -1,5 +1,5 @@
 /**
- * `compact`: rewrites a lake to current versions only, in files of one size and in order, as one snapshot. Tables are sorted one
+ * `compact`: rewrites a lake to files of one size and in order, current rows and past ones, as one snapshot. Tables are sorted one
  * after the other, beyond memory; at no time more than one of them, or a piece of it, is on the local disk.
  */
 
@@ -51,8 +51,8 @@ import { type CompactContent, type CompactPlan, compactedEntry, planCompaction }
 import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
 
 /**
- * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
- * as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
+ * Rewrites a lake to few files of one size in the order of country and company: the current version of each record, and beside
+ * them rows that were replaced, once each; as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
  * published tables and sinks are updated.
  *
  * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
@@ -148,8 +148,18 @@ const work = async (
     snapshot: committed.snapshot,
     partitions: plan.contents.reduce((sum, one) => sum + one.partitions.length, 0),
     tables: tablesBeforeAndAfter(inputs, files),
+    ...pastSinceOf(partitions),
     ...(noViews !== undefined && { noViews }),
   }
+}
+
+/** The latest instant since which a content has all past rows. */
+const pastSinceOf = (partitions: readonly PartitionEntry[]): { readonly pastSince?: string } => {
+  const [latest] = partitions
+    .flatMap(({ pastSince }) => pastSince ?? [])
+    .toSorted()
+    .toReversed()
+  return latest === undefined ? {} : { pastSince: latest }
 }
 
 const tablesBeforeAndAfter = (
@@ -158,7 +168,7 @@ const tablesBeforeAndAfter = (
 ): readonly CompactedTable[] => {
   const ofTable = (files: readonly FileEntry[], name: string) =>
     sizesOf(files.filter(({ table }) => table === name))
-  return [...new Set(before.map(({ table }) => table))].sort().map((table) => ({
+  return [...new Set([...before, ...after].map(({ table }) => table))].sort().map((table) => ({
     table,
     before: ofTable(before, table),
     after: ofTable(after, table),
@@ -170,15 +180,14 @@ const tablesBeforeAndAfter = (
  * the next one removes what it left and starts over.
  */
 const compactLake = async (options: Compaction): Promise<CompactSummary> => {
-  const { lake, targetBytes, memoryBytes, threads, dryRun } = options
+  const { lake, targetBytes, memoryBytes, threads, dryRun, now = () => new Date() } = options
   compactMemory(memoryBytes, threads)
   // A folder that is no lake must not become one.
   await newestSnapshot(lake)
   if (!dryRun) await clearDeadCompactions(lake, new Date())
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
-  const limitOf = (content: CompactContent): HistoryLimit =>
-    historyLimit(options, snapshot, content, new Date())
+  const limitOf = (content: CompactContent): HistoryLimit => historyLimit(options, snapshot, content, now())
   const plan = planCompaction(
     snapshot,
     targetBytes,
@@ -188,7 +197,7 @@ const compactLake = async (options: Compaction): Promise<CompactSummary> => {
     const noViews = dryRun ? undefined : await refreshLakeFiles(lake)
     return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
   }
-  if (dryRun) return dryRunCompaction(options, snapshot, plan)
+  if (dryRun) return dryRunCompaction(options, snapshot, plan, limitOf)
   const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
   // An interrupted one is never resumed: the lake may have changed meanwhile.
   return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {

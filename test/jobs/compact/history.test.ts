@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
 import { pull } from '../../../src/jobs/pull/pull.ts'
+import { query as ask } from '../../../src/jobs/query/query.ts'
+import { readStatus } from '../../../src/jobs/status/lake-status.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
@@ -303,4 +305,55 @@ test('a company that leaves and comes back has the time between in no row', asyn
     await service.close()
     await fake.close()
   }
+})
+
+test('--keep-history drops past rows whose end became known before, --drop-history all; current rows keep their first version', async () => {
+  const bench = await newBench()
+  const [first, second, third] = FIRST as [Delivery, Delivery, Delivery]
+  const past = async (): Promise<Readonly<Record<string, number>>> => {
+    const { tables } = (await readStatus(bench.lake)).summary ?? { tables: [] }
+    return Object.fromEntries(
+      tables.flatMap(({ table, rows }) => (/_past$/.test(table) ? [[table, rows]] : [])),
+    )
+  }
+  const begins = () =>
+    ask({
+      lake: bench.lake,
+      sql: "SELECT loaded_at::VARCHAR AS since FROM history_begins WHERE content = 'companies'",
+    })
+  const versions = () =>
+    bench.query(
+      "SELECT internal_id, strftime(as_of, '%d') FROM companies_history WHERE is_current ORDER BY 1",
+    )
+  await load(bench, first)
+  await load(bench, second)
+  const whole = await begins()
+  await compacted(bench)
+  // Company 1 had another figure, company 3 two of another country and another name.
+  expect(await past()).toMatchObject({ companies_past: 1, financials_past: 3 })
+  expect(await begins()).toEqual(whole)
+  const between = Date.now()
+  await load(bench, third)
+  const firsts = [
+    [1, '01'],
+    [2, '01'],
+    [3, '04'],
+    [4, '06'],
+  ]
+  const kept = await compact({
+    lake: bench.lake,
+    keepHistoryMs: 3_600_000,
+    now: () => new Date(between + 3_600_000),
+  })
+  expect(kept).toMatchObject({ kind: 'compacted', pastSince: expect.any(String) })
+  expect(await past()).toMatchObject({ financials_past: 1 })
+  expect(Object.keys(await past())).not.toContain('companies_past')
+  expect(await begins()).not.toEqual(whole)
+  expect(await versions()).toEqual(firsts)
+  expect((await compact({ lake: bench.lake, keepHistoryMs: 3_600_000 })).kind).toBe('nothing')
+  expect((await compact({ lake: bench.lake, dropHistory: true })).kind).toBe('compacted')
+  expect(await past()).toEqual({})
+  expect(await versions()).toEqual(firsts)
+  expect((await compact({ lake: bench.lake, dropHistory: true })).kind).toBe('nothing')
+  expect((await bench.verify()).problems).toEqual([])
 })

@@ -30,4 +30,6 @@ FROM (
     SELECT *, {'as_of': as_of, 'version': version, 'value': value, 'currency': currency, 'country_code': country_code} AS said
     FROM financials_history WHERE until_as_of IS NULL OR until_as_of > as_of
   ) GROUP BY internal_id, consolidation, category, line_item, fiscal_year
-) AS f LEFT JOIN company_names AS n ON n.internal_id = f.internal_id;
+) AS f LEFT JOIN (
+  SELECT internal_id, min(company_name) AS company_name FROM companies_history WHERE is_current GROUP BY internal_id
+) AS n ON n.internal_id = f.internal_id;

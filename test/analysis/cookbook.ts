@@ -1,4 +1,4 @@
-/** The questions of docs/analysis.md: their SQL and their answers, as cells of text. */
+/** The questions of a page: their SQL and their answers, as cells of text. */
 
 import { readPage } from '../support/page.ts'
 
@@ -15,8 +15,8 @@ const QUESTION = /### (.+)\n\n```sql\n([\s\S]*?)\n```\n\n```text\n([\s\S]*?)\n``
 const cellsOf = (line: string, starts: readonly number[]): string[] =>
   starts.map((start, at) => line.slice(start, starts[at + 1]).trim())
 
-export const questions = (): readonly Question[] => {
-  const [, section = ''] = readPage('docs/analysis.md').split('\n## Questions and answers\n')
+export const questions = (page = 'docs/analysis.md'): readonly Question[] => {
+  const [, section = ''] = readPage(page).split('\n## Questions and answers\n')
   return [...section.matchAll(QUESTION)].map(([, title = '', sql = '', answer = '']) => {
     const [head = '', ...lines] = answer.split('\n')
     const starts = [...head.matchAll(/\S+/g)].map(({ index }) => index)

@@ -169,7 +169,10 @@ export const contentTables = (lake: ExpectedLake): ReadonlyMap<string, Rows> => 
 }
 
 /** What no generator can know. */
-const UNKNOWN = ['run', 'loaded_at', 'as_of', 'version'] as const
+const UNKNOWN = [
+  ...(['run', 'loaded_at', 'as_of', 'version', 'until', 'until_as_of'] as const),
+  ...(['shown_from', 'shown_until', 'known_since'] as const),
+] as const
 /** Columns that are compared, where not all are. */
 const CHOSEN: Readonly<Record<string, readonly string[]>> = {
   listings: ['internal_id'],

@@ -8,6 +8,8 @@ const SOURCE =
 const COMBINES = /\b(sum|avg|median|convert_currency)\(|\bFILTER\b|\bJOIN\b|\b(growth\w*|cagr)\b|EBITDA \//
 /** Its statements restore the current rows of published tables: test/publish holds these against other readers. */
 const OF_TABLES = 'docs/published-tables.md'
+/** Its lake has deliveries of two days: test/docs/point-in-time.test.ts holds its answers against the records. */
+const BY_DATE = 'docs/point-in-time.md'
 
 const JINJA = /\{\{ source\('firmlake', '(\w+)'\) \}\}/g
 const SQL_OF_AGENTS = /"sql":("(?:[^"\\]|\\.)*")/g
@@ -33,7 +35,7 @@ export const figureExamples = (): string[] =>
   [
     ...new Set(
       pages()
-        .filter((page) => page !== OF_TABLES)
+        .filter((page) => page !== OF_TABLES && page !== BY_DATE)
         .flatMap(statementsOn)
         .filter((sql) => /^(SELECT|FROM|WITH)\b/.test(sql) && SOURCE.test(sql) && COMBINES.test(sql)),
     ),

@@ -123,7 +123,8 @@ export const queryLake = (lake: string, sql: string): Promise<Rows> => {
 }
 
 /** All columns but those that say which run, snapshot and partition it was, and when. */
-export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'as_of', 'version'))`
+export const COMPARABLE = `COLUMNS(name -> name NOT IN ('partition', 'run', 'snapshot', 'loaded_at', 'as_of', 'version',
+  'until', 'until_as_of', 'shown_from', 'shown_until', 'known_since'))`
 
 /**
  * Rows and a sum of their hashes of all that queries on the newest snapshot give, table by table: their order does not

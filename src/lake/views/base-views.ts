@@ -121,19 +121,14 @@ export const loadedHistory = (
 FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM (${rows})) AS r
 LEFT JOIN ${chain} AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
 
-/** Columns of rows that a session keeps in the order of its files, beside those of a table and `version`. */
-export type OrderColumns = readonly string[]
-
 /**
  * Rows of a compaction: what the chain says of the first version that had each, and of the last one.
  *
- * @param rows SQL as `compactedRows` @param order of its columns those that say the order of rows
+ * @param rows SQL as `compactedRows`
  */
-export const compactedHistory = (table: Table, rows: string, chain: string, order: OrderColumns): string => {
+export const compactedHistory = (table: Table, rows: string, chain: string): string => {
   const of = (alias: string): string => `${alias}.owner = r.${ident(table.owner ?? '')} AND ${alias}.place`
-  const names = [...table.columns.map(({ name }) => name), ...order].map((name) => `r.${ident(name)}`)
-  const [before, behind] = [names.slice(0, table.columns.length), names.slice(table.columns.length)]
-  return `SELECT ${[...before, 'f.version', ...behind].join(', ')}, ${loadMacro(table)}(f.version) AS loaded,
+  return `SELECT ${columnsOf(table)}, f.version, ${loadMacro(table)}(f.version) AS loaded,
   f.as_of, l.until, l.until_as_of, f.shown_from, l.shown_until, f.known_since
 FROM (${rows}) AS r JOIN ${chain} AS f ON ${of('f')} = r.version JOIN ${chain} AS l ON ${of('l')} = r.until - 1`
 }
@@ -174,8 +169,8 @@ export const OLD_MARK = 'firmlake_is_old'
 const keyOrder = ({ key }: Table): string => key.map((name) => `r.${ident(name)}`).join(', ')
 
 /**
- * The views of a table whose rows come in the order of its files, with `OLD_MARK` and their `place`; those of a dictionary by their
- * key.
+ * The views of a table whose rows come in the order of its files, with `OLD_MARK`; those of a dictionary by their key. All versions are
+ * joined with what follows each: the rows come in the same order where one thread reads them.
  */
 export const orderedViews = (table: Table, computed: readonly ComputedColumn[] = []): readonly string[] => {
   const views: readonly (readonly [name: string, rows: string])[] =
@@ -185,7 +180,7 @@ export const orderedViews = (table: Table, computed: readonly ComputedColumn[] =
           [table.name, `${currentRows(table)} ORDER BY ${keyOrder(table)}`],
         ]
       : [
-          [`${table.name}_history`, `${historyRows(table)} ORDER BY r.place, ${keyOrder(table)}, r.version`],
+          [`${table.name}_history`, historyRows(table)],
           [table.name, `SELECT ${columnsOf(table)}\nFROM ${rowsMacro(table)}() AS r WHERE NOT r.${OLD_MARK}`],
         ]
   return views.map(([name, rows]) => viewStatement(name, withComputed(computed, table.name, rows)))

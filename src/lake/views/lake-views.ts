@@ -126,8 +126,6 @@ export class LakeViews {
   readonly #inOrder: boolean
   /** Names of what is made: tables whose rows can be read, contents whose old versions are known, facts, definitions. */
   readonly #made = new Set<string>()
-  /** Whether the row at a place is old, in SQL, by table, where rows come in the order of their files. */
-  readonly #isOld = new Map<string, string>()
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
@@ -324,9 +322,8 @@ export class LakeViews {
     const made = `history of ${table.name}`
     if (this.#made.has(made)) return
     const listed = await this.#listedFor(table, true)
-    const isOld = this.#isOld.get(table.name)
     await this.#session.run(loadsOf(table, listed))
-    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf, undefined, isOld))
+    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf))
     this.#made.add(made)
   }
 
@@ -353,7 +350,6 @@ export class LakeViews {
   async #makeRows(table: Table, listed: Listed): Promise<void> {
     if (this.#inOrder && TABLES.includes(table)) {
       const isOld = await markOld(this.#session, table, listed, this.#access.placeOf)
-      this.#isOld.set(table.name, isOld)
       await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf, undefined, isOld))
       await this.#session.run(orderedViews(table, this.#computed).join(';\n'))
     } else await this.#session.run(rowsOfTable(table, listed, this.#access.placeOf))

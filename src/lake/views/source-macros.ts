@@ -109,7 +109,7 @@ export const unreadableMacros = (): readonly string[] => [
  * The rows of a table's files. Their paths are a parameter with a default: DuckDB reads no file while the macro is made.
  *
  * @param sqlOf a file's path in SQL
- * @param isOld whether the row at a `place` is old, as a mark of each row, which then has its place too @default none
+ * @param isOld whether the row at a `place` is old, as a mark of each row @default none
  */
 export const rowsOfTable = (
   table: Table,
@@ -124,7 +124,7 @@ export const rowsOfTable = (
     table === QUARANTINE
       ? readQuarantine(files, 'paths')
       : `SELECT * REPLACE (version::BIGINT AS version)${isOld === undefined ? '' : `, ${isOld} AS ${OLD_MARK}`}
-FROM (${readTable(table, files, isOld === undefined ? 'with-version' : 'with-place', 'paths')})`
+FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-version', 'paths')})`
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
@@ -132,14 +132,12 @@ FROM (${readTable(table, files, isOld === undefined ? 'with-version' : 'with-pla
  * All versions of a table's rows: of files of loads as they stand, of a compaction's over their intervals.
  *
  * @param sqlOf a file's path in SQL
- * @param isOld as of `rowsOfTable`
  */
 export const historyOfTable = (
   table: Table,
   listed: Listed,
   at: string | PlaceOf,
   sqlOf?: (path: string) => string,
-  isOld?: string,
 ): string => {
   const { content } = table
   const standIns = content === undefined ? undefined : standInsOf(listed, { content })
@@ -151,24 +149,18 @@ export const historyOfTable = (
     compacted: files.filter(isCompacted),
     past: filesOf(listed, at, pastOf(table).name),
   }
-  const [extra, marks] =
-    isOld === undefined ? (['with-version', []] as const) : (['with-place', [OLD_MARK, 'place']] as const)
-  const marked = (rows: string): string =>
-    isOld === undefined ? rows : `SELECT *, ${isOld} AS ${OLD_MARK} FROM (${rows})`
-  const inOrder: Table = {
-    ...table,
-    columns: [
-      ...table.columns,
-      ...marks.map((name) => ({ name, type: name === 'place' ? 'BIGINT' : 'BOOLEAN', about: '' })),
-    ],
-  }
-  const current = marked(readTable(withFirstVersion(table), sets.compacted, extra, 'compacted'))
-  const past = `SELECT *${marks.map((name) => `, NULL AS ${name}`).join('')} FROM (${readTable(pastOf(table), sets.past, undefined, 'past')})`
-  const rows = compactedRows(inOrder, heldRows(inOrder, current, true, past), 'chain')
-  const loads = `SELECT * REPLACE (version::BIGINT AS version) FROM (${marked(readTable(table, sets.loaded, extra, 'loaded'))})`
-  const parts = [loadedHistory(table, loads, 'chain'), compactedHistory(table, rows, 'chain', marks)].map(
-    (part) => `SELECT ${namesOfHistory(table, marks)} FROM (${part}) AS r`,
-  )
+  const current = readTable(withFirstVersion(table), sets.compacted, 'with-version', 'compacted')
+  const past = readTable(pastOf(table), sets.past, undefined, 'past')
+  const loads = `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, sets.loaded, 'with-version', 'loaded')})`
+  const names = [
+    ...table.columns.map(({ name }) => name),
+    ...['version', 'loaded'],
+    ...Object.keys(CHAIN_COLUMNS),
+  ]
+  const parts = [
+    loadedHistory(table, loads, 'chain'),
+    compactedHistory(table, compactedRows(table, heldRows(table, current, true, past), 'chain'), 'chain'),
+  ].map((part) => `SELECT ${names.map((name) => `r.${ident(name)}`).join(', ')} FROM (${part}) AS r`)
   const parameters = Object.entries(sets).flatMap(([name, some]) =>
     some.length === 0 ? [] : [`${name} := ${pathList(some, sqlOf)}`],
   )
@@ -178,11 +170,6 @@ export const historyOfTable = (
     parameters.join(', '),
   )
 }
-
-const namesOfHistory = ({ columns }: Table, marks: readonly string[]): string =>
-  [...columns.map(({ name }) => name), ...['version', ...marks, 'loaded'], ...Object.keys(CHAIN_COLUMNS)]
-    .map((name) => `r.${ident(name)}`)
-    .join(', ')
 
 /** So many rows of which nothing is read but their number. */
 export const countedRows = (table: Table, rows: number): string =>

@@ -25,7 +25,7 @@ export interface TakenExports {
   readonly exports: readonly Export[]
   readonly take: CompiledProjection | undefined
   readonly declared: KeptTake
-  /** Whether rows are joined with those of other tables. */
+  /** Whether rows are joined with others: of all versions with what follows each. */
   readonly isJoined: boolean
 }
 
@@ -50,9 +50,9 @@ export const takenExports = async (
   const compiled = await compileProjection(asked, hashKey)
   const own = computedColumns(asked.compute)
   if (compiled === undefined && own.length === 0)
-    return { exports, take: undefined, declared: {}, isJoined: names }
+    return { exports, take: undefined, declared: {}, isJoined: names || history }
   const kept = ofLake.filter((one) => !own.some(({ what }) => what === one.what))
-  let isJoined = false
+  let isJoined = history
   const taken = exports.flatMap((one): Export[] => {
     const table = TABLES.find(({ name }) => name === one.table)
     if (table === undefined) return [one]

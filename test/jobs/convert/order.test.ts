@@ -329,3 +329,31 @@ test('a replayed line is as of where it came from, also of small files that shar
     [9, '2026-01-09 00:00:00+00', true],
   ])
 })
+
+test('a mistaken instant that is put right moves superseded versions too: history and questions by date go by it', async () => {
+  const one = await bench()
+  const run = async (day: number, asOf?: number, again = false): Promise<void> => {
+    await one.write(`of-${day}`, [company(1, day)])
+    await one.run([`of-${day}`], { again, ...(asOf !== undefined && { asOf: `2026-01-${asOf}` }) })
+  }
+  const on = async (day: number) =>
+    (await one.query(`SELECT value FROM figures_as_of('2026-01-${day}')`)).flat()
+  // The file of the 11th is taken for one of the 20th, and superseded by that of the 25th.
+  await run(11, 20)
+  await run(15)
+  await run(25)
+  expect([await on(12), await on(15), await on(21), await on(25)]).toEqual([[], [15], [11], [25]])
+  await run(11, 11, true)
+  expect([await on(12), await on(15), await on(21), await on(25)]).toEqual([[11], [15], [15], [25]])
+  expect(
+    await one.query('SELECT DISTINCT company_name, day(as_of) FROM companies_history ORDER BY 2'),
+  ).toEqual([
+    ['of 11', 11],
+    ['of 15', 15],
+    ['of 25', 25],
+  ])
+  expect(await one.query('SELECT old_value, new_value FROM restatements ORDER BY 1')).toEqual([
+    [11, 15],
+    [15, 25],
+  ])
+})

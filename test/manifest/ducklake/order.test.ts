@@ -26,7 +26,8 @@ const load = async (lake: string, day: number, ...ids: readonly number[]): Promi
 }
 
 const named = (...days: readonly number[]) => days.map((day, at) => ({ id: at + 1, name: `of ${day}` }))
-const figures = (...days: readonly number[]) => days.map((day, at) => ({ id: at + 1, value: day }))
+const figures = (...days: readonly (number | undefined)[]) =>
+  days.map((day, at) => ({ id: at + 1, value: day }))
 
 test('both catalogs show what was said last, whatever came later, in every snapshot', async (context: TestContext) => {
   needs(context, "DuckDB's extension ducklake", missingDuckLake())
@@ -43,6 +44,33 @@ test('both catalogs show what was said last, whatever came later, in every snaps
       { name: 'of 9', is_current: false },
       { name: 'of 10', is_current: true },
     ])
+    for (const [day, days] of [
+      [8, [8, undefined, 8]],
+      [9, [9, 9, 9]],
+      [10, [10, 10, 9]],
+      [11, [10, 11, 9]],
+    ] as const) {
+      const then = `('2026-01-${String(day).padStart(2, '0')}')`
+      const shown = figures(...days).filter(({ value }) => value !== undefined)
+      expect(
+        await attached(
+          `SELECT internal_id::INTEGER AS id, value::INTEGER AS value FROM figures_as_of${then} ORDER BY ALL`,
+        ),
+      ).toEqual(shown)
+      expect(
+        await attached(`SELECT internal_id::INTEGER AS id FROM companies_as_of${then} ORDER BY ALL`),
+      ).toEqual(shown.map(({ id }) => ({ id })))
+    }
+    expect(
+      await attached(
+        `SELECT s.snapshot, f.internal_id::INTEGER AS id, f.value::INTEGER AS value FROM snapshots AS s, figures_as_known((SELECT min(committed_at) FROM snapshots)) AS f WHERE s.snapshot = 1 ORDER BY ALL`,
+      ),
+    ).toEqual(figures(10, 10).map((row) => ({ snapshot: 1, ...row })))
+    expect(
+      await attached(
+        'SELECT internal_id::INTEGER AS id, first_value::INTEGER AS value FROM first_reported ORDER BY ALL',
+      ),
+    ).toEqual(figures(8, 9, 8))
   }
   await inCatalog(lake, ask)
   const engine = await Engine.open({ memoryBytes: 512 * 1024 ** 2 })

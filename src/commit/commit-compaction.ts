@@ -5,9 +5,10 @@
 
 import { ToolkitError } from '../core/errors.ts'
 import type { CommittedPartition, Snapshot, SnapshotHead } from '../core/partition.ts'
+import { runsOfHistory } from '../lake/tables/past-tables.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { compactionsWith, type WithCompactions } from '../manifest/form/compactions.ts'
-import { isLoaded, nameOfPartition } from '../manifest/form/sources.ts'
+import { nameOfPartition } from '../manifest/form/sources.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { numberCompacted, type WithVersions } from '../manifest/form/version-numbers.ts'
 import { headOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
@@ -35,9 +36,11 @@ const mergedPartition = (partition: CommittedPartition): CommittedPartition => (
   files: partition.files.filter(({ table }) => table === QUARANTINE.name),
 })
 
-/** The partitions to record as merged: a compaction that is merged again has recorded its own ones before. */
-const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] =>
-  partitions.filter(isLoaded).map(mergedPartition)
+/** The partitions to record as merged, by whose versions rows go on to be known: a compaction has recorded its own ones before. */
+const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition[] => {
+  const recorded = runsOfHistory(partitions)
+  return partitions.filter(({ run }) => !recorded.has(run)).map(mergedPartition)
+}
 
 const conflict = (run: string, lost: string): ToolkitError =>
   new ToolkitError(

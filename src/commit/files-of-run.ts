@@ -6,7 +6,7 @@
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { FileEntry, PartitionEntry } from '../core/partition.ts'
 import { inLake, loadPath, PARTS_FOLDER, partPath, runOfPart, stagedPath } from '../lake/files/layout.ts'
-import { LISTINGS, QUARANTINE, TABLES } from '../lake/tables/tables.ts'
+import { STORED_TABLES } from '../lake/tables/past-tables.ts'
 import type { JournalEntry } from '../manifest/runs/journal-lines.ts'
 import type { RunLease, SeenRun } from '../manifest/runs/run-lease.ts'
 import { storageOf } from '../storage/open-storage.ts'
@@ -97,7 +97,7 @@ export const confirmFiles = async (lake: string, files: readonly FileEntry[]): P
 /** Removes all files of a run that is not committed from the tables, and its parts of a snapshot. */
 export const discardLoaded = async (lake: string, run: string): Promise<void> => {
   const storage = storageOf(lake)
-  for (const { name } of [...TABLES, QUARANTINE, LISTINGS]) {
+  for (const { name } of STORED_TABLES) {
     const placed = await storage.list(loadPath(name, run))
     if (placed.length > 0) await storage.remove(placed.map(({ path }) => path))
   }

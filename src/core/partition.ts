@@ -129,6 +129,8 @@ export interface PartitionEntry {
   readonly older?: number
   /** The latest instant of that data. */
   readonly olderThan?: string
+  /** Since when none of a compaction's past rows is missing, ISO 8601 in UTC; absent where all are there. */
+  readonly pastSince?: string
   /** The small sources that share it, in their order; absent where it is of one. */
   readonly sources?: readonly SharedSource[]
   readonly range: DateRange

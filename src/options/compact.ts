@@ -4,7 +4,7 @@ import { DRY_RUN, JSON_OUTPUT, LAKE, LOCAL_BYTES, MEMORY, THREADS } from './comm
 import { type OptionTable, option, withDefault } from './entry.ts'
 import { AROUND } from './lake-jobs.ts'
 import { TARGETS } from './targets.ts'
-import { callback, size } from './value-types.ts'
+import { age, callback, size, trueOrFalse } from './value-types.ts'
 
 /** Below it most of a file would be metadata of its columns. */
 const LEAST_BYTES = 1024 ** 2
@@ -18,6 +18,18 @@ export const COMPACT = {
   memoryBytes: MEMORY,
   localBytes: LOCAL_BYTES,
   threads: THREADS,
+  keepHistoryMs: option(age, 'past rows go whose end became known longer ago than this, such as 2y', {
+    ...{ section: 'compact', flag: '--keep-history', key: 'keep_history' },
+    doc: 'Past rows go whose end became known longer ago than this, in milliseconds. Current rows keep their first version.',
+    otherwise: 'all are kept',
+  }),
+  dropHistory: option(trueOrFalse, 'keep no past rows: the history begins anew', {
+    doc: 'Keeps no past rows: the history begins anew. Current rows keep their first version.',
+  }),
+  now: option(callback<() => Date>('() => Date'), 'says how old past rows are', {
+    only: 'calls',
+    otherwise: 'the clock',
+  }),
   dryRun: option(DRY_RUN.type, DRY_RUN.about, {
     doc: 'Changes nothing, targets neither, and reports what would be done.',
   }),

@@ -192,6 +192,16 @@ export interface GcOptions {
 export interface CompactOptions extends CommonOptions<CompactSummary> {
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
+  /**
+   * Past rows go whose end became known longer ago than this, in milliseconds. Current rows keep their first
+   * version.
+   * @default all are kept
+   */
+  readonly keepHistoryMs?: number | undefined
+  /** Keeps no past rows: the history begins anew. Current rows keep their first version. @default false */
+  readonly dropHistory?: boolean | undefined
+  /** Says how old past rows are. @default the clock */
+  readonly now?: (() => Date) | undefined
   /** Changes nothing, targets neither, and reports what would be done. @default false */
   readonly dryRun?: boolean | undefined
   /** How far it is. */

@@ -209,6 +209,13 @@ export const serverAddress: ValueType<string> = textRead({
 export const duration = (argument = '<time>'): ValueType<number> =>
   quantity({ expected: 'a time such as "90s", "15m", "26h" or "7d"', argument, parse: parseDuration })
 
+/** In milliseconds, of what is kept for long. */
+export const age: ValueType<number> = quantity({
+  expected: 'a time such as "90d" or "2y"',
+  argument: '<time>',
+  parse: parseDuration,
+})
+
 /** From 0 to 1. */
 export const share: ValueType<number> = quantity({
   expected: 'a share such as "5%"',

@@ -2,7 +2,8 @@
 
 import type { CopyFormat, Sink, TableRows } from '../core/sink.ts'
 import { fieldIds } from '../lake/tables/field-ids.ts'
-import { QUARANTINE, SINK_TABLES } from '../lake/tables/tables.ts'
+import { STORED_TABLES } from '../lake/tables/past-tables.ts'
+import { QUARANTINE } from '../lake/tables/tables.ts'
 import { folderSink, withRows } from './folder-sink.ts'
 import { parquetForm } from './parquet.ts'
 
@@ -25,7 +26,7 @@ const idsByTable = new Map<string, string | undefined>()
 /** Field ids of a table's columns as declared: made once, their types are long. */
 const declaredIds = (table: string): string | undefined => {
   if (!idsByTable.has(table)) {
-    const columns = SINK_TABLES.find(({ name }) => name === table)?.columns ?? []
+    const columns = STORED_TABLES.find(({ name }) => name === table)?.columns ?? []
     idsByTable.set(table, fieldIds(table, columns))
   }
   return idsByTable.get(table)

@@ -9,11 +9,12 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: DAY_MS,
+  y: 365 * DAY_MS,
 }
 
-/** A time (`500ms`, `90s`, `15m`, `1.5h`, `7d`) in milliseconds; `undefined` for other text. */
+/** A time (`500ms`, `90s`, `15m`, `1.5h`, `7d`, `2y`) in milliseconds; `undefined` for other text. */
 export const parseDuration = (text: string): number | undefined => {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)$/.exec(text.trim())
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d|y)$/.exec(text.trim())
   return match === null ? undefined : Math.round(Number(match[1]) * (UNITS_MS[match[2] ?? ''] ?? Number.NaN))
 }
 

@@ -321,7 +321,7 @@ describe('figures', () => {
   })
 })
 
-test('after a compaction restatements begin again: history_begins says since when, older snapshots still answer', async () => {
+test('a compaction keeps restatements; where it drops them history_begins says since when, and older snapshots still answer', async () => {
   const lake = join(folder, 'compacted')
   const load = (value: number) =>
     convert({
@@ -337,22 +337,31 @@ test('after a compaction restatements begin again: history_begins says since whe
     query.close()
     return found
   }
-  const RESTATED = 'SELECT old_value, new_value, snapshot FROM restatements'
+  const RESTATED = 'SELECT old_value, new_value, snapshot FROM restatements ORDER BY snapshot'
   const BEGINS = 'SELECT content, is_compacted, snapshot, merged_loads FROM history_begins'
+  const FIRST = { old_value: 1000, new_value: 2000, snapshot: 2 }
   expect(await ask(BEGINS)).toEqual([
     { content: 'companies', is_compacted: false, snapshot: 1, merged_loads: 0 },
   ])
   await compact({ lake })
+  expect(await ask(RESTATED)).toEqual([FIRST])
+  expect(await ask(BEGINS)).toEqual([
+    { content: 'companies', is_compacted: true, snapshot: 1, merged_loads: 2 },
+  ])
+  await load(3)
+  expect(await ask(RESTATED)).toEqual([FIRST, { old_value: 2000, new_value: 3000, snapshot: 4 }])
+  await compact({ lake, dropHistory: true })
   expect(await ask(RESTATED)).toEqual([])
   expect(await ask(BEGINS)).toEqual([
-    { content: 'companies', is_compacted: true, snapshot: 3, merged_loads: 2 },
+    { content: 'companies', is_compacted: true, snapshot: 4, merged_loads: 3 },
   ])
-  expect(await ask(RESTATED, 2)).toEqual([{ old_value: 1000, new_value: 2000, snapshot: 2 }])
-  await load(3)
-  expect(await ask(RESTATED)).toEqual([{ old_value: 2000, new_value: 3000, snapshot: 4 }])
-  expect(await ask(BEGINS)).toEqual([
-    { content: 'companies', is_compacted: true, snapshot: 3, merged_loads: 2 },
-  ])
+  expect(await ask(RESTATED, 2)).toEqual([FIRST])
+  await load(4)
+  expect(await ask(RESTATED)).toEqual([{ old_value: 3000, new_value: 4000, snapshot: 6 }])
+  // Nothing is past but what was dropped before.
+  await compact({ lake })
+  expect(await ask(RESTATED)).toEqual([{ old_value: 3000, new_value: 4000, snapshot: 6 }])
+  expect(await ask(BEGINS)).toMatchObject([{ is_compacted: true, snapshot: 4 }])
 })
 
 test('rules on amounts pass over line items of the same name in a category where the contract has none', async () => {

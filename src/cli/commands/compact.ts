@@ -1,4 +1,4 @@
-/** `compact`: rewrites a lake to current versions only, in files of one size. */
+/** `compact`: rewrites a lake to files of one size. */
 
 import type { Command } from 'commander'
 import type {
@@ -9,7 +9,13 @@ import type {
 } from '../../jobs/compact/compact-work.ts'
 import { COMPACT } from '../../options/compact.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
-import { formatBytes, formatCount, formatCounted, formatDuration } from '../../support/format.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatInstant,
+} from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { printJson, printLines } from '../output/print.ts'
 import type { ProgressLine } from '../output/progress-line.ts'
@@ -21,10 +27,10 @@ import { runJob } from '../run-job.ts'
 export const addCompact = (program: Command): void => {
   addCommand(program, {
     name: 'compact',
-    summary: 'rewrite a lake to current versions only, in few files',
+    summary: 'rewrite a lake to few files: current rows, and past ones once each',
     description:
-      'Merges all partitions into one snapshot: of each company only its newest version, in files of one size ' +
-      'and in the order of country and company. Old snapshots stay readable until "firmlake gc --keep" removes ' +
+      'Merges all partitions into one snapshot, in files of one size and in the order of country and company: of each ' +
+      'company its newest version, and beside them each row that was replaced, once, so that the history stays. Old snapshots stay readable until "firmlake gc --keep" removes ' +
       'them. Loads may run meanwhile.',
     options: COMPACT,
     run: runCompact,
@@ -106,13 +112,26 @@ const tableLines = (tables: readonly CompactedTable[], estimated: boolean): stri
 
 const summaryLines = (lake: string, summary: CompactSummary, seconds: number): string[] => {
   if (summary.kind === 'nothing') return ['Nothing to do: the lake is compact.']
-  const { kind, snapshot, partitions, tables } = summary
+  const { kind, snapshot, partitions, tables, pastSince } = summary
   const what = formatCounted(partitions, 'partition')
   const head =
     kind === 'planned'
       ? `Would merge ${what} of snapshot ${snapshot}.`
       : `Snapshot ${snapshot}: ${what} merged in ${formatDuration(seconds)}.`
   const tail =
-    kind === 'planned' ? [] : [`Older snapshots stay readable until "firmlake gc --lake ${lake} --keep 1".`]
+    kind === 'planned'
+      ? [
+          ...(tables.some(({ table }) => table.endsWith('_past'))
+            ? ['Past rows are at most so many: equal neighbours become one.']
+            : []),
+        ]
+      : [
+          ...(pastSince === undefined
+            ? []
+            : [
+                `The history is whole since ${formatInstant(pastSince)}: past rows from before were dropped.`,
+              ]),
+          `Older snapshots stay readable until "firmlake gc --lake ${lake} --keep 1".`,
+        ]
   return [head, '', ...tableLines(tables, kind === 'planned'), ...tail]
 }

@@ -31,7 +31,7 @@ export const noteAccess = (report: AccessReport): void => {
 export const noteHistory = (begins: Commit | undefined): void => {
   if (begins !== undefined)
     note(
-      `A compaction left the current versions alone: history begins with snapshot ${begins.snapshot} of ${formatInstant(begins.time)}; what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
+      `A compaction dropped past rows: the history is whole since ${formatInstant(begins.time)} (snapshot ${begins.snapshot}); what changed before is in older snapshots (--snapshot N) as long as gc keeps them`,
     )
 }
 

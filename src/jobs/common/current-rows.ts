@@ -37,7 +37,7 @@ export const countCurrent = async (lake: string, root: SnapshotRoot): Promise<re
   const { openLakeQuery } = await import('../../lake/query/lake-query.ts')
   const query = await openLakeQuery({
     ...{ lake, inPlace: true, memoryBytes: queryMemory(undefined) },
-    snapshot: (table) => readTableListed(lake, root, table),
+    snapshot: (table, withMerged) => readTableListed(lake, root, table, withMerged),
   })
   try {
     const counted: CurrentRows[] = []

@@ -40,6 +40,8 @@ export type CompactSummary =
       /** Partitions that were merged. */
       readonly partitions: number
       readonly tables: readonly CompactedTable[]
+      /** Since when no past row is missing, ISO 8601 in UTC; absent where all are there, and of a plan. */
+      readonly pastSince?: string
     } & ViewsWritten)
 
 /** Files, rows and bytes in all. */

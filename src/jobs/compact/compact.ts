@@ -1,5 +1,5 @@
 /**
- * `compact`: rewrites a lake to current versions only, in files of one size and in order, as one snapshot. Tables are sorted one
+ * `compact`: rewrites a lake to files of one size and in order, current rows and past ones, as one snapshot. Tables are sorted one
  * after the other, beyond memory; at no time more than one of them, or a piece of it, is on the local disk.
  */
 
@@ -45,12 +45,14 @@ import {
 } from './compact-work.ts'
 import { dryRunCompaction } from './dry-run-compaction.ts'
 import { findSuperseded } from './find-superseded.ts'
+import { type HistoryLimit, hasPastBeyond, historyLimit } from './history-limit.ts'
+import { keepVersions } from './keep-versions.ts'
 import { type CompactContent, type CompactPlan, compactedEntry, planCompaction } from './plan-compaction.ts'
 import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
 
 /**
- * Rewrites a lake to the current version of each record, in few files of one size and in the order of country and company,
- * as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
+ * Rewrites a lake to few files of one size in the order of country and company: the current version of each record, and beside
+ * them rows that were replaced, once each; as one more snapshot; older ones stay readable until `gc` removes them. Loads may run meanwhile. Then
  * published tables and sinks are updated.
  *
  * @returns `kind: 'compacted'` with the tables before and after, or `'nothing'` where the lake is compact; of a dry run
@@ -75,13 +77,16 @@ const compactContent = async (
   work: Work,
   sink: SinkRun,
   content: CompactContent,
+  limit: HistoryLimit,
 ): Promise<PartitionEntry[]> => {
-  if (!(await findSuperseded(work, content))) return []
+  const found = await findSuperseded(work, content)
+  if (found === undefined) return []
   const files: FileEntry[] = []
   for (const table of tablesOf(content.content))
-    files.push(...(await compactTable(work, sink, table, content)))
+    files.push(...(await compactTable(work, sink, table, content, { ...found, limit })))
+  files.push(...(await keepVersions(work, sink, content)))
   const { rows: records } = sizesOf(files.filter(({ table }) => table === content.content))
-  return [compactedEntry(content, work.run, records, files)]
+  return [compactedEntry(content, work.run, records, files, limit.since)]
 }
 
 /** One dictionary in place of those of all runs. */
@@ -101,6 +106,7 @@ const work = async (
   lease: RunLease,
   snapshot: Snapshot,
   plan: CompactPlan,
+  limitOf: (content: CompactContent) => HistoryLimit,
 ): Promise<CompactSummary> => {
   const { lake, signal } = options
   const report = options.onEvent ?? (() => undefined)
@@ -114,7 +120,8 @@ const work = async (
     const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []
-    for (const content of plan.contents) made.push(...(await compactContent(parts, sink, content)))
+    for (const content of plan.contents)
+      made.push(...(await compactContent(parts, sink, content, limitOf(content))))
     made.push(...(await compactListings(parts, sink)))
     return [made, dictionary] as const
   })
@@ -141,8 +148,18 @@ const work = async (
     snapshot: committed.snapshot,
     partitions: plan.contents.reduce((sum, one) => sum + one.partitions.length, 0),
     tables: tablesBeforeAndAfter(inputs, files),
+    ...pastSinceOf(partitions),
     ...(noViews !== undefined && { noViews }),
   }
+}
+
+/** The latest instant since which a content has all past rows. */
+const pastSinceOf = (partitions: readonly PartitionEntry[]): { readonly pastSince?: string } => {
+  const [latest] = partitions
+    .flatMap(({ pastSince }) => pastSince ?? [])
+    .toSorted()
+    .toReversed()
+  return latest === undefined ? {} : { pastSince: latest }
 }
 
 const tablesBeforeAndAfter = (
@@ -151,7 +168,7 @@ const tablesBeforeAndAfter = (
 ): readonly CompactedTable[] => {
   const ofTable = (files: readonly FileEntry[], name: string) =>
     sizesOf(files.filter(({ table }) => table === name))
-  return [...new Set(before.map(({ table }) => table))].sort().map((table) => ({
+  return [...new Set([...before, ...after].map(({ table }) => table))].sort().map((table) => ({
     table,
     before: ofTable(before, table),
     after: ofTable(after, table),
@@ -163,24 +180,29 @@ const tablesBeforeAndAfter = (
  * the next one removes what it left and starts over.
  */
 const compactLake = async (options: Compaction): Promise<CompactSummary> => {
-  const { lake, targetBytes, memoryBytes, threads, dryRun } = options
+  const { lake, targetBytes, memoryBytes, threads, dryRun, now = () => new Date() } = options
   compactMemory(memoryBytes, threads)
   // A folder that is no lake must not become one.
   await newestSnapshot(lake)
   if (!dryRun) await clearDeadCompactions(lake, new Date())
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
-  const plan = planCompaction(snapshot, targetBytes)
+  const limitOf = (content: CompactContent): HistoryLimit => historyLimit(options, snapshot, content, now())
+  const plan = planCompaction(
+    snapshot,
+    targetBytes,
+    (content) => !hasPastBeyond(snapshot, content, limitOf(content)),
+  )
   if (plan.compact) {
     const noViews = dryRun ? undefined : await refreshLakeFiles(lake)
     return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }
   }
-  if (dryRun) return dryRunCompaction(options, snapshot, plan)
+  if (dryRun) return dryRunCompaction(options, snapshot, plan, limitOf)
   const job: CompactJob = { kind: 'compact', targetBytes, snapshot: snapshot.snapshot }
   // An interrupted one is never resumed: the lake may have changed meanwhile.
   return withRun({ lake, plan: { jobs: [job], again: false, limits: {} }, fresh: true }, async (run) => {
     try {
-      return await work(options, run, snapshot, plan)
+      return await work(options, run, snapshot, plan, limitOf)
     } catch (error) {
       throw await failedRewrite(run, `Cannot compact lake "${lake}"`, error)
     }

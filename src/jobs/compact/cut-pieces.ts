@@ -1,7 +1,7 @@
 /**
  * A table that is too large for the local disk or DuckDB's memory, in pieces of its order: group after group of its files is sorted and
  * cut into ranges, which are put into the storage; a piece is what all groups have of some neighbouring ranges. Every
- * row is sorted twice, read twice and written once more.
+ * row is sorted twice, read twice and written once more, with the interval of versions that had it: no piece needs another one.
  */
 
 import { join } from 'node:path'
@@ -10,13 +10,15 @@ import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { runPath } from '../../lake/files/layout.ts'
-import { compactOrder, type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
+import { pastOf } from '../../lake/tables/past-tables.ts'
+import { compactOrder, makeEnums, type SortedRows, sortRows } from '../../lake/tables/sort-rows.ts'
 import type { Table } from '../../lake/tables/tables.ts'
-import { currentRows } from '../../lake/views/current-versions.ts'
 import { stageFile } from '../../sink/stage-file.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { removeIfThere } from '../../support/durable-files.ts'
 import { type Work, watchSort } from './compact-work.ts'
+import type { IntervalTables } from './find-superseded.ts'
+import { allIntervals, intervalsOf } from './interval-rows.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type InputFile, readGroup, type VersionedEntry } from './read-group.ts'
 import { sampleTable, sortRanges } from './sort-ranges.ts'
@@ -49,6 +51,7 @@ export const cutPieces = async (
   work: Work,
   table: Table,
   { content }: CompactContent,
+  intervals: IntervalTables | undefined,
   files: readonly VersionedEntry[],
   mostBytes: number,
 ): Promise<readonly (readonly InputFile[])[]> => {
@@ -74,10 +77,11 @@ export const cutPieces = async (
     onShare(0)
     const sorted = await readGroup(work, table, group, async (read) => {
       const ranges = await sortRanges(work, table, content, read)
+      const enums = await makeEnums(session, table, [read.rows])
       return watchSort(session, ranges, onShare, (onRange) =>
         sortRows({
-          ...{ session, table, path, ranges, onRange },
-          ...{ rows: currentRows(table, read.versioned), texts: read.rows },
+          ...{ session, table: pastOf(table), path, ranges, onRange },
+          ...{ rows: allIntervals(intervalsOf(table, read, intervals), intervals), enums },
         }),
       )
     })

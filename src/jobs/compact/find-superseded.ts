@@ -1,15 +1,21 @@
 /** Which records of a content are superseded, by the ids of its main table, a group of files after the other. */
 
 import { join } from 'node:path'
-import { cutByBytes, withFiles } from '../../lake/files/fetch-tables.ts'
+import type { Content } from '../../contract/objects.ts'
+import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
+import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
-import { mainTables, type Table } from '../../lake/tables/tables.ts'
+import { mainTables, type RecordTable, type Table } from '../../lake/tables/tables.ts'
+import { chainMacro } from '../../lake/views/base-views.ts'
 import {
+  HIDDEN_SCHEMA,
+  isOneVersion,
   makeSuperseded,
   versionFacts,
-  versionFilesOf,
   withAllCompanies,
 } from '../../lake/views/current-versions.ts'
+import { chainOfLists, loadsOf } from '../../lake/views/source-macros.ts'
+import { mergedFiles } from '../../lake/views/version-chain.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
@@ -18,7 +24,7 @@ import { sampleOwners, sampleTable } from './sort-ranges.ts'
 /** Samples the records, by which tables are cut into pieces. */
 const sampleRecords = async (
   work: Work,
-  { content }: CompactContent,
+  content: Content,
   main: Table,
   files: readonly VersionedEntry[],
 ): Promise<void> => {
@@ -44,22 +50,75 @@ const sampleRecords = async (
   }
 }
 
-/** Makes the table of what is superseded. @returns whether the content has records */
-export const findSuperseded = async (work: Work, content: CompactContent): Promise<boolean> => {
+/** The table of the versions of records that have several, not all of them put together yet: `owner`, `version`, `place`, `is_listing`, `is_merged`. */
+export interface IntervalTables {
+  readonly places: string
+  /** Whether all records of the content are such. */
+  readonly isAll: boolean
+  /** Whether a compaction has put some of their versions together before. */
+  readonly hasMerged: boolean
+}
+
+/** @param placeOf of the lists of versions, and of what earlier compactions kept of them */
+const makeIntervals = async (
+  { session, snapshot }: Work,
+  main: RecordTable,
+  placeOf: PlaceOf,
+): Promise<IntervalTables | undefined> => {
+  if (isOneVersion(snapshot, main)) return undefined
+  const places = `${HIDDEN_SCHEMA}.places_${main.content}`
+  const ofContent = ({ content }: { readonly content: Content }): boolean => content === main.content
+  const listed = {
+    ...snapshot,
+    partitions: snapshot.partitions.filter(ofContent),
+    merged: (snapshot.merged ?? []).filter(ofContent),
+  }
+  await session.run(loadsOf(main, listed))
+  await session.run(chainOfLists(main, listed, placeOf))
+  await session.run(`CREATE TABLE ${places} AS WITH chain AS MATERIALIZED (FROM ${chainMacro(main)}())
+SELECT owner, version, place, is_listing, is_merged FROM chain
+SEMI JOIN (SELECT owner FROM chain GROUP BY owner HAVING count(*) > 1 AND NOT bool_and(is_merged)) AS several ON several.owner = chain.owner`)
+  const [found] =
+    await session.rows(`SELECT (SELECT count(DISTINCT owner) FROM ${chainMacro(main)}()) AS owners,
+  (SELECT count(DISTINCT owner) FROM ${places}) AS several`)
+  return {
+    places,
+    isAll: found?.owners === found?.several,
+    hasMerged: mergedFiles(listed, main).length > 0,
+  }
+}
+
+export interface FoundVersions {
+  /** `undefined`: of no record any version is superseded. */
+  readonly intervals: IntervalTables | undefined
+}
+
+/** Finds what is superseded, and over which versions rows are valid. @returns `undefined` where the content has no records */
+export const findSuperseded = async (
+  work: Work,
+  { content }: CompactContent,
+): Promise<FoundVersions | undefined> => {
   const { lake, session, snapshot, spill, signal } = work
-  const main = mainTables().find((table) => table.content === content.content)
+  const main = mainTables().find((table) => table.content === content)
   const files = main ? inputsOf(snapshot, main) : []
-  if (main === undefined) return false
+  if (main === undefined) return undefined
   const isEmpty = sizesOf(files).rows === 0
   try {
     if (!isEmpty) await sampleRecords(work, content, main, files)
-    const listed = versionFacts(versionFilesOf(snapshot, 'superseded', main))
-    await withFiles(lake, listed, join(spill, 'versions'), { signal }, (placeOf) =>
-      // The last row of a company that is not listed any more stays.
-      session.run(makeSuperseded(withAllCompanies(snapshot), placeOf, main)),
+    const listed = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
+    const merged = inputsOf(snapshot, versionsTable(content))
+    return await withFiles(
+      lake,
+      [...listed, ...merged],
+      join(spill, 'versions'),
+      { signal },
+      async (placeOf) => {
+        // The last row of a company that is not listed any more stays.
+        await session.run(makeSuperseded(withAllCompanies(snapshot), placeOf, main))
+        return isEmpty ? undefined : { intervals: await makeIntervals(work, main, placeOf) }
+      },
     )
   } catch (error) {
-    throw diskError(`Cannot find what is superseded in "${content.content}"`, error)
+    throw diskError(`Cannot find what is superseded in "${content}"`, error)
   }
-  return !isEmpty
 }

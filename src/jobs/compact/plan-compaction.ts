@@ -3,6 +3,7 @@
 import { CONTENT, type Content } from '../../contract/objects.ts'
 import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
+import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
 import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import { observedIn } from '../../manifest/form/part-summary.ts'
@@ -54,18 +55,25 @@ const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean =>
   if (loaded.length === 0) return true
   const [first, ...others] = loaded
   if (first === undefined || !isCompaction(first.source) || others.length > 0) return false
-  return [...Map.groupBy(first.files, ({ table }) => table).values()].every((files) =>
+  // The list of versions is one file.
+  const tables = first.files.filter(({ table }) => table !== versionsTable(first.content).name)
+  return [...Map.groupBy(tables, ({ table }) => table).values()].every((files) =>
     sizesFit(files, targetBytes),
   )
 }
 
-export const planCompaction = (snapshot: Snapshot, targetBytes: number): CompactPlan => {
+/** @param isPastDone whether a content has no past rows that are to go */
+export const planCompaction = (
+  snapshot: Snapshot,
+  targetBytes: number,
+  isPastDone: (content: CompactContent) => boolean,
+): CompactPlan => {
   const contents = (Object.keys(CONTENT) as Content[]).flatMap((content): CompactContent[] => {
     const partitions = snapshot.partitions.filter((one) => one.content === content)
     const files = partitions.flatMap((one) => one.files).filter(isTableFile)
     return partitions.length === 0 ? [] : [{ content, partitions, files }]
   })
-  return { contents, compact: contents.every((one) => isDone(one, targetBytes)) }
+  return { contents, compact: contents.every((one) => isDone(one, targetBytes) && isPastDone(one)) }
 }
 
 const hashOf = ({ content, partitions }: CompactContent): string =>
@@ -74,12 +82,13 @@ const hashOf = ({ content, partitions }: CompactContent): string =>
 /** The same for the same partitions. */
 export const compactedId = (content: CompactContent): string => hashOf(content).slice(0, 16)
 
-/** The manifest's entry of what a content has become. @param records companies that are left */
+/** The manifest's entry of what a content has become. @param records companies that are left @param pastSince since when no past row is missing */
 export const compactedEntry = (
   content: CompactContent,
   run: string,
   records: number,
   files: readonly FileEntry[],
+  pastSince: string | undefined,
 ): PartitionEntry => {
   const rows = new Map<string, number>()
   for (const file of files) rows.set(file.table, (rows.get(file.table) ?? 0) + file.rows)
@@ -99,6 +108,7 @@ export const compactedEntry = (
       last: true,
     },
     asOf: latestInstant(partitions),
+    ...(pastSince !== undefined && { pastSince }),
     range: {
       field: partitions[0]?.range.field ?? 'ContentUpdatedAt',
       requested: null,

@@ -6,11 +6,13 @@
 import { ToolkitError } from '../../core/errors.ts'
 import type { FileEntry, Snapshot } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
-import { type ColumnTypeTree, parseColumnType, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
+import { type ColumnTypeTree, ident, parseColumnType, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
+import { FIRST_VERSION, pastOf, withFirstVersion } from '../../lake/tables/past-tables.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { readTable } from '../../lake/views/current-versions.ts'
+import { heldRows } from '../../lake/views/intervals.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import type { Work } from './compact-work.ts'
 
@@ -22,7 +24,7 @@ export interface VersionedEntry extends FileEntry {
 /** The files of a table in the order of their versions. */
 export const inputsOf = (
   { partitions, files }: Pick<Snapshot, 'partitions' | 'files'>,
-  { name }: Table,
+  { name }: Pick<Table, 'name'>,
 ): readonly VersionedEntry[] => [
   ...partitions.flatMap(({ version, files: own }) =>
     own.filter(({ table }) => table === name).map((file) => ({ ...file, version })),
@@ -30,18 +32,26 @@ export const inputsOf = (
   ...files.filter(({ table }) => table === name),
 ]
 
+/** The same with the files of past rows. */
+export const allInputsOf = (snapshot: Pick<Snapshot, 'partitions' | 'files'>, table: Table) => [
+  ...inputsOf(snapshot, table),
+  ...inputsOf(snapshot, pastOf(table)),
+]
+
 /** Rows of some files. */
 export interface GroupRows {
   /** Where the files are. */
   readonly paths: readonly string[]
-  /** SQL of the rows. */
+  /** SQL of the rows, past ones too. */
   readonly rows: string
-  /** With their `version`. */
+  /** With their `version`, without past ones. */
   readonly versioned: string
+  /** All with what their files say of the versions that had them, as `heldRows`. */
+  readonly held: string
 }
 
-/** A file that the compaction has written itself: no version of it counts any more. */
-export type InputFile = FileFacts & { readonly version: number }
+/** `table`: of another name where it holds past rows; absent of pieces that the compaction has written itself. */
+export type InputFile = FileFacts & { readonly version: number; readonly table?: string }
 
 export const readGroup = <T>(
   work: Work,
@@ -51,13 +61,33 @@ export const readGroup = <T>(
 ): Promise<T> => {
   const { session, lake, copies, known, signal, onFetched } = work
   const options = { known, signal, onProgress: onFetched() }
+  const past = pastOf(table)
   return withFiles(lake, files, copies, options, async (placeOf) => {
-    const placed = files.map(({ path, version }) => ({ path: placeOf(path), version }))
-    const columns = await checkColumns(session, lake, table, placed)
+    const placed = files.map((file) => ({ ...file, path: placeOf(file.path) }))
+    const [own, ofPast] = [
+      placed.filter((file) => file.table !== past.name),
+      placed.filter((file) => file.table === past.name),
+    ]
+    const columns = await checkColumns(session, lake, table, own)
+    const hasFirst = columns.has(FIRST_VERSION.name)
+    const current = readTable(
+      hasFirst ? withFirstVersion(table) : table,
+      own,
+      'with-version',
+      undefined,
+      columns,
+    )
+    const pastRows =
+      ofPast.length === 0
+        ? undefined
+        : readTable(past, ofPast, undefined, undefined, await checkColumns(session, lake, past, ofPast))
+    const rows = readTable(table, own, undefined, undefined, columns)
+    const names = table.columns.map(({ name }) => ident(name)).join(', ')
     return use({
       paths: placed.map(({ path }) => path),
-      rows: readTable(table, placed, undefined, undefined, columns),
-      versioned: readTable(table, placed, 'with-version', undefined, columns),
+      rows: pastRows === undefined ? rows : `${rows}\nUNION ALL\nSELECT ${names} FROM (${pastRows})`,
+      versioned: readTable(table, own, 'with-version', undefined, columns),
+      held: heldRows(table, current, hasFirst, pastRows),
     })
   })
 }

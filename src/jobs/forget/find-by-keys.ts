@@ -7,6 +7,7 @@ import { type Identifiers, identifiersOf } from '../../core/identifiers.ts'
 import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { type FoundIds, heldAt } from './find-held.ts'
@@ -57,7 +58,7 @@ const lookInto = async (
 ): Promise<void> => {
   const { snapshot, localBytes, signal } = work
   const files = snapshot.partitions.flatMap((partition, place) =>
-    partition.files.flatMap((file) => (file.table === table && file.rows > 0 ? [{ ...file, place }] : [])),
+    partition.files.flatMap((file) => (isOfTable(file, table) && file.rows > 0 ? [{ ...file, place }] : [])),
   )
   for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
     signal?.throwIfAborted()

@@ -8,11 +8,12 @@ import type { Content } from '../../contract/objects.ts'
 import type { Identifiers } from '../../core/identifiers.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { withoutForgotten } from './clean-record.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
-import { restoredTexts } from './reload.ts'
+import { restoredRecords } from './past-records.ts'
 
 /** The records of the forgotten in a partition. */
 export interface Held {
@@ -64,7 +65,7 @@ export const findHeld = async (work: ForgetWork): Promise<FoundIds> => {
   for (const { table, owner, id, ids } of LOOKS) {
     const files = snapshot.partitions.flatMap((partition, place) =>
       partition.files.flatMap((file) =>
-        file.table === table && file.rows > 0 ? [{ ...file, partition: place }] : [],
+        isOfTable(file, table) && file.rows > 0 ? [{ ...file, partition: place }] : [],
       ),
     )
     for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
@@ -106,7 +107,8 @@ const suspectsIn = async (
   const suspects = new Map<bigint, Suspect>()
   const partition = snapshot.partitions[place]
   const main = mainTables().find(({ content }) => content === partition?.content)
-  const files = partition?.files.filter(({ table, rows }) => table === main?.name && rows > 0) ?? []
+  const files =
+    partition?.files.filter((file) => main !== undefined && isOfTable(file, main.name) && file.rows > 0) ?? []
   for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE))
     await withLakeFiles(work, group, async (placeOf) => {
       const rows = session.stream(`SELECT internal_id, extra, file_index::INTEGER AS file
@@ -141,7 +143,7 @@ export const findTold = async (
     const suspects = await suspectsIn(work, place, identifiers)
     const ids = [...suspects.keys()].filter((id) => !held.get(place)?.removed.has(id))
     if (ids.length === 0) continue
-    for await (const text of restoredTexts(work, partition, ids)) {
+    for await (const { text } of restoredRecords(work, partition, ids)) {
       const cleaned = withoutForgotten(content, text, { isEntity, identifiers })
       const id = ownerOf(content, text)
       const suspect = id === undefined ? undefined : suspects.get(id)

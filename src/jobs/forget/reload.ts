@@ -6,6 +6,7 @@ import type { Content } from '../../contract/objects.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import type { CommittedPartition } from '../../core/partition.ts'
 import type { SinkRun } from '../../core/sink.ts'
+import type { FileAccess } from '../../lake/files/file-access.ts'
 import { openLoader } from '../../load/loader.ts'
 import { appendCompany, restoreCompanies, restoreRelations } from '../../restore/restore.ts'
 import { ByteWriter } from '../../support/buffers.ts'
@@ -81,14 +82,16 @@ export const reload = async (
   return files
 }
 
+/** The texts of the records of one partition. @param ids of the records. @default all @param access how its files are read */
 export async function* restoredTexts(
   { session, lake, snapshot, known, signal, scratch }: ForgetWork,
   partition: CommittedPartition,
-  ids: readonly bigint[],
+  ids?: readonly bigint[],
+  access?: FileAccess,
 ): AsyncGenerator<string> {
   const { merged: _, ...rest } = snapshot
   const request = {
-    ...{ session, lake, ids, known, signal, scratch },
+    ...{ session, lake, ids, known, signal, scratch, access },
     snapshot: { ...rest, partitions: [partition] },
   }
   if (partition.content === 'relations') {

@@ -6,6 +6,7 @@
 import { BIRTH_KEY_SQL, comparedNumber, comparedNumberSql } from '../../core/person-keys.ts'
 import { literal, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import type { HeldByPlace } from './find-held.ts'
@@ -51,7 +52,7 @@ export const resolveIds = async (
   const inCountry = country === undefined ? '' : ` AND country_code = ${literal(country.toUpperCase())}`
   for (const { table, id, column, as } of LOOKS) {
     const files = snapshot.partitions.flatMap((partition) =>
-      partition.files.filter((file) => file.table === table && file.rows > 0),
+      partition.files.filter((file) => isOfTable(file, table) && file.rows > 0),
     )
     for (const group of cutByBytes(files, localBytes, 256)) {
       signal?.throwIfAborted()
@@ -128,7 +129,7 @@ export const collectTexts = async (
   for (const place of held.keys()) {
     const partition = work.snapshot.partitions[place]
     for (const [table, of] of Object.entries(OF_IDS)) {
-      const files = partition?.files.filter((file) => file.table === table && file.rows > 0) ?? []
+      const files = partition?.files.filter((file) => isOfTable(file, table) && file.rows > 0) ?? []
       if (files.length === 0) continue
       await withLakeFiles(work, files, (placeOf) =>
         addTexts(

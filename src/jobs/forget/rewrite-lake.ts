@@ -7,6 +7,7 @@ import type { SinkRun } from '../../core/sink.ts'
 import { isReplay } from '../../core/source-kinds.ts'
 import { pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
+import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
@@ -217,7 +218,7 @@ SELECT category, line_item FROM ${from} WHERE unit = 'unknown'`)
       Number((await session.rows(`SELECT count(*) AS items FROM ${UNKNOWN}`))[0]?.items)
     if ((await left()) === 0) return null
     const figures = partitions.flatMap(({ files }) =>
-      files.filter(({ table, rows }) => table === 'financials' && rows > 0),
+      files.filter((file) => isOfTable(file, 'financials') && file.rows > 0),
     )
     await dropUsed(work, figures)
     const rows = await left()

@@ -7,11 +7,17 @@ import { basename, join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
 import type { Identifiers } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry } from '../../core/partition.ts'
-import type { Receipt, SinkRun } from '../../core/sink.ts'
+import type { Receipt, SinkRun, TableRows } from '../../core/sink.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
 import { ident, literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
-import { compactOrder } from '../../lake/tables/sort-rows.ts'
-import { LISTINGS, type Table, tablesOf } from '../../lake/tables/tables.ts'
+import {
+  hasOwnVersions,
+  historyTablesOf,
+  versionsTable,
+  withFirstVersion,
+} from '../../lake/tables/past-tables.ts'
+import { compactOrder, withIdsOf } from '../../lake/tables/sort-rows.ts'
+import { LISTINGS, TABLES, type Table, tablesOf } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { observedOf } from '../../load/loader.ts'
 import { removeIfThere } from '../../support/durable-files.ts'
@@ -19,23 +25,55 @@ import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.t
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
 import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
-import { reload, restoredTexts } from './reload.ts'
+import { type PastRecord, restoredRecords, withIntervals } from './past-records.ts'
+import { reload } from './reload.ts'
 
-async function* without(
-  texts: AsyncIterable<string>,
+/** Records by their versions, each with what is left of it. */
+async function* byVersion(
+  records: AsyncIterable<PastRecord>,
   content: Content,
   forgotten: ForgottenEntities,
-): AsyncGenerator<string> {
-  for await (const text of texts) yield withoutForgotten(content, text, forgotten).text
+): AsyncGenerator<{ readonly version: number; readonly texts: AsyncIterable<string> }> {
+  const iterator = records[Symbol.asyncIterator]()
+  let next = await iterator.next()
+  while (!next.done) {
+    const { version } = next.value
+    yield {
+      version,
+      texts: (async function* () {
+        for (; !next.done && next.value.version === version; next = await iterator.next())
+          yield withoutForgotten(content, next.value.text, forgotten).text
+      })(),
+    }
+  }
 }
 
-/** Rows of each table that a partition names. */
+/** Loads what is left of changed records again. @returns files of this machine by table */
+const reloadChanged = async (
+  work: ForgetWork,
+  partition: CommittedPartition,
+  { changed }: Held,
+  forgotten: ForgottenEntities,
+  folder: string,
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const reloaded = new Map<number, ReadonlyMap<string, readonly string[]>>()
+  if (changed.size === 0) return new Map()
+  const { content } = partition
+  const records = restoredRecords(work, partition, [...changed])
+  for await (const { version, texts } of byVersion(records, content, forgotten))
+    reloaded.set(version, await reload(work, content, texts, join(folder, String(version))))
+  return hasOwnVersions(partition)
+    ? withIntervals(work, partition, reloaded, folder)
+    : (reloaded.get(partition.version) ?? new Map())
+}
+
+/** Rows of each table that a partition names, or has files of. */
 const rowsOf = (
   { counts }: CommittedPartition,
   files: readonly FileEntry[],
 ): CommittedPartition['counts']['rows'] =>
   Object.fromEntries(
-    Object.keys(counts.rows).map((table) => [
+    [...new Set([...Object.keys(counts.rows), ...files.map(({ table }) => table)])].map((table) => [
       table,
       files.filter((file) => file.table === table).reduce((sum, { rows }) => sum + rows, 0),
     ]),
@@ -65,17 +103,15 @@ export const rewritePartition = async (
   const { content, source, sources } = partition
   const { changed } = held
   const folder = join(work.scratch, 'reloaded')
-  const changedTexts = (): AsyncGenerator<string> =>
-    without(restoredTexts(work, partition, [...changed]), content, forgotten)
-  const again = changed.size === 0 ? new Map() : await reload(work, content, changedTexts(), folder)
-  const receipts = await rewriteFiles(work, sink, partition, files, held, again)
+  const again = await reloadChanged(work, partition, held, forgotten, folder)
+  const { receipts, added } = await rewriteFiles(work, sink, partition, files, held, again)
   await removeIfThere(folder)
-  const left = partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file)
+  const left = [...partition.files.map((file) => receipts.get(file.path)?.files[0] ?? file), ...added]
   const places = placesOf(content, files, held)
   const observed = observedOf(content, [...receipts.values()])
   const isRanged = !isCompaction(source) && receipts.size > 0 && places.length + changed.size > 0
   return {
-    written: [...receipts.values()].flatMap((receipt) => receipt.files),
+    written: [...[...receipts.values()].flatMap((receipt) => receipt.files), ...added],
     partition: {
       ...partition,
       ...(sources && { sources: withoutRecords(sources, places) }),
@@ -105,11 +141,18 @@ const TOUCHED = `${HIDDEN_SCHEMA}.touched`
 
 const fileSql = (paths: readonly string[]): string => readParquet(pathsSql(paths), 'union_by_name = true')
 
-/** Rows that go or come again: that a company is not listed any more says nothing of others in what is changed of it. */
-const touchedOf = (table: Table): string => (table === LISTINGS ? COMPANY_IDS : TOUCHED)
+/** Tables whose rows say nothing of others: that a company is not listed any more, and which versions a record had. */
+const isOfIds = (table: Table): boolean =>
+  table === LISTINGS || (table.content !== undefined && table.name === versionsTable(table.content).name)
 
-const tablesIn = ({ content }: CommittedPartition): readonly Table[] =>
-  content === LISTINGS.content ? [...tablesOf(content), LISTINGS] : tablesOf(content)
+/** Rows that go or come again. */
+const touchedOf = (table: Table): string => (isOfIds(table) ? COMPANY_IDS : TOUCHED)
+
+const tablesIn = ({ content }: CommittedPartition): readonly Table[] => [
+  ...tablesOf(content),
+  ...historyTablesOf(content),
+  ...(content === LISTINGS.content ? [LISTINGS] : []),
+]
 
 /** Searches in rows of listings that tell of the forgotten, as what they become. */
 const searchesOf = async (
@@ -157,21 +200,30 @@ WHERE ${table.owner} IN (FROM ${touchedOf(table)}) GROUP BY ALL`),
 /** Name of a file without its ending: unlike that of any other of its table. */
 const nameOf = ({ path }: FileEntry): string => basename(path).replace(/\.[^.]*$/, '')
 
+interface RewrittenFiles {
+  /** Receipts of what was written in the place of each, by its path. */
+  readonly receipts: ReadonlyMap<string, Receipt>
+  /** Rows of tables of which no file held any of the records before: what was one row may be two now. */
+  readonly added: readonly FileEntry[]
+}
+
 /**
  * Writes the files again.
  *
  * @param reloaded files on this machine with what is left of the changed records, by table
- * @returns what was written in the place of each, by its path
  */
 const rewriteFiles = async (
   work: ForgetWork,
   sink: SinkRun,
-  { source }: CommittedPartition,
+  partition: CommittedPartition,
   held: readonly HeldFile[],
   { removed, changed }: Held,
   reloaded: ReadonlyMap<string, readonly string[]>,
-): Promise<ReadonlyMap<string, Receipt>> => {
+): Promise<RewrittenFiles> => {
   const { session, signal } = work
+  const isCompacted = isCompaction(partition.source)
+  const write = (name: string, table: Table, rows: string): Promise<Receipt> =>
+    sink.write(name, table.name, rowsWithIds(hasOwnVersions(partition), table, session.relation(rows)))
   await makeIdTable(session, TOUCHED, [...removed, ...changed])
   const written = new Map<string, Receipt>()
   /** Records whose rest is written: one may stand in two files of a compaction. */
@@ -187,14 +239,29 @@ const rewriteFiles = async (
         ? `\nUNION ALL BY NAME SELECT * FROM ${fileSql(rest)} WHERE ${owner} IN (${own.join(', ')})`
         : ''
     // Files of a compaction stand in an order that readers rely on, and what goes does not disturb.
-    const order =
-      isCompaction(source) && again !== '' ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}` : ''
+    const order = isCompacted && again !== '' ? ` ORDER BY ${compactOrder(table).map(ident).join(', ')}` : ''
     const receipt = await withLakeFiles(work, [file], (placeOf) => {
       const columns = replace === undefined ? '*' : `* REPLACE (${replace})`
       const kept = `SELECT ${columns} FROM ${fileSql([placeOf(file.path)])} WHERE ${owner} NOT IN (FROM ${touchedOf(table)})`
-      return sink.write(nameOf(file), table.name, session.relation(`SELECT * FROM (${kept}${again})${order}`))
+      return write(nameOf(file), table, `SELECT * FROM (${kept}${again})${order}`)
     })
     written.set(file.path, receipt)
   }
-  return written
+  const added: FileEntry[] = []
+  for (const table of hasOwnVersions(partition) ? tablesIn(partition) : []) {
+    const owner = ident(table.owner ?? '')
+    const done = [...changed].filter((id) => placed.has(`${table.name} ${id}`))
+    const left = (reloaded.get(table.name) ?? []).map(
+      (path) => `SELECT * FROM ${fileSql([path])} WHERE ${owner} NOT IN (${[...done, -1n].join(', ')})`,
+    )
+    if (left.length === 0) continue
+    const rows = `${left.join('\nUNION ALL ')} ORDER BY ${compactOrder(table).map(ident).join(', ')}`
+    const receipt = await write(`${partition.id}-${table.name}`, table, rows)
+    if (receipt.rows > 0) added.push(...receipt.files)
+  }
+  return { receipts: written, added }
 }
+
+/** Rows that are written with the ids of all their columns. */
+const rowsWithIds = (hasFirstVersions: boolean, table: Table, rows: TableRows): TableRows =>
+  hasFirstVersions && TABLES.includes(table) ? withIdsOf(withFirstVersion(table), rows) : rows

@@ -207,7 +207,11 @@ const update: Work = async ({ night: { targets, machine }, signal, onTarget }) =
 }
 
 const compacted =
-  ({ partitions: least = DEFAULT_PARTITIONS, target_bytes: targetBytes }: Section<'compact'>): Work =>
+  ({
+    partitions: least = DEFAULT_PARTITIONS,
+    target_bytes: targetBytes,
+    keep_history: keepHistoryMs,
+  }: Section<'compact'>): Work =>
   async ({ night: { lake, targets, machine }, signal, onTarget }) => {
     const partitions = (await newestSnapshot(lake))?.partitions.length ?? 0
     if (partitions < least)
@@ -216,7 +220,9 @@ const compacted =
         reason: `${formatCount(partitions)} of ${formatCounted(least, 'partition')}`,
       }
     const { compact } = await import('../compact/compact.ts')
-    const { kind, snapshot } = await compact({ ...targets, ...machine, targetBytes, signal, onTarget })
+    const { kind, snapshot } = await compact({
+      ...{ ...targets, ...machine, targetBytes, keepHistoryMs, signal, onTarget },
+    })
     return { state: kind === 'nothing' ? 'nothing' : 'done', snapshot }
   }
 

@@ -41,7 +41,7 @@ export const openRoot = async (root: SnapshotRoot, options: OpenQueryOptions): P
   const { lake, memoryBytes, threads, check, aroundFetch, outFolder, files } = options
   return openLakeQuery({
     ...{ lake, threads, check, aroundFetch, outFolder, ...(files !== undefined && { files: [files] }) },
-    snapshot: (table) => readTableListed(lake, root, table),
+    snapshot: (table, withMerged) => readTableListed(lake, root, table, withMerged),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
     inPlace: check !== 'every-read' && options.checked !== true,

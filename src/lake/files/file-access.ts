@@ -7,7 +7,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import type { FetchOptions, FileFacts, RangeCounts, RangeServer } from '../../storage/storage.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { loadHttpfs } from '../duckdb/httpfs.ts'
-import { LISTINGS, QUARANTINE, TABLES } from '../tables/tables.ts'
+import { STORED_TABLES } from '../tables/past-tables.ts'
 import { type FetchTablesOptions, fetchFiles, type PlaceOf } from './fetch-tables.ts'
 import { inLake, PARTS_FOLDER } from './layout.ts'
 
@@ -33,9 +33,7 @@ export interface FileAccess {
 
 /** The folders of a lake, on this machine, with files that DuckDB reads. */
 export const foldersOfTables = (lake: string): readonly string[] =>
-  [...[...TABLES, LISTINGS, QUARANTINE].map(({ name }) => name), PARTS_FOLDER].map((folder) =>
-    inLake(lake, folder),
-  )
+  [...STORED_TABLES.map(({ name }) => name), PARTS_FOLDER].map((folder) => inLake(lake, folder))
 
 /** Copies on this machine; of a lake in a folder its own files. */
 export const copiesOfLake = (

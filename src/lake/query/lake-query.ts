@@ -244,7 +244,7 @@ export class LakeQuery {
     )
   }
 
-  /** Where a statement read all versions of a compacted lake: the first commit of which all are there. */
+  /** Where a statement read all versions and a compaction has dropped past rows: since when all are there. */
   historyBegins(): Commit | undefined {
     return this.#views.historyBegins
   }

@@ -4,6 +4,7 @@
  */
 
 import { type ColumnTypeTree, ident, parseColumnType } from '../duckdb/sql.ts'
+import { nameWithoutPast } from './past-tables.ts'
 
 /**
  * Paths of all columns of a table, those within lists (`.element`) and structs included; the first has id 1. Append
@@ -32,21 +33,25 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
     linkedin.company_founded linkedin.company_website linkedin.country linkedin.addresses
     linkedin.addresses.element linkedin.number_of_employees linkedin.size_range linkedin.followers
     linkedin.keywords linkedin.keywords.element linkedin.source_url score as_reported extra
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of
+    firmlake_version until`,
   financials: `
     load version internal_id country_code consolidation category line_item fiscal_year value
     currency reported
-    snapshot run loaded_at as_of months is_preferred`,
+    snapshot run loaded_at as_of months is_preferred
+    firmlake_version until`,
   employees: `
     load version internal_id country_code consolidation fiscal_year employees
-    snapshot run loaded_at as_of is_preferred`,
+    snapshot run loaded_at as_of is_preferred
+    firmlake_version until`,
   relations: `
     load version internal_id name org_no country_code legal_form legal_form_name operational_status
     operational_status_name total_number_of_shares total_number_of_votes
     ubo_has_reported_missing_ubo ubo_case_no ubo_registration_id ubo_status ubo_suspicion_level
     ubo_suspicion_date ubo_suspicion_case_no ubo_is_ubo_excluded empty_lists empty_lists.element
     extra
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of
+    firmlake_version until`,
   relation_entities: `
     load version company_id entity_no parent_no direction entity_id is_history depth name first_name
     last_name org_no birth_date national_identification_number gender citizenships
@@ -54,28 +59,34 @@ const FIELD_PATHS: Readonly<Record<string, string>> = {
     addresses.element addresses.element.street addresses.element.zip_code addresses.element.city
     addresses.element.country_code country_code is_company is_searchable_entity is_protected
     registration_date updated_at masked empty_lists empty_lists.element as_reported
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of
+    firmlake_version until`,
   ownerships: `
     load version company_id entity_no no direction entity_id is_history kind ownership_stake
     min_ownership_stake max_ownership_stake number_of_shares number_of_votes min_votes max_votes
     share_class protocol_date in_date out_date updated_at case_no registration_id status_code
     suspicion_date suspicion_level suspicion_case_no suspicion_issue_id
     proxy_company_registration_number proxy_company_name text as_reported
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of
+    firmlake_version until`,
   roles: `
     load version company_id entity_no no direction entity_id is_history id text category in_date
     out_date updated_at as_reported
-    snapshot run loaded_at as_of`,
+    snapshot run loaded_at as_of
+    firmlake_version until`,
   line_items: `
     load version line_item category unit scaled
     snapshot run loaded_at as_of kind`,
   listings: `
     load version internal_id service search seen gone_since
     snapshot run loaded_at as_of`,
+  companies_versions: 'internal_id version as_of is_listing',
+  relations_versions: 'internal_id version as_of is_listing',
 }
 
 /** Paths of a table in the order of their ids; the first has id 1. */
-export const fieldPaths = (table: string): readonly string[] => (FIELD_PATHS[table] ?? '').trim().split(/\s+/)
+export const fieldPaths = (table: string): readonly string[] =>
+  (FIELD_PATHS[nameWithoutPast(table)] ?? '').trim().split(/\s+/)
 
 const idsByTable = new Map<string, ReadonlyMap<string, number>>()
 

@@ -13,6 +13,8 @@ import type { TableRows } from '../../core/sink.ts'
 import { type AttachedDatabase, attachDatabase } from '../duckdb/database-files.ts'
 import type { Session } from '../duckdb/engine.ts'
 import { ident } from '../duckdb/sql.ts'
+import { fieldIds } from './field-ids.ts'
+import { nameWithoutPast } from './past-tables.ts'
 import type { Table } from './tables.ts'
 
 /**
@@ -41,13 +43,13 @@ export const compactOrder = ({ key, columns }: Table): readonly string[] =>
     ? ['country_code', ...key]
     : key
 
-interface SortRequest {
+export interface SortRequest {
   readonly session: Session
   readonly table: Table
   /** SQL of the rows. */
   readonly rows: string
-  /** SQL of rows that have all the texts of these, and is cheaper where there is such. */
-  readonly texts: string
+  /** Closed texts of all rows, those before them too. */
+  readonly enums: Enums
   /** SQL of rows that stand in their order, and before all of these. @default none */
   readonly before?: string | undefined
   /** Conditions on the rows' owner: ranges, the lowest first, of which each owner is in one. @default one of all */
@@ -91,26 +93,36 @@ const close = async (attached: AttachedDatabase | undefined): Promise<void> => {
 
 const enumName = (column: string): string => `compact_${column}`
 
-/** Makes an ENUM type of each closed text; its values are in the order of the texts. @returns the columns */
-const makeEnums = async ({
-  session,
-  table,
-  texts: ofRows,
-  before,
-}: SortRequest): Promise<ReadonlySet<string>> => {
-  if (!CLOSED_TEXTS.has(table.name)) return new Set()
-  const all = before === undefined ? ofRows : `FROM (${ofRows}) UNION ALL FROM (${before})`
-  const texts = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
-  for (const name of texts) {
-    const distinct = `SELECT DISTINCT ${ident(name)} AS value FROM (${all}) WHERE value IS NOT NULL`
+/** Closed texts of a table whose ENUM types a session has. */
+export type Enums = ReadonlySet<string>
+
+/**
+ * Makes an ENUM type of each closed text; its values are in the order of the texts.
+ *
+ * @param texts SQL of rows that have all of them
+ */
+export const makeEnums = async (session: Session, table: Table, texts: readonly string[]): Promise<Enums> => {
+  if (!CLOSED_TEXTS.has(nameWithoutPast(table.name))) return new Set()
+  const columns = table.columns.filter(({ type }) => type === 'VARCHAR').map(({ name }) => name)
+  for (const name of columns) {
+    const all = texts.map((rows) => `SELECT ${ident(name)} AS value FROM (${rows})`)
+    const distinct = `SELECT DISTINCT value FROM (${all.join(' UNION ALL ')}) WHERE value IS NOT NULL`
     const rows = await session.rows(`${distinct} ORDER BY value LIMIT ${MOST_VALUES + 1}`)
     await session.setEnum(
       enumName(name),
       rows.map(({ value }) => String(value)),
     )
   }
-  return new Set(texts)
+  return new Set(columns)
 }
+
+/** The columns of rows with their closed texts as ENUM. */
+export const withEnums = ({ columns }: Pick<Table, 'columns'>, enums: Enums): string =>
+  columns
+    .map(({ name }) =>
+      enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
+    )
+    .join(', ')
 
 /** Two threads would read segments side by side, and hold the later ones until the earlier ones are written. */
 const withOneThread = async <T>(session: Session, use: () => Promise<T>): Promise<T> => {
@@ -122,6 +134,15 @@ const withOneThread = async <T>(session: Session, use: () => Promise<T>): Promis
     await session.run(`SET threads = ${String(found?.threads)}`)
   }
 }
+
+/** Rows whose columns are those of a table: a sink that writes ids of columns knows those that the lake's readers have. */
+export const withIdsOf = ({ name, columns }: Table, rows: TableRows): TableRows => ({
+  ...rows,
+  copyTo: (path, format) => {
+    const ids = format.kind === 'parquet' && format.fieldIds !== undefined && fieldIds(name, columns)
+    return rows.copyTo(path, ids ? { ...format, fieldIds: ids } : format)
+  },
+})
 
 /** Rows of a sorted table to be written: of one with many columns in row groups that are small enough to be held. */
 const toBeWritten = (
@@ -220,11 +241,7 @@ const fillSorted = async (
  * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `MEMORY_FULL`
  */
 export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
-  const { session, table, path } = request
-  const enums = await makeEnums(request)
-  const taken = table.columns.map(({ name }) =>
-    enums.has(name) ? `CAST(${ident(name)} AS ${ident(enumName(name))}) AS ${ident(name)}` : ident(name),
-  )
+  const { session, table, path, enums } = request
   const given = table.columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`)
   const groupRows = rowGroupRows(table.columns)
   // A thread that writes a file holds as many rows as a group of this database has.
@@ -235,7 +252,7 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
     await session.releaseMemory()
     // Nobody reads the file after a crash, and a log would take room on the disk.
     attached = await attachDatabase(session, path, SORTED, ['RECOVERY_MODE no_wal_writes', ...groups])
-    segments = await segmentsOf(session, table, await fillSorted(request, taken.join(', ')))
+    segments = await segmentsOf(session, table, await fillSorted(request, withEnums(table, enums)))
   } catch (error) {
     await attached?.drop().catch(() => undefined)
     const action = `Cannot sort table "${table.name}"`
@@ -253,7 +270,8 @@ export const sortRows = async (request: SortRequest): Promise<SortedRows> => {
     rows,
     slice: (from, until) => {
       const parts = partsOf(segments, from, until)
-      return toBeWritten(session, session.relation(select(parts)), { parts: parts.length, groupRows })
+      const rows = withIdsOf(table, session.relation(select(parts)))
+      return toBeWritten(session, rows, { parts: parts.length, groupRows })
     },
     find: async (condition, from) => {
       let [low, high] = [from, rows]

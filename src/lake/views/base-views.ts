@@ -99,26 +99,53 @@ const CHAINED = Object.keys(CHAIN_COLUMNS)
 /** Rows of a dictionary, which has no instants: the next row of the key follows. */
 const dictionaryHistory = (table: Table): string => {
   const key = table.key.map((name) => `r.${ident(name)}`).join(', ')
-  return `SELECT r.*, NULL::TIMESTAMPTZ AS as_of, lag(r.version) OVER along AS until, NULL::TIMESTAMPTZ AS until_as_of,
-  r.loaded.loaded_at AS shown_from, lag(r.loaded.loaded_at) OVER along AS shown_until,
-  greatest(r.loaded.loaded_at, lead(r.loaded.loaded_at) OVER along) AS known_since
+  return `SELECT r.*, NULL::TIMESTAMPTZ AS as_of, lag(r.version) OVER of_key AS until, NULL::TIMESTAMPTZ AS until_as_of,
+  r.loaded.loaded_at AS shown_from, lag(r.loaded.loaded_at) OVER of_key AS shown_until,
+  greatest(r.loaded.loaded_at, lead(r.loaded.loaded_at) OVER of_key) AS known_since
 FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
-WINDOW along AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
+WINDOW of_key AS (PARTITION BY ${key} ORDER BY ${dictionaryOrder('r')})`
 }
 
-/** Where each record has one version of one instant there is no chain: the load says all. */
-const recordHistory = (
+/**
+ * Rows of loads, with what the chain says of their versions. Where each record has one version of one instant there is no chain: the
+ * load says all.
+ *
+ * @param rows SQL of rows with `version` @param chain name of the chain's relation
+ */
+export const loadedHistory = (
   table: Table,
+  rows: string,
+  chain: string,
 ): string => `SELECT r.*, coalesce(v.as_of, r.loaded.as_of) AS as_of, v.until, v.until_as_of,
   coalesce(v.shown_from, r.loaded.loaded_at) AS shown_from, v.shown_until, coalesce(v.known_since, r.loaded.loaded_at) AS known_since
-FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM ${rowsMacro(table)}()) AS r
-LEFT JOIN ${chainMacro(table)}() AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
+FROM (SELECT *, ${loadMacro(table)}(version) AS loaded FROM (${rows})) AS r
+LEFT JOIN ${chain} AS v ON v.owner = r.${ident(table.owner ?? '')} AND v.version = r.version`
 
-/** The macros that give all versions of each table. */
-export const historyMacros = (): readonly string[] =>
-  TABLES.map(
-    (table) =>
-      `CREATE OR REPLACE MACRO ${historyMacro(table)}() AS TABLE ${table.owner === undefined ? dictionaryHistory(table) : recordHistory(table)}`,
+/**
+ * Rows of a compaction: what the chain says of the first version that had each, and of the last one.
+ *
+ * @param rows SQL as `compactedRows`
+ */
+export const compactedHistory = (table: Table, rows: string, chain: string): string => {
+  const of = (alias: string): string => `${alias}.owner = r.${ident(table.owner ?? '')} AND ${alias}.place`
+  return `SELECT ${columnsOf(table)}, f.version, ${loadMacro(table)}(f.version) AS loaded,
+  f.as_of, l.until, l.until_as_of, f.shown_from, l.shown_until, f.known_since
+FROM (${rows}) AS r JOIN ${chain} AS f ON ${of('f')} = r.version JOIN ${chain} AS l ON ${of('l')} = r.until - 1`
+}
+
+/** The statement that makes the macro of all versions of a table. */
+export const historyMacroOf = (table: Table, query: string, parameters = ''): string =>
+  `CREATE OR REPLACE MACRO ${historyMacro(table)}(${parameters}) AS TABLE ${query}`
+
+/** The macros that give all versions of each table, where no compaction has put any together. */
+export const historyMacros = (): readonly string[] => TABLES.map(plainHistory)
+
+export const plainHistory = (table: Table): string =>
+  historyMacroOf(
+    table,
+    table.owner === undefined
+      ? dictionaryHistory(table)
+      : loadedHistory(table, `FROM ${rowsMacro(table)}()`, `${chainMacro(table)}()`),
   )
 
 const historyRows = (table: Table): string => `SELECT ${columnsOf(table)},

@@ -14,6 +14,7 @@ export const FACTS = {
     ...{ rows: 'BIGINT', files: 'INTEGER', bytes: 'BIGINT' },
     ...{ requested_from: 'VARCHAR', requested_to: 'VARCHAR', least: 'VARCHAR', greatest: 'VARCHAR' },
     ...{ snapshot: 'INTEGER', time: 'VARCHAR', as_of: 'VARCHAR', version: 'BIGINT' },
+    past_since: 'VARCHAR',
   },
   sources: {
     ...{ run: 'VARCHAR', content: 'VARCHAR', partition: 'VARCHAR', kind: 'VARCHAR', name: 'VARCHAR' },

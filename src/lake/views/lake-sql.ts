@@ -8,7 +8,7 @@ import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { baseViews, historyMacros } from './base-views.ts'
+import { baseViews } from './base-views.ts'
 import { baseComments, commentSql, commentsOf } from './comments.ts'
 import { HIDDEN_SCHEMA, type Listed } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type FactName, type ReadFacts } from './fact-columns.ts'
@@ -17,6 +17,7 @@ import {
   factMacro,
   factStatements,
   groupTables,
+  historyOfTable,
   loadsOf,
   oldOfList,
   rowsOfTable,
@@ -50,7 +51,11 @@ const snapshotsIn = (lake: string): string => {
 const ownOf = (listed: Listed, { content }: Table): Listed =>
   content === undefined
     ? listed
-    : { ...listed, partitions: listed.partitions.filter((partition) => partition.content === content) }
+    : {
+        ...listed,
+        partitions: listed.partitions.filter((one) => one.content === content),
+        merged: (listed.merged ?? []).filter((one) => one.content === content),
+      }
 
 /** @param sqlOf a file's path in SQL; `lake` stands before it already */
 const rowsMacros = ({ lake, listed }: LakeContents, sqlOf?: (path: string) => string): readonly string[] =>
@@ -64,6 +69,7 @@ async function* macrosBesideRows(
   for (const table of mainTables()) yield oldOfList(table, listed, lake, sqlOf)
   for (const table of groupTables()) yield loadsOf(table, ownOf(listed, table))
   for (const table of mainTables()) yield chainOfLists(table, ownOf(listed, table), lake, sqlOf)
+  for (const table of TABLES) yield historyOfTable(table, ownOf(listed, table), lake, sqlOf)
   for (const name of FACT_NAMES) if (name !== 'snapshots') yield* factStatements(name, facts(name))
 }
 
@@ -137,7 +143,6 @@ export const printedStatements = async (
       ...rowsMacros(contents, inVariable),
       ...(await Array.fromAsync(macrosBesideRows(contents, inVariable))),
       ...(await Array.fromAsync(factStatements('snapshots', contents.facts('snapshots')))),
-      ...historyMacros(),
       ...viewStatements(contents.computed),
     ].map((sql) => `${sql};`),
     '',

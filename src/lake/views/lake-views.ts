@@ -5,7 +5,6 @@
 
 import { type Definition, definitionNames, definitionsFor } from '../../analysis/definitions.ts'
 import type { Commit } from '../../core/partition.ts'
-import { isCompaction } from '../../core/source-kinds.ts'
 import type { FetchOptions } from '../../storage/storage.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import type { Session } from '../duckdb/engine.ts'
@@ -14,6 +13,7 @@ import type { SoughtRows } from '../duckdb/statement-tree.ts'
 import { filesOfTables } from '../files/fetch-tables.ts'
 import type { FileAccess } from '../files/file-access.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
+import { historySince, pastOf } from '../tables/past-tables.ts'
 import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
 import {
   ALL_COMPANIES,
@@ -42,6 +42,7 @@ import {
   countedRows,
   factMacroName,
   factStatements,
+  historyOfTable,
   loadsOf,
   noChain,
   noneOld,
@@ -49,7 +50,7 @@ import {
   rowsOfTable,
   unreadableMacros,
 } from './source-macros.ts'
-import { chainFacts } from './version-chain.ts'
+import { chainFacts, standInsOf } from './version-chain.ts'
 
 /** Stands among what is made once views and macros have their comments. */
 const COMMENTS = 'comments'
@@ -84,18 +85,23 @@ export interface NarrowedView {
   readonly select: (rowsOf: (view: string) => string) => string
 }
 
-/** When a compaction left the current versions alone; `undefined` where there was none. */
-const compactionOf = ({ partitions }: Listed): Commit | undefined =>
-  partitions.find(({ source }) => isCompaction(source))?.committed
+/** The compaction that dropped past rows, and since when all are there; `undefined` where none is missing. */
+const historyBegin = ({ partitions }: Listed): Commit | undefined => {
+  for (const one of partitions) {
+    const time = historySince(one)
+    if (time !== undefined) return { snapshot: one.committed.snapshot, time }
+  }
+  return undefined
+}
 
 /** Runs a fetch of files with options, such as one that shows progress and can be interrupted. */
 export type AroundFetch = (fetch: (options: Omit<FetchOptions, 'known'>) => Promise<void>) => Promise<void>
 
 /**
  * Reads the part of a snapshot that lists the files of a table: asked once of all tables of a content, and only when one
- * of them is.
+ * of them is; once more, `withMerged` entries of loads that compactions have put together, when their history is.
  */
-export type ReadListed = (table: Table) => Promise<Listed>
+export type ReadListed = (table: Table, withMerged: boolean) => Promise<Listed>
 
 export interface ViewsOptions {
   /** @default without progress and signal */
@@ -216,7 +222,7 @@ export class LakeViews {
     return this.#inTurn(() => this.#session.run(statements.join(';\n')))
   }
 
-  /** Where all versions were asked for and a compaction has left the current ones alone: since when there are all. */
+  /** Where all versions were asked for and a compaction has dropped past rows: since when all are there. */
   get historyBegins(): Commit | undefined {
     return this.#historyBegins
   }
@@ -240,6 +246,8 @@ export class LakeViews {
     const main = mainTables().find(({ content }) => content === table.content)
     if (main === undefined || !TABLES.includes(table) || this.#made.has(rowsOf(table))) return false
     const listed = await this.#listedFor(table)
+    // A row of a compaction is of several versions.
+    if (name === historyName(table) && standInsOf(listed, main) !== undefined) return false
     if (sought.kind === 'count') {
       const isCurrent = name === table.name
       if (isCurrent && table.name !== main.name && !isOneVersion(listed, main)) return false
@@ -280,10 +288,14 @@ export class LakeViews {
     )
     const tables = new Set(views.map(({ table }) => table))
     const ofHistory = new Set(
-      views.flatMap(({ name, table }) => (name === historyName(table) ? [table.content] : [])),
+      views.flatMap(({ name, table }) => (name === historyName(table) ? [table] : [])),
     )
-    const chained = mainTables().filter(({ content }) => ofHistory.has(content))
+    const contentsOfHistory = new Set([...ofHistory].map(({ content }) => content))
+    const chained = mainTables().filter(({ content }) => contentsOfHistory.has(content))
     const files = await Promise.all([
+      ...[...ofHistory].map(async (table) =>
+        filesOfTables(await this.#listedFor(table), [pastOf(table).name]),
+      ),
       ...[...tables].map(async (table) => filesOfTables(await this.#listedFor(table), [table.name])),
       ...main.map(async (table) =>
         versionFacts(versionFilesOf(await this.#listedFor(table), 'superseded', table)),
@@ -299,11 +311,20 @@ export class LakeViews {
       this.#noteHistory(view, listed)
       if (this.#made.has(rowsOf(table))) continue
       await this.#makeRows(table, listed)
-      if (table !== QUARANTINE) await this.#session.run(loadsOf(table, listed))
       this.#made.add(rowsOf(table))
     }
     for (const table of chained)
       await this.#session.run(chainOfLists(table, await this.#listedFor(table), this.#access.placeOf))
+    for (const table of ofHistory) await this.#makeHistory(table)
+  }
+
+  async #makeHistory(table: Table): Promise<void> {
+    const made = `history of ${table.name}`
+    if (this.#made.has(made)) return
+    const listed = await this.#listedFor(table, true)
+    await this.#session.run(loadsOf(table, listed))
+    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf))
+    this.#made.add(made)
   }
 
   /** Makes known which versions are old. Their lists are readable. */
@@ -335,13 +356,13 @@ export class LakeViews {
   }
 
   #noteHistory({ name, table }: View, listed: Listed): void {
-    if (name === historyName(table)) this.#historyBegins = compactionOf(listed) ?? this.#historyBegins
+    if (name === historyName(table)) this.#historyBegins = historyBegin(listed) ?? this.#historyBegins
   }
 
   /** The listing of a table, read once for all tables of its content. */
-  #listedFor(table: Table): Promise<Listed> {
-    const key = versionGroup(table)
-    const listed = this.#listed.get(key) ?? this.#read(table)
+  #listedFor(table: Table, withMerged = false): Promise<Listed> {
+    const key = `${versionGroup(table)}${withMerged ? ' with merged' : ''}`
+    const listed = this.#listed.get(key) ?? this.#read(table, withMerged)
     this.#listed.set(key, listed)
     return listed
   }

@@ -1,11 +1,23 @@
 /** The hidden macros through which views read a snapshot: which files hold a table's rows, which versions are old, when each was loaded. */
 
-import type { CommitFacts } from '../../core/partition.ts'
+import type { CommitFacts, VersionFile } from '../../core/partition.ts'
 import { ident, literal } from '../duckdb/sql.ts'
 import type { PlaceOf } from '../files/fetch-tables.ts'
 import { inLake } from '../files/layout.ts'
-import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
-import { chainMacro, historyMacros, loadMacro, OLD_MARK, oldMacro, rowsMacro } from './base-views.ts'
+import { pastOf, withFirstVersion } from '../tables/past-tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, type RecordTable, TABLES, type Table } from '../tables/tables.ts'
+import {
+  chainMacro,
+  compactedHistory,
+  historyMacroOf,
+  historyMacros,
+  loadedHistory,
+  loadMacro,
+  OLD_MARK,
+  oldMacro,
+  plainHistory,
+  rowsMacro,
+} from './base-views.ts'
 import {
   filesOf,
   HIDDEN_SCHEMA,
@@ -18,7 +30,16 @@ import {
   versionFilesOf,
 } from './current-versions.ts'
 import { FACT_NAMES, FACTS, type Fact, type FactName, factsFrom } from './fact-columns.ts'
-import { CHAIN_COLUMNS, chainLists, chainOf, listedVersions } from './version-chain.ts'
+import { compactedRows, heldRows } from './intervals.ts'
+import {
+  CHAIN_COLUMNS,
+  chainLists,
+  chainOf,
+  listedVersions,
+  mergedFiles,
+  PLACE_COLUMNS,
+  standInsOf,
+} from './version-chain.ts'
 
 /** A macro that gives a table. */
 const tableMacro = (name: string, query: string, parameters = ''): string =>
@@ -48,7 +69,10 @@ const OLD_COLUMNS = [
   ['is_gone', 'BOOLEAN'],
 ] as const
 const VERSION = ['version', 'BIGINT'] as const
-const LINK_COLUMNS = [['owner', 'BIGINT'], VERSION, ...Object.entries(CHAIN_COLUMNS)] as const
+const LINK_COLUMNS = [
+  ...[['owner', 'BIGINT'] as const, VERSION],
+  ...Object.entries({ ...CHAIN_COLUMNS, ...PLACE_COLUMNS }),
+]
 
 /** Tables that have versions of their own: one for each group. */
 export const groupTables = (): readonly Table[] => [
@@ -104,6 +128,49 @@ FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-
   return tableMacro(rowsMacro(table), rows, paths)
 }
 
+/**
+ * All versions of a table's rows: of files of loads as they stand, of a compaction's over their intervals.
+ *
+ * @param sqlOf a file's path in SQL
+ */
+export const historyOfTable = (
+  table: Table,
+  listed: Listed,
+  at: string | PlaceOf,
+  sqlOf?: (path: string) => string,
+): string => {
+  const { content } = table
+  const standIns = content === undefined ? undefined : standInsOf(listed, { content })
+  if (standIns === undefined) return plainHistory(table)
+  const files = filesOf(listed, at, table.name)
+  const isCompacted = ({ version }: { readonly version: number }): boolean => version === standIns.records
+  const sets = {
+    loaded: files.filter((file) => !isCompacted(file)),
+    compacted: files.filter(isCompacted),
+    past: filesOf(listed, at, pastOf(table).name),
+  }
+  const current = readTable(withFirstVersion(table), sets.compacted, 'with-version', 'compacted')
+  const past = readTable(pastOf(table), sets.past, undefined, 'past')
+  const loads = `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, sets.loaded, 'with-version', 'loaded')})`
+  const names = [
+    ...table.columns.map(({ name }) => name),
+    ...['version', 'loaded'],
+    ...Object.keys(CHAIN_COLUMNS),
+  ]
+  const parts = [
+    loadedHistory(table, loads, 'chain'),
+    compactedHistory(table, compactedRows(table, heldRows(table, current, true, past), 'chain'), 'chain'),
+  ].map((part) => `SELECT ${names.map((name) => `r.${ident(name)}`).join(', ')} FROM (${part}) AS r`)
+  const parameters = Object.entries(sets).flatMap(([name, some]) =>
+    some.length === 0 ? [] : [`${name} := ${pathList(some, sqlOf)}`],
+  )
+  return historyMacroOf(
+    table,
+    `WITH chain AS MATERIALIZED (FROM ${chainMacro(table)}())\n${parts.join('\nUNION ALL\n')}`,
+    parameters.join(', '),
+  )
+}
+
 /** So many rows of which nothing is read but their number. */
 export const countedRows = (table: Table, rows: number): string =>
   tableMacro(
@@ -149,7 +216,7 @@ export const noChain = (table: Table): string => tableMacro(chainMacro(table), n
  * @param sqlOf a file's path in SQL
  */
 export const chainOfLists = (
-  table: Table,
+  table: RecordTable,
   listed: Listed,
   at: string | PlaceOf,
   sqlOf?: (path: string) => string,
@@ -157,29 +224,39 @@ export const chainOfLists = (
   const files = chainLists(listed, table)
   if (files.length === 0) return noChain(table)
   const placeOf: PlaceOf = typeof at === 'string' ? (path) => inLake(at, path) : at
-  const pathsOf = (kind: 'last' | 'superseded'): string | undefined => {
-    const own = versionFacts(files.filter((file) => file.kind === kind))
-    return own.length === 0
+  const pathsOf = (some: readonly { readonly path: string }[]): string | undefined =>
+    some.length === 0
       ? undefined
       : pathList(
-          own.map(({ path }) => ({ path: placeOf(path) })),
+          some.map(({ path }) => ({ path: placeOf(path) })),
           sqlOf,
         )
+  const ofKind = (kind: VersionFile['kind']) => versionFacts(files.filter((file) => file.kind === kind))
+  const paths = {
+    last: pathsOf(ofKind('last')),
+    superseded: pathsOf(ofKind('superseded')),
+    merged: pathsOf(mergedFiles(listed, table)),
   }
-  const [last, superseded] = [pathsOf('last'), pathsOf('superseded')]
-  const lists = { last: last && 'last_paths', superseded: superseded && 'superseded_paths' }
-  const parameters = [last && `last_paths := ${last}`, superseded && `superseded_paths := ${superseded}`]
-  return tableMacro(
-    chainMacro(table),
-    chainOf(listedVersions(table, lists, loadMacro(table))),
-    parameters.filter(Boolean).join(', '),
+  const names = { last: paths.last && 'last_paths', superseded: paths.superseded && 'superseded_paths' }
+  const standIns = standInsOf(listed, table)?.all
+  const versions = listedVersions(
+    table,
+    { ...names, merged: paths.merged && 'merged_paths' },
+    loadMacro(table),
+    standIns,
   )
+  const parameters = Object.entries(paths).flatMap(([name, list]) =>
+    list === undefined ? [] : [`${name}_paths := ${list}`],
+  )
+  return tableMacro(chainMacro(table), chainOf(versions), parameters.join(', '))
 }
 
 /** Maps versions to loads. @param listed as `rowsOfTable` has it */
 export const loadsOf = (table: Table, listed: Listed): string => {
   const entries: readonly (CommitFacts & { readonly run: string; readonly asOf?: string })[] =
-    table.content === undefined ? listed.files.filter((file) => file.table === table.name) : listed.partitions
+    table.content === undefined
+      ? listed.files.filter((file) => file.table === table.name)
+      : [...(listed.merged ?? []), ...listed.partitions].sort((a, b) => a.version - b.version)
   const loads = new Map<string, number>()
   const first = entries[0]?.version
   /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */

@@ -7,7 +7,8 @@ import type { PartitionEntry, VersionFile } from '../../core/partition.ts'
 import { isCompaction } from '../../core/source-kinds.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { ident, readParquet } from '../duckdb/sql.ts'
-import type { Table } from '../tables/tables.ts'
+import { hasOwnVersions, runsOfHistory, versionsTable } from '../tables/past-tables.ts'
+import type { RecordTable, Table } from '../tables/tables.ts'
 import { type Listed, versionFacts, versionFilesOf } from './current-versions.ts'
 import { lastVersionWith, versionOrder } from './version-order.ts'
 
@@ -21,21 +22,26 @@ export const CHAIN_COLUMNS = {
   known_since: 'TIMESTAMPTZ',
 } as const
 
+/** Its place among the versions of its record, and what it is; only what makes histories reads them. */
+export const PLACE_COLUMNS = { place: 'BIGINT', is_listing: 'BOOLEAN', is_merged: 'BOOLEAN' } as const
+
 /**
  * The chain: `owner`, `version` and the columns above. Of a listing that a later one confirmed, the instants of both count.
  *
- * @param versions SQL of `owner`, `version`, `as_of`, `is_listing`, and of its load `load_as_of`, `loaded_at`
+ * @param versions SQL of `owner`, `version`, `as_of`, `is_listing`, `is_merged` where a compaction has put it together with others, and
+ *   of its load `load_as_of`, `loaded_at`
  */
 export const chainOf = (versions: string): string => `WITH known AS (
   ${versions}
 ), places AS (
-  SELECT owner, version, as_of, loaded_at FROM known
-  UNION ALL SELECT owner, version, load_as_of, loaded_at FROM known WHERE is_listing AND load_as_of < as_of
+  SELECT * EXCLUDE (load_as_of) FROM known
+  UNION ALL SELECT * EXCLUDE (load_as_of) REPLACE (load_as_of AS as_of) FROM known WHERE is_listing AND load_as_of < as_of
 )
 SELECT owner, version, as_of, lead(version) OVER along AS until, lead(as_of) OVER along AS until_as_of,
   min(loaded_at) OVER (PARTITION BY owner ORDER BY ${versionOrder()} ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS shown_from,
   min(loaded_at) OVER (PARTITION BY owner ORDER BY ${versionOrder()} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS shown_until,
-  greatest(loaded_at, lag(loaded_at) OVER along) AS known_since
+  greatest(loaded_at, lag(loaded_at) OVER along) AS known_since,
+  row_number() OVER along AS place, is_listing, is_merged
 FROM places WINDOW along AS (PARTITION BY owner ORDER BY ${versionOrder()})`
 
 /** Whether records of a partition may have other instants than it says. */
@@ -51,30 +57,60 @@ export const chainLists = (listed: Listed, table: Table): readonly VersionFile[]
   return isPlain ? [] : [...superseded, ...versionFilesOf(listed, 'last', table)]
 }
 
-export const chainFacts = (listed: Listed, table: Table): readonly FileFacts[] =>
-  versionFacts(chainLists(listed, table))
+/** The files of a chain: its lists, and what compactions kept of versions. */
+export const chainFacts = (listed: Listed, table: RecordTable): readonly FileFacts[] => [
+  ...versionFacts(chainLists(listed, table)),
+  ...mergedFiles(listed, table),
+]
+
+/** The files that say which versions compactions have put together. */
+export const mergedFiles = ({ partitions }: Pick<Listed, 'partitions'>, { content }: RecordTable) =>
+  partitions.flatMap(({ files }) => files.filter(({ table }) => table === versionsTable(content).name))
+
+/** The numbers of a compaction that stand for versions that it has put together: of its records, and of all that it made. */
+export const standInsOf = (
+  { partitions }: Pick<Listed, 'partitions'>,
+  { content }: Pick<RecordTable, 'content'>,
+): { readonly records: number; readonly all: readonly number[] } | undefined => {
+  const runs = runsOfHistory(partitions.filter((one) => one.content === content))
+  const own = partitions.filter((one) => one.content === content && runs.has(one.run))
+  const records = own.find(hasOwnVersions)
+  return records && { records: records.version, all: own.map(({ version }) => version) }
+}
+
+/** SQL of the paths of files, by what they hold. */
+type ChainPaths = Readonly<Record<VersionFile['kind'] | 'merged', string | undefined>>
 
 /**
- * The versions of a content as its lists have them: those that others stand behind, and the last one of each record.
+ * The versions of a content as its lists have them: those that others stand behind, and the last one of each record; and those that a
+ * compaction has put together, in place of its own.
  *
- * @param list SQL of the paths of the lists of a kind
  * @param loadOf SQL of the load of a version
  */
 export const listedVersions = (
   { owner = '' }: Pick<Table, 'owner'>,
-  lists: Readonly<Record<VersionFile['kind'], string | undefined>>,
+  { superseded, last, merged }: ChainPaths,
   loadOf: string,
+  standIns: readonly number[] = [],
 ): string => {
   const key = ident(owner)
+  const isReal = standIns.length === 0 ? '' : ` WHERE version NOT IN (${standIns.join(', ')})`
   const rows = [
-    ...(lists.superseded === undefined
-      ? []
-      : [`SELECT ${key} AS owner, version, as_of, is_listing FROM ${readParquet(lists.superseded)}`]),
-    ...(lists.last === undefined
+    ...(superseded === undefined
       ? []
       : [
-          `SELECT owner, last.version, last.as_of, last.is_listing FROM (
-    SELECT ${key} AS owner, ${lastVersionWith('is_listing')} AS last FROM ${readParquet(lists.last)} GROUP BY owner)`,
+          `SELECT ${key} AS owner, version, as_of, is_listing, false AS is_merged FROM ${readParquet(superseded)}${isReal}`,
+        ]),
+    ...(last === undefined
+      ? []
+      : [
+          `SELECT owner, last.version AS version, last.as_of, last.is_listing, false AS is_merged FROM (
+    SELECT ${key} AS owner, ${lastVersionWith('is_listing')} AS last FROM ${readParquet(last)} GROUP BY owner)${isReal}`,
+        ]),
+    ...(merged === undefined
+      ? []
+      : [
+          `SELECT internal_id AS owner, version, as_of, is_listing, true AS is_merged FROM ${readParquet(merged)}`,
         ]),
   ]
   return `SELECT *, ${loadOf}(version).as_of AS load_as_of, ${loadOf}(version).loaded_at AS loaded_at

@@ -3,6 +3,7 @@
  * codes or numbers of companies: a bound is a value of some row, and none may be of a person.
  */
 
+import { nameWithoutPast } from '../../lake/tables/past-tables.ts'
 import type { Table } from '../../lake/tables/tables.ts'
 import { type CatalogColumn, FILE_TABLES, fileTables } from './catalog-layout.ts'
 
@@ -20,7 +21,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 const isBounded = ({ name }: Table, column: CatalogColumn): boolean => {
   if (column.parent !== undefined || column.type === 'list' || column.type === 'struct') return false
-  return column.type !== 'varchar' || (TEXTS[name] ?? '').split(' ').includes(column.name)
+  return column.type !== 'varchar' || (TEXTS[nameWithoutPast(name)] ?? '').split(' ').includes(column.name)
 }
 
 /** A column with bounds. */

@@ -82,7 +82,8 @@ const removeBefore = async (session: Session, first: number): Promise<void> => {
     ),
     ...INLINED_TABLES.map(({ rows }) => `DELETE FROM ${rows} WHERE end_snapshot <= ${first}`),
     `DELETE FROM ${FACT_TABLES.snapshots.rows} WHERE snapshot < ${first}`,
-    `DELETE FROM ${LOADS.rows} WHERE version NOT IN (SELECT row_id_start >> ${VERSION_BITS} FROM ducklake_data_file)`,
+    `DELETE FROM ${LOADS.rows} WHERE version NOT IN (
+  SELECT row_id_start >> ${VERSION_BITS} FROM ducklake_data_file UNION ALL SELECT version FROM ${FACT_TABLES.partitions.rows})`,
   ]
   for (const sql of statements) await session.run(sql)
 }
@@ -110,6 +111,8 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   for await (const one of merged.added()) {
     const isMoved = partitions.gone.has(one.version)
     if (isMoved) moved.add(one.version)
+    // Rows of its version may go on in those of a compaction.
+    else await facts.addLoad(one)
     await facts.addPartition(one, true, isMoved)
   }
   for await (const one of ofRuns.added()) {

@@ -3,7 +3,8 @@
 import { type ColumnTypeTree, parseColumnType } from '../../lake/duckdb/sql.ts'
 import type { Column } from '../../lake/tables/columns.ts'
 import { fieldId } from '../../lake/tables/field-ids.ts'
-import { LISTINGS, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
+import { historyTablesOf, withFirstVersion } from '../../lake/tables/past-tables.ts'
+import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
 import { FACT_NAMES, FACTS } from '../../lake/views/fact-columns.ts'
 
 /** `main`: what a reader asks; `history`: all versions; `firmlake`: what views read. */
@@ -33,6 +34,8 @@ export interface CatalogTable extends InSchema {
 /** A table of the lake's files: twice in the catalog, with the same files. */
 export interface FileTable {
   readonly table: Table
+  /** Whether nobody but views reads it. */
+  readonly isHidden: boolean
   /** Id of the table whose superseded rows are deleted; `undefined` where only all rows are shown. */
   readonly current: number | undefined
   readonly all: number
@@ -40,9 +43,12 @@ export interface FileTable {
 
 const [FIRST_CURRENT, FIRST_ALL, FIRST_INLINED] = [10, 40, 70]
 
-export const FILE_TABLES: readonly FileTable[] = [...TABLES, LISTINGS].map((table, at) => ({
+const HIDDEN_TABLES = [LISTINGS, ...mainTables().flatMap(({ content }) => historyTablesOf(content))]
+
+export const FILE_TABLES: readonly FileTable[] = [...TABLES, ...HIDDEN_TABLES].map((table, at) => ({
   table,
-  current: table === LISTINGS ? undefined : FIRST_CURRENT + at,
+  isHidden: at >= TABLES.length,
+  current: at >= TABLES.length ? undefined : FIRST_CURRENT + at,
   all: FIRST_ALL + at,
 }))
 
@@ -85,23 +91,28 @@ export type Viewed = ReadonlySet<string>
 
 /** Where the rows of a table stand. */
 export const placesOf = (
-  { table }: FileTable,
+  { table, isHidden }: FileTable,
   viewed: Viewed,
 ): { readonly current: InSchema; readonly all: InSchema } => {
   const { name } = table
-  if (table === LISTINGS || viewed.has(name))
-    return { current: { schema: 'firmlake', name }, all: { schema: 'firmlake', name: allName(table) } }
+  const hidden = { schema: 'firmlake', name } as const
+  if (isHidden) return { current: hidden, all: hidden }
+  if (viewed.has(name)) return { current: hidden, all: { schema: 'firmlake', name: `${name}_history` } }
   return { current: { schema: 'main', name }, all: { schema: 'history', name } }
 }
-const allName = (table: Table): string => (table === LISTINGS ? table.name : `${table.name}_history`)
 
 export const fileTables = (viewed: Viewed): readonly CatalogTable[] =>
   FILE_TABLES.flatMap((one) => {
-    const columns = columnsOf(one.table.name, one.table.columns)
+    const { table } = one
+    const columns = columnsOf(table.name, table.columns)
     const { current, all } = placesOf(one, viewed)
+    const isOfRecords = !one.isHidden && table.content !== undefined
     return [
       ...(one.current === undefined ? [] : [{ ...current, id: one.current, columns }]),
-      { ...all, id: one.all, columns },
+      {
+        ...{ ...all, id: one.all },
+        columns: isOfRecords ? columnsOf(table.name, withFirstVersion(table).columns) : columns,
+      },
     ]
   })
 

@@ -3,8 +3,17 @@
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { type ComputedColumn, withComputed } from '../../lake/projection/computed-columns.ts'
-import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../../lake/tables/tables.ts'
+import { FIRST_VERSION, pastOf, versionsTable } from '../../lake/tables/past-tables.ts'
+import {
+  LISTINGS,
+  mainTables,
+  QUARANTINE,
+  type RecordTable,
+  TABLES,
+  type Table,
+} from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
+import { compactedRows, heldRows } from '../../lake/views/intervals.ts'
 import { chainOf } from '../../lake/views/version-chain.ts'
 import { dictionaryOrder, versionOrder } from '../../lake/views/version-order.ts'
 import { FILE_TABLES, type FileTable, type InSchema, placesOf, type Viewed } from './catalog-layout.ts'
@@ -59,32 +68,72 @@ const lastOfKey = (
 /** The name of the view that has the chain of the versions of a content. */
 const chainName = (table: Table): InSchema => ({ schema: 'firmlake', name: `versions_${table.content}` })
 
-/** The chain of the versions of a content: those of its records, and the listings without a company. */
-const chainView = (main: Table, viewed: Viewed): string => {
-  const versionsIn = (table: Table, isListing: boolean): string => `SELECT r.internal_id AS owner, l.version,
-    ${asOf(table)} AS as_of, ${isListing} AS is_listing, l.as_of::TIMESTAMPTZ AS load_as_of, l.loaded_at::TIMESTAMPTZ AS loaded_at
-  FROM ${placed(placesOf(fileTable(table.name), viewed).all)} AS r ${withLoads('r', table)}`
-  const tables = main.content === LISTINGS.content ? [main, LISTINGS] : [main]
-  return chainOf(tables.map((table) => versionsIn(table, table === LISTINGS)).join('\n  UNION ALL '))
+/** The rows of a table in files of all versions. */
+const rowsIn = (table: Table, viewed: Viewed): string => placed(placesOf(fileTable(table.name), viewed).all)
+
+/** The chain of the versions of a content: those of its records, the listings without a company, and what compactions keep of both. */
+const chainView = (main: RecordTable, viewed: Viewed): string => {
+  const merged = rowsIn(versionsTable(main.content), viewed)
+  // Listings that a compaction has written stand for those whose versions it keeps.
+  const standIns = `SELECT s.run FROM ${PLACEHOLDER}.firmlake.loads AS s WHERE s.version IN (SELECT ${versionOf('m')} FROM ${merged} AS m)`
+  const loads = 'l.as_of::TIMESTAMPTZ AS load_as_of, l.loaded_at::TIMESTAMPTZ AS loaded_at'
+  const versionsIn = (
+    table: Table,
+    isListing: boolean,
+    condition: string,
+  ): string => `SELECT r.internal_id AS owner, l.version,
+    ${asOf(table)} AS as_of, ${isListing} AS is_listing, false AS is_merged, ${loads}
+  FROM ${rowsIn(table, viewed)} AS r ${withLoads('r', table)} WHERE ${condition}`
+  return chainOf(
+    [
+      versionsIn(main, false, `r.${ident(FIRST_VERSION.name)} IS NULL`),
+      ...(main.content === LISTINGS.content
+        ? [versionsIn(LISTINGS, true, `l.run NOT IN (${standIns})`)]
+        : []),
+      `SELECT r.internal_id, r.version, r.as_of, r.is_listing, true, ${loads}
+  FROM ${merged} AS r LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = r.version`,
+    ].join('\n  UNION ALL '),
+  )
 }
 
-/** All versions, with the columns that say when each was loaded and what follows. */
-const historyOf = (one: FileTable, viewed: Viewed): string => {
-  const { table } = one
-  const from = placed(placesOf(one, viewed).all)
-  const loads = `l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at`
-  if (table.content === undefined || table.owner === undefined)
-    return `SELECT *, until IS NULL AS is_current FROM (
-  SELECT ${columnsOf(table, 'h')}, ${loads}, NULL::TIMESTAMPTZ AS as_of, l.version,
+const LOAD_COLUMNS = 'l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at'
+
+/** All versions of a dictionary, with the columns that say when each was loaded and what follows. */
+const dictionaryHistory = (
+  table: Table,
+  from: string,
+): string => `SELECT *, until IS NULL AS is_current FROM (
+  SELECT ${columnsOf(table, 'h')}, ${LOAD_COLUMNS}, NULL::TIMESTAMPTZ AS as_of, l.version,
     lag(l.version) OVER along AS until, NULL::TIMESTAMPTZ AS until_as_of,
     l.loaded_at::TIMESTAMPTZ AS shown_from, lag(l.loaded_at::TIMESTAMPTZ) OVER along AS shown_until,
     greatest(l.loaded_at::TIMESTAMPTZ, lead(l.loaded_at::TIMESTAMPTZ) OVER along) AS known_since
   FROM ${from} AS h ${withLoads('h', table)}
   WINDOW along AS (PARTITION BY ${table.key.map((name) => `h.${ident(name)}`).join(', ')} ORDER BY ${dictionaryOrder('l')}))`
-  return `SELECT ${columnsOf(table, 'h')}, ${loads}, v.as_of, ${versionOf('h')} AS version,
+
+/** The same of records: rows of loads, and those of compactions over their intervals. */
+const historyOf = (one: FileTable, viewed: Viewed): string => {
+  const { table } = one
+  const from = placed(placesOf(one, viewed).all)
+  if (table.content === undefined || table.owner === undefined) return dictionaryHistory(table, from)
+  const current = `SELECT r.*, ${versionOf('r')} AS version FROM ${from} AS r WHERE r.${ident(FIRST_VERSION.name)} IS NOT NULL`
+  const rows = compactedRows(
+    table,
+    heldRows(table, current, true, `FROM ${rowsIn(pastOf(table), viewed)}`),
+    'chain',
+  )
+  const loads = (version: string): string =>
+    `LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${version}`
+  const of = (alias: string, place: string): string =>
+    `JOIN chain AS ${alias} ON ${alias}.owner = r.${ident(table.owner ?? '')} AND ${alias}.place = ${place}`
+  return `WITH chain AS MATERIALIZED (FROM ${placed(chainName(table))})
+SELECT ${columnsOf(table, 'h')}, ${LOAD_COLUMNS}, v.as_of, ${versionOf('h')} AS version,
   v.until, v.until_as_of, v.shown_from, v.shown_until, v.known_since, v.until IS NULL AS is_current
-FROM ${from} AS h LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = ${versionOf('h')}
-LEFT JOIN ${placed(chainName(table))} AS v ON v.owner = h.${ident(table.owner)} AND v.version = ${versionOf('h')}`
+FROM ${from} AS h ${loads(versionOf('h'))}
+LEFT JOIN chain AS v ON v.owner = h.${ident(table.owner)} AND v.version = ${versionOf('h')} WHERE h.${ident(FIRST_VERSION.name)} IS NULL
+UNION ALL
+SELECT ${columnsOf(table, 'r')}, ${LOAD_COLUMNS}, f.as_of, f.version,
+  e.until, e.until_as_of, f.shown_from, e.shown_until, f.known_since, e.until IS NULL
+FROM (${rows}) AS r ${of('f', 'r.version')} ${of('e', 'r.until - 1')} ${loads('f.version')}`
 }
 
 /** The last listing that lacked each company, as long as nothing later has it. */

@@ -91,7 +91,7 @@ export class FactRows {
     const { version } = partition
     await this.#pending.add(this.#targets.partitions, withIds(version, [partitionFact(partition, isMerged)]))
     if (isKnown) return
-    if (isMerged || isLoaded(partition)) {
+    if (isLoaded(partition)) {
       await this.#pending.add(this.#targets.sources, withIds(version, sourceFactsOf(partition)))
       await this.#pending.add(this.#targets.drift, withIds(version, driftFactsOf(partition)))
     }

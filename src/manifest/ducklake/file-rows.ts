@@ -4,6 +4,7 @@ import type { CommitFacts, FileEntry } from '../../core/partition.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal, pathsSql } from '../../lake/duckdb/sql.ts'
 import type { PlaceOf } from '../../lake/files/fetch-tables.ts'
+import { FIRST_VERSION } from '../../lake/tables/past-tables.ts'
 import type { FileFacts } from '../../storage/storage.ts'
 import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
 import { FILE_TABLES } from './catalog-layout.ts'
@@ -164,18 +165,18 @@ const insertFooters = (session: Session, files: readonly NewFile[], placeOf: Pla
   return session.run(
     `INSERT INTO ducklake_file_column_stats BY NAME
 SELECT data_file_id + twin AS data_file_id, CASE twin WHEN 0 THEN all_table ELSE current_table END AS table_id,
-  * EXCLUDE (data_file_id, all_table, current_table, twin)
+  * EXCLUDE (data_file_id, all_table, current_table, twin, name)
 FROM (
-  SELECT data_file_id, all_table, current_table, column_id, sum(total_compressed_size)::BIGINT AS column_size_bytes,
+  SELECT data_file_id, all_table, current_table, column_id, name, sum(total_compressed_size)::BIGINT AS column_size_bytes,
     sum(num_values)::BIGINT AS value_count, CASE WHEN bool_and(stats_null_count IS NOT NULL) THEN sum(stats_null_count)::BIGINT END AS null_count,
     ${whereKnown('min')}, ${whereKnown('max')}, CASE WHEN type = 'float64' THEN false END AS contains_nan
   FROM (
-    SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.type, m.*, ${IS_KNOWN} AS is_known
+    SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.name, b.type, m.*, ${IS_KNOWN} AS is_known
     FROM parquet_metadata(${pathsSql(places.map(({ place }) => place))}) AS m
     JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
     JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
-  ) GROUP BY data_file_id, all_table, current_table, column_id, type
-) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR current_table IS NOT NULL`,
+  ) GROUP BY data_file_id, all_table, current_table, column_id, name, type
+) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR (current_table IS NOT NULL AND name <> '${FIRST_VERSION.name}')`,
     [JSON.stringify(places)],
   )
 }

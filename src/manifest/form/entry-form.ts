@@ -97,6 +97,7 @@ export const PARTITION_CHECKS = {
   counts: shapeOf<Counts>({ ...LINE_COUNTS, rows: valuesOf(count) }),
   older: optional(count),
   olderThan: optional(anyText),
+  pastSince: optional(anyText),
   files: list(FILE),
   drift: list(
     shapeOf<Drift>({

@@ -23,8 +23,7 @@ export const isLoaded = ({ source }: Pick<PartitionEntry, 'source'>): boolean =>
  * compaction nothing.
  */
 export const loadedPartitions = ({ partitions, merged = [] }: Loaded): readonly PartitionEntry[] => [
-  ...merged,
-  ...partitions.filter(isLoaded),
+  ...[...merged, ...partitions].filter(isLoaded),
 ]
 
 /** A source by its bytes: the same file under another name has the same key. */

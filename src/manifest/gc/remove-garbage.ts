@@ -17,7 +17,7 @@ import {
   runOfPart,
   SERVE_FOLDER,
 } from '../../lake/files/layout.ts'
-import { LISTINGS, TABLES } from '../../lake/tables/tables.ts'
+import { STORED_TABLES } from '../../lake/tables/past-tables.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { refuseLinks } from '../../support/file-modes.ts'
@@ -207,7 +207,7 @@ const refuseLinkedFolders = async (lake: string): Promise<void> => {
     RUNS_FOLDER,
     SERVE_FOLDER,
     BATCHES_FOLDER,
-    ...[...TABLES, LISTINGS].map(({ name }) => name),
+    ...STORED_TABLES.map(({ name }) => name),
   ]
   try {
     await refuseLinks(inLake(lake, ''), ...names.map((name) => inLake(lake, name)))

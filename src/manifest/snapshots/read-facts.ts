@@ -3,6 +3,7 @@
 import type { CommittedPartition, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { announcementOf } from '../../core/source-kinds.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
+import { historySince } from '../../lake/tables/past-tables.ts'
 import type { Listed } from '../../lake/views/current-versions.ts'
 import type { Fact, FactName, ReadFacts } from '../../lake/views/fact-columns.ts'
 import { isLoaded, loadedPartitions } from '../form/sources.ts'
@@ -27,6 +28,7 @@ export const partitionFact = (partition: CommittedPartition, isMerged: boolean):
     ...{ requested_from: range.requested?.from, requested_to: range.requested?.to },
     ...{ least: range.observed?.least, greatest: range.observed?.greatest },
     ...{ snapshot: committed.snapshot, time: committed.time, as_of: asOf, version },
+    past_since: historySince(partition),
   }
 }
 
@@ -53,7 +55,7 @@ export const sourceFactsOf = ({
 async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerator<Fact<'sources'>> {
   for (const name of ['merged', 'partitions'] as const)
     for await (const { entries } of entriesOf(lake, name, lists[name]))
-      for (const one of entries) if (name === 'merged' || isLoaded(one)) yield* sourceFactsOf(one)
+      for (const one of entries) if (isLoaded(one)) yield* sourceFactsOf(one)
 }
 
 export const driftFactsOf = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>

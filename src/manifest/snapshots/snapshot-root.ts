@@ -78,18 +78,27 @@ export const readWithoutSources = async (
 
 /**
  * All that a snapshot lists of a table, and of the other tables of its content.
+ *
+ * @param withMerged whether the loads are listed, too, that compactions have put together. @default of the quarantine
  * @throws as `listOf`
  */
 export const readTableListed = async (
   lake: string,
   root: SnapshotRoot,
   { name, content }: Pick<Table, 'name' | 'content'>,
+  withMerged = false,
 ): Promise<Pick<Snapshot, 'partitions' | 'files' | 'merged' | 'versions'>> => {
   const { versions } = root
   if (name === QUARANTINE.name) return readAllListed(lake, root, ({ quarantine = 0 }) => quarantine > 0)
   if (content === undefined) return { partitions: [], files: await listOf(lake, root, 'files'), versions }
-  const some = await listOf(lake, root, 'partitions', ({ contents }) => contents?.includes(content) ?? false)
-  return { partitions: some.filter((one) => one.content === content), files: [], versions }
+  const own = async (list: 'partitions' | 'merged'): Promise<readonly CommittedPartition[]> => {
+    const some = await listOf(lake, root, list, ({ contents }) => contents?.includes(content) ?? false)
+    return some.filter((one) => one.content === content)
+  }
+  return {
+    ...{ partitions: await own('partitions'), files: [], versions },
+    ...(withMerged && { merged: await own('merged') }),
+  }
 }
 
 /** The pulls from services, in the order of commits; `null` for a lake without a snapshot. */

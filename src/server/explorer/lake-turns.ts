@@ -65,7 +65,7 @@ const openSnapshot = async (
   const root = await readRoot(lake, snapshot)
   const query = await openLakeQuery({
     ...{ lake, memoryBytes, threads, inPlace, files, opens },
-    snapshot: (table) => readTableListed(lake, root, table),
+    snapshot: (table, withMerged) => readTableListed(lake, root, table, withMerged),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
   })

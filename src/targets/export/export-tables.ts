@@ -282,8 +282,8 @@ const withQuery = async <T>(
   const aroundFetch: AroundFetch = (fetch) => fetch({ signal, onProgress })
   const query = await openLakeQuery({
     lake,
-    snapshot: async (table) => {
-      const listed = await readTableListed(lake, root, table)
+    snapshot: async (table, withMerged) => {
+      const listed = await readTableListed(lake, root, table, withMerged)
       return all ? withAllCompanies(listed) : listed
     },
     facts: readFactsOf(lake, root),

@@ -312,7 +312,7 @@ test('a compaction keeps who is gone, and forgets who came back', async () => {
     ['compaction', expect.objectContaining({ companies: 100 })],
     ['listing', { listings: 1 }],
   ])
-  expect(merged.map(({ source }) => source.kind)).toEqual(['search', 'search', 'search'])
+  expect(merged.map(({ source }) => source.kind)).toEqual(['search', 'search', 'listing', 'search'])
   expect(await gone(one)).toEqual([50])
   expect(await count(one)).toBe(99)
   expect(await count(one, 'companies_all')).toBe(100)

@@ -38,7 +38,7 @@ const rowsOf = (ids: string): string => `SELECT id AS internal_id, 'company ' ||
 test('sortRows puts rows that stand in their order before those that it sorts', async () => {
   await withSession(256, async (session, path) => {
     const sorted = await sortRows({
-      ...{ session, table: TABLE, path, texts: '' },
+      ...{ session, table: TABLE, path, enums: new Set() },
       rows: rowsOf('(SELECT 400_000 - range AS id FROM range(200_000))'),
       before: rowsOf('(SELECT range + 1 AS id FROM range(200_000))'),
     })
@@ -64,7 +64,7 @@ test('sortRows keeps few rows of a table with many columns together, which a thr
       [TABLE, 1],
     ] as const) {
       const rows = `SELECT *${more.map(({ name }) => `, 1 AS ${name}`).join('')} FROM (${rowsOf('(SELECT range AS id FROM range(20_000))')})`
-      const sorted = await sortRows({ session, table, path: `${path}${groups}`, rows, texts: '' })
+      const sorted = await sortRows({ session, table, path: `${path}${groups}`, rows, enums: new Set() })
       const [found] = await session.rows(
         "SELECT count(DISTINCT row_group_id)::INTEGER AS groups FROM pragma_storage_info('compact_sorted.sorted')",
       )
@@ -77,7 +77,7 @@ test('sortRows keeps few rows of a table with many columns together, which a thr
 test('sortRows says which table DuckDB has too little memory for', async () => {
   await withSession(6, async (session, path) => {
     const rows = rowsOf('(SELECT (hash(range) % 1_000_000)::BIGINT AS id FROM range(1_000_000))')
-    await expect(sortRows({ session, table: TABLE, path, rows, texts: '' })).rejects.toMatchObject({
+    await expect(sortRows({ session, table: TABLE, path, rows, enums: new Set() })).rejects.toMatchObject({
       code: 'MEMORY_FULL',
       message: /^Cannot sort table "some": DuckDB ran out of memory \(\d.* MiB\/6\.0 MiB used\)$/,
     })
@@ -101,7 +101,7 @@ test('sortRows puts ranges of ids that were sorted one by one in the order of co
     const rows = `SELECT id AS internal_id, ['NO', 'SE', NULL][id % 3 + 1] AS country_code, no
 FROM (SELECT unnest([30_000 - range, 30_000 - range]) AS id, unnest([2, 1]) AS no FROM range(30_000))`
     const ranges = ['internal_id <= 9000', 'internal_id > 9000 AND internal_id <= 9001', 'internal_id > 9001']
-    const sorted = await sortRows({ session, table, path, rows, texts: rows, ranges })
+    const sorted = await sortRows({ session, table, path, rows, enums: new Set(), ranges })
     expect(sorted.rows).toBe(60_000)
     // The borders of the files lie within ranges and within records.
     const files = [0, 1, 13_777, 40_001, 60_000].flatMap((from, at, all) => {

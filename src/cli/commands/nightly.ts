@@ -46,6 +46,12 @@ interface NightSummary {
   readonly seconds?: number
 }
 
+/** A part that it is of has said it already. */
+const errorText = (
+  { code, message }: NonNullable<NightSummary['error']>,
+  parts: readonly NightPart[],
+): string => (parts.some(({ reason }) => reason === message) ? `: ${code}` : `: ${code}: ${message}`)
+
 const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly string[] => [
   ...textTable(
     [
@@ -59,7 +65,7 @@ const textOf = ({ outcome, parts = [], error, seconds }: NightSummary): readonly
       code === undefined ? reason : `${code}: ${reason}`,
     ]),
   ),
-  `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
+  `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? errorText(error, parts) : '.'}`,
 ]
 
 /** A line where a part begins and one where it has ended, for who watches and for the log. */
@@ -84,9 +90,9 @@ const tellParts = (): ((event: NightEvent) => void) => {
   }
 }
 
-let failed: readonly string[] = []
-/** Names of the parts of this process's night that failed. */
-export const failedParts = (): readonly string[] => failed
+let failed: readonly NightPart[] = []
+/** The parts of this process's night that failed. */
+export const failedParts = (): readonly NightPart[] => failed
 
 const runNightly = async ({ json, text, adopt, overwrite }: ValuesOf<typeof NIGHTLY>): Promise<void> => {
   const { nightly } = await import('../../jobs/nightly/nightly.ts')
@@ -109,7 +115,7 @@ const runNightly = async ({ json, text, adopt, overwrite }: ValuesOf<typeof NIGH
       }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
-      failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
+      failed = summary.parts?.filter(({ state }) => state === 'failed') ?? []
       void (isText ? printLines(textOf(summary)) : print(`${JSON.stringify(summary)}\n`))
     },
   )

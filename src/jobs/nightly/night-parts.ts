@@ -1,5 +1,6 @@
 /** The outcome of each part of a night, as its result shows it. */
 
+import { type CheckResult, ChecksFailed } from '../../core/checks.ts'
 import { knownError } from '../../core/errors.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { skippedFiles } from '../batch-files/choose-batch-files.ts'
@@ -17,6 +18,8 @@ export interface NightPart {
   /** Code of the error of one that failed. */
   readonly code?: string
   readonly reason?: string
+  /** The checks that failed, where it failed because of them. */
+  readonly checks?: readonly CheckResult[]
   /** Number of the snapshot that it made, or is part of. */
   readonly snapshot?: number | null
   readonly records?: number
@@ -34,7 +37,8 @@ const KINDS = { pull: 'pull', sync: 'sync', batches: 'batch_files', convert: 'fi
 /** Other errors' words may quote data. */
 export const failedPart = (name: string, kind: string, error: unknown): NightPart => {
   const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
-  return { name, kind, state: 'failed', code, reason: message }
+  const checks = error instanceof ChecksFailed ? { checks: error.checks } : {}
+  return { name, kind, state: 'failed', code, reason: message, ...checks }
 }
 
 export const heldBack = (name: string, kind: string, reason: string): NightPart => ({

@@ -5,7 +5,7 @@
 
 import type { FileSettings } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
-import { failedText } from '../../core/checks.ts'
+import { ChecksFailed, failedText } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
 import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
@@ -236,6 +236,11 @@ const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
   return { ...expected, data, rules: await rulesOfSection(section) }
 }
 
+const passedText = ({ before }: Section<'check'>, count: number): string => {
+  const counted = formatCounted(count, 'check')
+  return before === 'commit' ? `${counted}; loads are checked before their commit` : counted
+}
+
 const checked =
   (section: Section<'check'>): Work =>
   async ({ night: { lake, machine }, hasLoaded }) => {
@@ -245,12 +250,13 @@ const checked =
       ...(await atEnd(section, hasLoaded)),
       ...{ lake, memoryBytes, threads },
     })
-    if (failed === 0) return { state: 'done', reason: `${checks.length} checks` }
+    if (failed === 0) return { state: 'done', reason: passedText(section, checks.length) }
     const wrong = checks.filter(({ status }) => status === 'failed')
-    throw new ToolkitError(
+    throw new ChecksFailed(
       'CHECK_FAILED',
       `The lake is not as expected: ${failed} of ${checks.length} checks failed: ${failedText(wrong)}`,
-      { failed },
+      { lake, failed },
+      wrong,
     )
   }
 

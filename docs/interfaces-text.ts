@@ -121,7 +121,7 @@ const DECLARED: readonly Declared[] = [
   {
     head: 'LoadCheck',
     about:
-      'What is checked before a load is shown. What says nothing of the load, as the age of the newest one, holds none back.',
+      'The checks of a load before it is shown. Those that say nothing of the load, such as the age of the newest one, hold none back.',
     table: LOAD_CHECK,
   },
   {

@@ -27,6 +27,8 @@ export type { MachineFinding } from './jobs/doctor/finding.ts'
 export { forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
 export { gc } from './jobs/gc/gc.ts'
+export { type DiscardedLoad, discard } from './jobs/held/discard.ts'
+export { type ReleasedLoad, release } from './jobs/held/release.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullReport, pull } from './jobs/pull/pull.ts'
 export { openQuery, query } from './jobs/query/query.ts'
@@ -80,17 +82,20 @@ export type {
   CopyOptions,
   DeliverOptions,
   DiffOptions,
+  DiscardOptions,
   DoctorOptions,
   Expectations,
   ExportOptions,
   ForgetOptions,
   GcOptions,
   LakeCheckOptions,
+  LoadCheck,
   PublishOptions,
   PullBatchFilesOptions,
   PullOptions,
   QueryOptions,
   RecordsOptions,
+  ReleaseOptions,
   ReplayOptions,
   ReportOptions,
   ResumeOptions,

@@ -131,7 +131,7 @@ export type LoadJobValues = JobValues &
 const isLakeMeant = async (values: LoadJobValues): Promise<boolean> =>
   !isAsked(values) || (await (await import('./output/ask.ts')).agreesToNewLake(values.lake))
 
-/** What the section `[check]` of the file asks of a load. */
+/** The checks of a load that the section `[check]` of the file asks for. */
 export const loadCheckOfFile = async (): Promise<LoadCheck> =>
   (await import('../jobs/check/check-section.ts')).loadCheckOf(loadedConfig().file?.settings.check)
 

@@ -47,6 +47,7 @@ export const firstSettings = ({ lake, service, files }: FirstSettings): string =
     ...(files === undefined ? [] : filesLines(files)),
     '',
     '[check] # what a night expects of the lake; where it does not hold, the night ends with 5',
+    'before = "commit" # it looks before anybody sees the load: one that makes a check fail waits for "release" or "discard"',
     'max_age = "26h" # the newest load is no older than this',
     '',
   ].join('\n')

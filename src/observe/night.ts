@@ -55,7 +55,7 @@ const checksOf = (parts: readonly FailedPart[]): readonly CheckResult[] => [
   ...new Map(parts.flatMap(({ checks = [] }) => checks).map((one) => [one.name, one])).values(),
 ]
 
-/** What to say of the error: which checks failed, where it is that; else the action to take. */
+/** The text about the error: which checks failed, where it is that; else the action to take. */
 const reasonOf = (error: unknown, remedy: string | undefined, checks: readonly CheckResult[]): string => {
   if (error instanceof ChecksFailed) return `: ${error.message}`
   return `${remedy ? `: ${remedy}` : ''}${checks.length > 0 ? `; checks failed: ${failedText(checks)}` : ''}`

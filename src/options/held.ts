@@ -10,7 +10,7 @@ import { callback, choiceOf, folderOfRules, trueOrFalse } from './value-types.ts
 
 const { maxAgeMs: _ofLake, ...OF_LOADS } = EXPECTATIONS
 
-/** What is checked before a load is shown. */
+/** The checks of a load before it is shown. */
 export const LOAD_CHECK = {
   ...OF_LOADS,
   data: withDefault(trueOrFalse, 'the rules on the data', { value: true, text: 'true' }, { only: 'calls' }),

@@ -392,8 +392,8 @@ export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuara
 }
 
 /**
- * What is checked before a load is shown. What says nothing of the load, as the age of the newest one, holds
- * none back.
+ * The checks of a load before it is shown. Those that say nothing of the load, such as the age of the newest
+ * one, hold none back.
  */
 export interface LoadCheck {
   /**

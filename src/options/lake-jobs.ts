@@ -90,7 +90,7 @@ export const SKIP_BAD_FILES = option(
   },
 )
 
-/** What checks a load before it is shown: `check` of a call, of a command the section of the file. */
+/** The check of a load before it is shown: `check` of a call, of a command the section of the file. */
 export const CHECKED_BEFORE = {
   check: option(anObject('LoadCheck'), 'checks the load before it is shown', {
     only: 'calls',

@@ -90,7 +90,7 @@ const runDiscard = async (values: ValuesOf<typeof DISCARD>): Promise<void> => {
   const { lake, json } = values
   if (!(await agreesTo('Give it up?', values))) return
   const { discard } = await import('../../jobs/held/discard.ts')
-  const done = await interruptible(() => discard({ lake }), 'the same command goes on')
+  const done = await interruptible(() => discard({ lake }), 'the same command continues')
   if (json) return printJson({ lake, ...done })
   const { snapshot, sources } = done
   await printLines([

@@ -15,7 +15,7 @@ export const expectationsOf = (section: CheckSection): Expectations => ({
 export const rulesOfSection = async ({ rules }: CheckSection): Promise<Readonly<Record<string, string>>> =>
   rules === undefined ? {} : readRules(rules)
 
-/** What is checked before a load is shown. @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 where its rules cannot be read */
+/** The checks of a load before it is shown. @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 where its rules cannot be read */
 export const loadCheckOf = async (section: CheckSection = {}): Promise<LoadCheck> => {
   const { maxAgeMs: _ofLake, ...expected } = expectationsOf(section)
   const { data, held } = section

@@ -92,7 +92,7 @@ export const rulesOf = ({
   ...rules,
 })
 
-/** What is asked of a snapshot. */
+/** The questions about a snapshot. */
 export interface SnapshotQuestions extends Expectations {
   readonly lake: string
   readonly rules: Rules

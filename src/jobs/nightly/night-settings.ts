@@ -227,7 +227,7 @@ const collected =
     return { state: snapshots.length + files.length + runs.length > 0 ? 'done' : 'nothing', reason }
   }
 
-/** Of a night that has checked its loads before they were shown, what says nothing of them. */
+/** The expectations at the end: a night that has checked its loads before they were shown leaves out those that are about them. */
 const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
   const { max_age: maxAgeMs, min_companies: minCompanies, data, before } = section
   if (before === 'commit') return { maxAgeMs, minCompanies, data: false }

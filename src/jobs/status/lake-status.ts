@@ -122,7 +122,7 @@ interface StatusRequest {
   readonly partitions?: boolean | undefined
 }
 
-/** What loads have brought that no snapshot shows. */
+/** The loads that no snapshot shows. */
 const notShown = async (
   lake: string,
   root: SnapshotRoot | null,

@@ -54,7 +54,7 @@ const damaged = (lake: string): ToolkitError =>
     { lake, path: HELD_PATH },
   )
 
-/** What is written, also of a run that has ended since. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
+/** The document as it stands, also of a run that has ended since. @throws {ToolkitError} `SNAPSHOT_DAMAGED` */
 const readDocument = async (lake: string): Promise<HeldSnapshot | null> => {
   const bytes = await storageOf(lake).read(HELD_PATH)
   if (bytes === null) return null

@@ -25,7 +25,7 @@ export const valueTexts = (name: string, value: number, limit = value) => {
   return formatBeside(
     value,
     limit,
-    name === 'age_seconds' ? formatSpan : isShare ? formatPercent : formatCount,
+    name.endsWith('_seconds') ? formatSpan : isShare ? formatPercent : formatCount,
   )
 }
 

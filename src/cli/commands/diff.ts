@@ -73,9 +73,7 @@ const printTables = async (diff: LakeDiff, { only, limit }: Values): Promise<voi
   const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
   await printLines(diffSummaryLines(diff.summary))
-  const changes = [companies, relations].some(
-    (one) => one.new + one.changed + one.gone + (one.unlisted ?? 0) > 0,
-  )
+  const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
   if (only !== 'restatements' && changes) {
     await print('\n')
     await printResult(await diff.rows('records'), 'table', { limit })
@@ -113,8 +111,7 @@ export const diffSummaryLines = ({
 }: DiffSummary): readonly string[] => {
   const n = formatCount
   const counts = (one: DiffSummary['relations']): string =>
-    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone` +
-    (one.unlisted ? `, ${n(one.unlisted)} unlisted` : '')
+    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone`
   const { changed, added, withdrawn, companies: restated } = restatements
   const currencies =
     companies.currencyChanged > 0

@@ -2,7 +2,9 @@
 
 import { type CheckResult, ChecksFailed } from '../../core/checks.ts'
 import { knownError } from '../../core/errors.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { formatCounted } from '../../support/format.ts'
 import { skippedFiles } from '../batch-files/choose-batch-files.ts'
 import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
@@ -68,6 +70,12 @@ const withSkipped = (part: NightPart, unnameable: readonly ListedBatchFile[] = [
   return { ...part, reason: [...(part.reason ? [part.reason] : []), ...texts].join('; '), skipped }
 }
 
+/** Companies that are marked as gone by the listing of a pull or sync. */
+const goneOfPart = ({ summary, pulled }: Extract<PartOutcome, { readonly kind: 'loaded' }>): number => {
+  const search = pulled && JSON.stringify(pulled.entry.search)
+  return sumOf(summary.gone?.filter((one) => one.search === search) ?? [], ({ marked }) => marked)
+}
+
 export const loadPartOf = (outcome: PartOutcome): NightPart => {
   const { name, job } = outcome.part
   const kind = KINDS[job.kind]
@@ -82,8 +90,14 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
       const { older, counts } = outcome
       const { records, quarantined, lines } = counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
-      const state = lines === 0 ? 'nothing' : 'done'
-      const reason = lines === 0 ? { reason: 'no new record came' } : {}
+      const gone = goneOfPart(outcome)
+      const state = lines === 0 && gone === 0 ? 'nothing' : 'done'
+      const reason =
+        gone > 0
+          ? { reason: `${formatCounted(gone, 'company', 'companies')} left the service` }
+          : lines === 0
+            ? { reason: 'no new record came' }
+            : {}
       const counted = {
         name,
         kind,

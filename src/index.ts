@@ -27,6 +27,8 @@ export type { MachineFinding } from './jobs/doctor/finding.ts'
 export { forget } from './jobs/forget/forget.ts'
 export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
 export { gc } from './jobs/gc/gc.ts'
+export { discard } from './jobs/held/discard.ts'
+export { type ReleasedLoad, release } from './jobs/held/release.ts'
 export { nightly } from './jobs/nightly/nightly.ts'
 export { type PullReport, pull } from './jobs/pull/pull.ts'
 export { openQuery, query } from './jobs/query/query.ts'
@@ -58,6 +60,7 @@ export type { KeepsRecord } from './load/record-filter.ts'
 export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
 export { withTelemetry } from './observe/observe.ts'
+export type { DiscardedLoad } from './run/discard-held.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
 export { type Delivery, deliver } from './targets/deliver.ts'
 export { type ExportSummary, exportTables } from './targets/export/export-tables.ts'
@@ -80,17 +83,20 @@ export type {
   CopyOptions,
   DeliverOptions,
   DiffOptions,
+  DiscardOptions,
   DoctorOptions,
   Expectations,
   ExportOptions,
   ForgetOptions,
   GcOptions,
   LakeCheckOptions,
+  LoadCheck,
   PublishOptions,
   PullBatchFilesOptions,
   PullOptions,
   QueryOptions,
   RecordsOptions,
+  ReleaseOptions,
   ReplayOptions,
   ReportOptions,
   ResumeOptions,

@@ -54,7 +54,7 @@ const observeNight = async (): Promise<EndNight | undefined> => {
   const command = hooks?.on_failure
   if (!command && !webhook && !metricsFile) return undefined
   const { watchNight } = await import('../observe/night.ts')
-  return watchNight({ lake: process.env.FIRMLAKE_LAKE ?? lake, command, webhook, metricsFile, warn })
+  return watchNight({ lake: process.env.FIRMLAKE_LAKE || lake, command, webhook, metricsFile, warn })
 }
 
 /** The command that is called, global options before it or not. */

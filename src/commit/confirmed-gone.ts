@@ -3,7 +3,7 @@
  * older than it does not bring them back.
  */
 
-import type { PullEntry } from '../core/partition.ts'
+import { lastListings } from '../core/last-listings.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { fetchTables } from '../lake/files/fetch-tables.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
@@ -11,20 +11,6 @@ import { goneFiles, readTable } from '../lake/views/current-versions.ts'
 import { listOf, readAllListed, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import type { DatedPartition } from './source-instants.ts'
 import { CHECK } from './staged-files.ts'
-
-/** Whether a pull or sync has listed all that its search has. */
-const isWholeListing = ({ content, from, to, received, announced }: PullEntry): boolean =>
-  content === LISTINGS.content && from === undefined && to === undefined && received === announced
-
-/** The begin of the last whole listing of each search of a service. */
-export const lastListings = (pulls: readonly PullEntry[]): readonly PullEntry[] => {
-  const last = new Map<string, PullEntry>()
-  for (const pull of pulls.filter(isWholeListing)) {
-    const key = JSON.stringify([pull.service, pull.search])
-    if (pull.asOf > (last.get(key)?.asOf ?? '')) last.set(key, pull)
-  }
-  return [...last.values()]
-}
 
 /**
  * @param came partitions that are not committed yet

@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { lastListings } from '../core/last-listings.ts'
 import type { PartitionEntry } from '../core/partition.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 import { LISTINGS } from '../lake/tables/tables.ts'
@@ -13,7 +14,6 @@ import { MAX_GONE } from '../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../options/value-types.ts'
 import { type CommitRule, withWritten } from './commit-rule.ts'
 import type { GoneCompanies } from './commit-summary.ts'
-import { lastListings } from './confirmed-gone.ts'
 import { type FoundGone, findGone, type Listing, shownCompanies } from './find-gone.ts'
 import { listingEntry, markedIn } from './listing-entry.ts'
 import { readShown } from './shown-rows.ts'

@@ -7,6 +7,7 @@ import { CHECK_LAKE } from '../options/check.ts'
 import { LAKE } from '../options/common.ts'
 import { COMPACT } from '../options/compact.ts'
 import { CONVERT } from '../options/convert.ts'
+import { EXPECTATIONS } from '../options/expectations.ts'
 import { GC } from '../options/gc.ts'
 import { MAX_GONE, PARTITIONS } from '../options/lake-jobs.ts'
 import { TAKEN_BY_LOADS, taking } from '../options/projection.ts'
@@ -39,6 +40,12 @@ const searched = {
   ...withoutOptions(keysFrom('search', SEARCHED)),
   needed,
 }
+
+/** As `Date.getUTCDay` counts them. */
+export const WEEKDAYS = [
+  ...(['sunday', 'monday', 'tuesday', 'wednesday'] as const),
+  ...(['thursday', 'friday', 'saturday'] as const),
+] as const
 
 const LOADS = ['convert', 'pull', 'sync', 'batches pull']
 
@@ -116,6 +123,10 @@ export const DEFINITION = {
     name: required(nameOfPart, 'how results name it'),
     content: required(content, 'what to pull'),
     ...searched,
+    whole: setting(
+      choiceOf('<weekday>', ...WEEKDAYS),
+      'the day of the week (UTC) on which a night pulls all of it, which finds companies that left',
+    ),
     since: setting(
       orText('last', orText('all', day)),
       'first day, `last` (from where the last pull ended) or `all`',
@@ -167,6 +178,9 @@ export const DEFINITION = {
     'What is expected of the lake; with this section a night checks it.',
     {
       ...keysFrom('check', CHECK_LAKE),
+      max_unlooked: setting(EXPECTATIONS.maxUnlookedMs.type, EXPECTATIONS.maxUnlookedMs.about, {
+        ...{ default: '8d', withSection: '8d', option: '--max-unlooked' },
+      }),
       before: setting(
         choiceOf('<when>', 'commit'),
         'commit: a night checks what it has loaded before it is shown, and holds it back where it makes a check fail',

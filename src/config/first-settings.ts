@@ -1,12 +1,19 @@
 /** The text of a first `firmlake.toml`: few keys, and of each in a comment what it is for. */
 
+import { LIMITS } from '../contract/limits.ts'
 import { BUCKET_FORM } from '../core/lake-address.ts'
+import { formatCount, formatCounted } from '../support/format.ts'
+
+/** The search that a first file has. */
+export const FIRST_SEARCH = { CountryCode: ['SE'] }
 
 export interface FirstSettings {
   /** Folder of the lake, relative to the file, or a bucket. */
   readonly lake: string
   /** Address of the service. */
   readonly service?: string | undefined
+  /** Companies that the search has; absent where the service could not be asked. */
+  readonly companies?: number | undefined
   /** Folder of batch files, relative to the file. */
   readonly files?: string | undefined
 }
@@ -14,21 +21,58 @@ export interface FirstSettings {
 /** JSON's text of a string is one of TOML too. */
 const quoted = (text: string): string => JSON.stringify(text)
 
-const serviceLines = (url: string): readonly string[] => [
+const SEARCH = `search = { CountryCode = ${JSON.stringify(FIRST_SEARCH.CountryCode)} }`
+const CHANGE_IT = '# change it: "firmlake parameters companies" lists what can be searched for'
+
+const pagesOf = (companies: number): number => Math.max(1, Math.ceil(companies / LIMITS.pageSize.most))
+
+/**
+ * Requests of a week of quiet nights. A pull counts, then asks for a page of changes, and once a week for all; a sync counts, then
+ * lists all.
+ */
+const weekOf = (companies: number) => ({
+  pull: 6 * 2 + 1 + pagesOf(companies),
+  sync: 7 * (1 + pagesOf(companies)),
+})
+
+/** The load that notices companies that left with the fewest requests. Where both ask for as much, a sync notices them each night. */
+const companyLines = (companies: number | undefined): readonly string[] => {
+  const counted =
+    companies === undefined
+      ? undefined
+      : { ...weekOf(companies), companies: formatCounted(companies, 'company', 'companies') }
+  if (counted && counted.sync <= counted.pull)
+    return [
+      '[[sync]] # a search that a night compares with the lake: new and changed companies come, and those that left are noticed',
+      `# Of ${counted.companies} it asks ${formatCount(counted.sync)} requests a week, no more than a pull, and notices each night which left.`,
+      'name = "companies" # how results name it',
+      `${SEARCH} ${CHANGE_IT}`,
+    ]
+  const why = counted
+    ? `Of ${counted.companies} that asks ${formatCount(counted.pull)} requests a week, a [[sync]] each night ${formatCount(counted.sync)}.`
+    : 'Of many companies that asks the service for less than a [[sync]] each night.'
+  return [
+    '[[pull]] # a search that a night pulls: at first all of it, later what has changed',
+    'name = "companies" # how results name it',
+    'content = "companies" # registration data and figures',
+    `${SEARCH} ${CHANGE_IT}`,
+    'whole = "sunday" # and all of it on this day (UTC): changes do not tell which companies left the service',
+    `# ${why}`,
+  ]
+}
+
+const serviceLines = (url: string, companies: number | undefined): readonly string[] => [
   '',
   '[service]',
   `url = ${quoted(url)} # address of the service`,
   'token_env = "FIRMLAKE_TOKEN" # variable that holds the token: of the environment, or of a file .env beside this one',
   '',
-  '[[pull]] # a search that a night pulls: at first all of it, later what has changed',
-  'name = "companies" # how results name it',
-  'content = "companies" # registration data and figures',
-  'search = { CountryCode = ["SE"] } # change it: "firmlake parameters companies" lists what can be searched for',
+  ...companyLines(companies),
   '',
   '[[pull]]',
   'name = "relations"',
   'content = "relations" # owners and roles',
-  'search = { CountryCode = ["SE"] }',
+  SEARCH,
 ]
 
 const filesLines = (from: string): readonly string[] => [
@@ -39,14 +83,15 @@ const filesLines = (from: string): readonly string[] => [
 ]
 
 /** @returns the text, which ends with a line break */
-export const firstSettings = ({ lake, service, files }: FirstSettings): string =>
+export const firstSettings = ({ lake, service, companies, files }: FirstSettings): string =>
   [
     '# Settings of firmlake. All keys: docs/reference/configuration.md. What counts: firmlake config show',
     `lake = ${quoted(lake)} # folder of the lake, relative to this file, or ${BUCKET_FORM}`,
-    ...(service === undefined ? [] : serviceLines(service)),
+    ...(service === undefined ? [] : serviceLines(service, companies)),
     ...(files === undefined ? [] : filesLines(files)),
     '',
     '[check] # what a night expects of the lake; where it does not hold, the night ends with 5',
+    'before = "commit" # it looks before anybody sees the load: one that makes a check fail waits for "release" or "discard"',
     'max_age = "26h" # the newest load is no older than this',
     '',
   ].join('\n')

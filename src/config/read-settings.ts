@@ -67,9 +67,16 @@ class Reader {
       if (field === undefined) this.#unknown(fields, name, { line, key: `${prefix}${name}` })
       else read.push([name, this.#readField(field, value, { line, key: `${prefix}${name}` }, name)])
     }
-    for (const [name, field] of Object.entries(fields))
-      if (field.kind === 'setting' && field.required && !node.entries.has(name))
-        this.#say({ line: node.line, key: within }, `"${name}" is missing, expected ${field.type.expected}`)
+    for (const [name, field] of Object.entries(fields)) {
+      if (field.kind !== 'setting' || node.entries.has(name)) continue
+      const { line } = node
+      if (field.required)
+        this.#say({ line, key: within }, `"${name}" is missing, expected ${field.type.expected}`)
+      if (field.withSection !== undefined) {
+        const value: TomlNode = { kind: 'value', value: field.withSection, line }
+        read.push([name, this.#readSetting(field, value, { line, key: `${prefix}${name}` })])
+      }
+    }
     return Object.fromEntries(read)
   }
 

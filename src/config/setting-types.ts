@@ -14,6 +14,8 @@ export interface Setting<T, Required extends boolean = boolean> {
   readonly option?: string | undefined
   /** The environment variable that takes precedence over it. */
   readonly variable?: string | undefined
+  /** The value that the section sets where it stands without this key. */
+  readonly withSection?: string | undefined
   /** It names the variable that holds the value of that one. */
   readonly names?: string | undefined
 }
@@ -33,7 +35,7 @@ export interface ConfigSection<
 export type ConfigField = Setting<unknown> | ConfigSection
 export type FieldsOf = { readonly [name: string]: ConfigField }
 
-type More = Pick<Setting<unknown>, 'default' | 'option' | 'variable' | 'names'>
+type More = Pick<Setting<unknown>, 'default' | 'option' | 'variable' | 'names' | 'withSection'>
 
 export const setting = <T>(type: ValueType<T>, about: string, more: More = {}): Setting<T, false> => ({
   ...{ kind: 'setting', about, type, required: false },

@@ -1,6 +1,7 @@
-/** The result of one expectation or rule about a lake. */
+/** The result of one expectation or rule about a lake, and the error where some fail. */
 
 import { formatBeside, formatCount, formatPercent, formatSpan } from '../support/format.ts'
+import { type ErrorCode, ToolkitError } from './errors.ts'
 
 /** One expectation or rule. */
 export interface CheckResult {
@@ -24,7 +25,7 @@ export const valueTexts = (name: string, value: number, limit = value) => {
   return formatBeside(
     value,
     limit,
-    name === 'age_seconds' ? formatSpan : isShare ? formatPercent : formatCount,
+    name.endsWith('_seconds') ? formatSpan : isShare ? formatPercent : formatCount,
   )
 }
 
@@ -35,3 +36,17 @@ export const foundText = ({ name, value, limit }: Pick<CheckResult, 'name' | 'va
 /** Checks that failed, in one line: `scale (found 512, expected no finding)`. */
 export const failedText = (checks: readonly CheckResult[]): string =>
   checks.map((one) => `${one.name} (found ${foundText(one)}, expected ${one.expected})`).join(', ')
+
+/** Checks fail in a lake, or in a load that is held back. Its message has names and numbers, and no content of a record. */
+export class ChecksFailed extends ToolkitError {
+  readonly checks: readonly CheckResult[]
+  constructor(
+    code: Extract<ErrorCode, 'CHECK_FAILED' | 'LOAD_HELD'>,
+    message: string,
+    context: ToolkitError['context'],
+    checks: readonly CheckResult[],
+  ) {
+    super(code, message, context)
+    this.checks = checks
+  }
+}

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { CheckResult } from '../core/checks.ts'
 import { isCompaction } from '../core/source-kinds.ts'
 import type { CommittedWork } from '../core/stages.ts'
 import { replaceDurably } from '../support/durable-files.ts'
@@ -13,6 +14,8 @@ interface EndedNight {
   readonly started: Date
   readonly ended: Date
   readonly totals: NightTotals
+  /** Those that failed. */
+  readonly checks: readonly CheckResult[]
 }
 
 /** A label's value, as the text format quotes it. */
@@ -31,12 +34,17 @@ const lastSuccess = (before: string): number | undefined => {
 
 /** @param before the file of the night before, empty for none */
 const metricsText = (night: EndedNight, before: string): string => {
-  const { lake, exitCode, started, ended, totals } = night
+  const { lake, exitCode, started, ended, totals, checks } = night
   const done = exitCode === 0
   const succeeded = done ? secondsOf(ended) : lastSuccess(before)
   const one = (value: number | undefined) => (value === undefined ? [] : [['', value] as const])
   const by = (label: string, sums: ReadonlyMap<string, number>) =>
     [...sums].map(([name, value]) => [`,${label}=${quoted(name)}`, value] as const)
+  const byCheck = (read: (one: CheckResult) => number | null | undefined) =>
+    checks.flatMap((one) => {
+      const value = read(one) ?? null
+      return value === null ? [] : [[`,check=${quoted(one.name)}`, value] as const]
+    })
   const metrics = [
     ['firmlake_night_success', 'Whether the last night ended with exit code 0.', one(done ? 1 : 0)],
     ['firmlake_night_exit_code', 'Exit code of the last night.', one(exitCode)],
@@ -56,6 +64,9 @@ const metricsText = (night: EndedNight, before: string): string => {
     ],
     ['firmlake_night_rows', 'Rows that the last night committed.', by('table', totals.rows)],
     ['firmlake_night_bytes', 'Bytes of the files that the last night committed.', by('table', totals.bytes)],
+    ['firmlake_night_check_failed', 'Checks that failed in the last night.', byCheck(() => 1)],
+    ['firmlake_night_check_value', 'What a check that failed found.', byCheck(({ value }) => value)],
+    ['firmlake_night_check_limit', 'The limit of a check that failed.', byCheck(({ limit }) => limit)],
   ] as const
   return metrics
     .filter(([, , values]) => values.length > 0)

@@ -1,11 +1,12 @@
 /**
  * Watches a nightly run: writes a metrics file when it has ended, and alarms by a command or a web hook when it failed. An alarm
- * holds no data, token or message; nothing here changes the exit code.
+ * holds no data, no token, and no message but that of checks, which has names and numbers; nothing here changes the exit code.
  */
 
 import { spawn } from 'node:child_process'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type CheckResult, ChecksFailed, failedText } from '../core/checks.ts'
 import { ERROR_CODES, failureOf, isErrorCode, ToolkitError } from '../core/errors.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { listenToStages } from '../core/stages.ts'
@@ -32,30 +33,50 @@ const keyOf = (error: unknown): readonly string[] =>
     ? [error.context.key]
     : []
 
+/** A part of the night that failed. */
+interface FailedPart {
+  readonly name: string
+  /** The checks that failed, where it failed because of them. */
+  readonly checks?: readonly CheckResult[]
+}
+
 interface EndedNight {
   readonly lake: string
   readonly exitCode: number
   readonly error: unknown
-  readonly parts: readonly string[]
+  readonly parts: readonly FailedPart[]
+  readonly checks: readonly CheckResult[]
   readonly ended: Date
   readonly seconds: number
 }
 
-const alarmOf = ({ lake, exitCode, error, parts, ended, seconds }: EndedNight): Alarm => {
+/** Each once: all loads of a night are held back together. */
+const checksOf = (parts: readonly FailedPart[]): readonly CheckResult[] => [
+  ...new Map(parts.flatMap(({ checks = [] }) => checks).map((one) => [one.name, one])).values(),
+]
+
+/** The text about the error: which checks failed, where it is that; else the action to take. */
+const reasonOf = (error: unknown, remedy: string | undefined, checks: readonly CheckResult[]): string => {
+  if (error instanceof ChecksFailed) return `: ${error.message}`
+  return `${remedy ? `: ${remedy}` : ''}${checks.length > 0 ? `; checks failed: ${failedText(checks)}` : ''}`
+}
+
+const alarmOf = ({ lake, exitCode, error, parts, checks, ended, seconds }: EndedNight): Alarm => {
   const outcome = exitCode === EXIT.busy ? 'later' : exitCode === EXIT.excluded ? 'partial' : 'failed'
   const code = error === undefined ? undefined : failureOf(error)?.code
   const remedy = isErrorCode(code) ? ERROR_CODES[code] : undefined
   const host = hostname()
-  const failed = parts.length > 0 ? parts : keyOf(error)
+  const failed = parts.length > 0 ? parts.map(({ name }) => name) : keyOf(error)
   const what = [code ?? '', ...failed].filter((one) => one !== '').join(', ')
   const text =
     `firmlake on ${host}: the night${lake === '' ? '' : ` of "${lake}"`} ended with exit code ${exitCode}` +
-    `${what === '' ? '' : ` (${what})`}${remedy ? `: ${remedy}` : ''}`
+    `${what === '' ? '' : ` (${what})`}${reasonOf(error, remedy, checks)}`
   return {
     ...{ text, outcome, exitCode, host, failed },
     ...(lake !== '' && { lake }),
     ...(code !== undefined && { code }),
     ...(remedy !== undefined && { remedy }),
+    ...(checks.length > 0 && { checks }),
     ...{ ended: ended.toISOString(), seconds },
   }
 }
@@ -69,16 +90,17 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
     if (committed) totals.add(committed)
     if (stage === 'program') failure = error
   })
-  return async (exitCode: number, error: unknown, parts: readonly string[] = []): Promise<void> => {
+  return async (exitCode: number, error: unknown, parts: readonly FailedPart[] = []): Promise<void> => {
     stop()
     const ended = new Date()
+    const checks = checksOf(parts)
     if (metricsFile !== undefined)
-      await writeMetricsFile(metricsFile, { lake, exitCode, started, ended, totals }).catch(
+      await writeMetricsFile(metricsFile, { lake, exitCode, started, ended, totals, checks }).catch(
         ({ message }: Error) => warn(`the metrics file could not be written: ${message}`),
       )
     if (exitCode === EXIT.done || STOPPED.has(exitCode)) return
     const seconds = Math.round(ended.getTime() - started.getTime()) / 1000
-    const alarm = alarmOf({ lake, exitCode, error: error ?? failure, parts, ended, seconds })
+    const alarm = alarmOf({ lake, exitCode, error: error ?? failure, parts, checks, ended, seconds })
     const tell = async (what: string, told: Promise<string | undefined>): Promise<void> => {
       const reason = await told
       if (reason !== undefined)
@@ -107,6 +129,8 @@ interface Alarm {
   readonly code?: string
   /** The action to take. */
   readonly remedy?: string
+  /** The checks that failed, with value and limit; absent where none did. */
+  readonly checks?: readonly CheckResult[]
   /** ISO 8601, UTC. */
   readonly ended: string
   readonly seconds: number

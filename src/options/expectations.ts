@@ -8,6 +8,14 @@ export const EXPECTATIONS = {
     ...{ section: 'check', flag: '--max-age', key: 'max_age' },
     doc: 'Age of the newest load, in milliseconds.',
   }),
+  maxUnlookedMs: option(
+    duration('<span>'),
+    'longest time since pulls or syncs last looked for companies that left: 8d',
+    {
+      flag: '--max-unlooked',
+      doc: 'Time since a pull or sync of a whole search last looked for companies that left the service, in milliseconds.',
+    },
+  ),
   maxFall: option(share, 'how much fewer records than the whole pull or sync before the newest may find', {
     section: 'check',
     doc: 'By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share.',

@@ -9,7 +9,7 @@ import { COMMIT_SERVICE } from './steps.ts'
 import { TARGETS } from './targets.ts'
 import { callback, choiceOf } from './value-types.ts'
 
-const { maxAgeMs: _ofLake, ...OF_LOADS } = EXPECTATIONS
+const { maxAgeMs: _age, maxUnlookedMs: _unlooked, ...OF_LOADS } = EXPECTATIONS
 
 /** The checks of a load before it is shown. */
 export const LOAD_CHECK = {

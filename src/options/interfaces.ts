@@ -146,6 +146,11 @@ export interface Expectations {
   /** Age of the newest load, in milliseconds. */
   readonly maxAgeMs?: number | undefined
   /**
+   * Time since a pull or sync of a whole search last looked for companies that left the service, in
+   * milliseconds.
+   */
+  readonly maxUnlookedMs?: number | undefined
+  /**
    * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
    * share.
    */

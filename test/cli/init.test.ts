@@ -3,6 +3,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { firstSettings } from '../../src/config/first-settings.ts'
 import { openPullBench } from '../service/pull-bench.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -69,6 +70,8 @@ test('init for a service says where the token belongs; with it the trial is well
   const made = await run('init', '--service', fake.url)
   expect(made.code).toBe(1)
   expect(made.stdout).toContain('TOKEN_MISSING')
+  // The service could not be asked how many companies it has.
+  expect(made.stdout).toContain('whole = "sunday" #')
   expect(made.stdout).toMatch(/FIRMLAKE_TOKEN=….* >> \.env\)\n {2}firmlake doctor --online\n$/)
 
   await writeFile(join(folder, '.env'), `FIRMLAKE_TOKEN=${fake.token}\n`, { mode: 0o600 })
@@ -80,6 +83,34 @@ test('init for a service says where the token belongs; with it the trial is well
   const night = await run('nightly', '--quiet')
   expect([night.code, night.stderr]).toEqual([0, ''])
   expect(JSON.parse(night.stdout)).toMatchObject({ outcome: 'done', parts: [{ records: 3 }, {}, {}] })
+})
+
+test('init asks how many companies there are: of few a sync asks for no more, and finds each night which left', async () => {
+  const { fake } = await openPullBench({
+    companies: [1, 2, 3].map((id) => ({ id, country: 'SE' })),
+    now: new Date().toISOString(),
+  })
+  const cwd = await temporaryFolder()
+  const env = { ...NO_VARIABLES, FIRMLAKE_TOKEN: fake.token }
+  const made = await runCommand(['init', '--service', fake.url], { cwd, env })
+  expect([made.code, made.stderr]).toEqual([0, ''])
+  expect(made.stdout).toContain('# Of 3 companies it asks 14 requests a week, no more than a pull')
+  const night = await runCommand(['nightly', '--quiet'], { cwd, env })
+  expect(JSON.parse(night.stdout)).toMatchObject({
+    outcome: 'done',
+    parts: [{ name: 'relations' }, { kind: 'sync', records: 3 }, {}],
+  })
+})
+
+test.each([
+  [500, '[[sync]]', '# Of 500 companies it asks 14 requests a week,'],
+  [501, '[[pull]]', '# Of 501 companies that asks 15 requests a week, a [[sync]] each night 21.'],
+  [160_000, '[[pull]]', '# Of 160,000 companies that asks 333 requests a week, a [[sync]] each night 2,247.'],
+] as const)('of %i companies a first file has %s, and says why', (companies, section, reason) => {
+  const text = firstSettings({ lake: 'lake', service: 'https://service.example.com', companies })
+  expect(text).toContain(reason)
+  expect(text.indexOf(section)).toBeLessThan(text.indexOf(reason))
+  expect(text.includes('whole = "sunday"')).toBe(section === '[[pull]]')
 })
 
 test('a command that names no lake takes ./lake where that is one, and else says where it looked', async () => {

@@ -108,7 +108,7 @@ test('a part that fails holds back no other, unless it is needed; the exit code 
   const checked = await runCommand(['nightly', '--text'], { cwd: folder, env: NO_VARIABLES })
   expect(checked.stdout).toContain('\nThe night failed after ')
   expect(checked.code).toBe(5)
-  expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 1 checks failed: companies/)
+  expect(checked.stdout).toMatch(/check +check +failed +CHECK_FAILED: .*1 of 2 checks failed: companies/)
   expect((await one.snapshot()).snapshot).toBe(1)
 })
 
@@ -232,4 +232,92 @@ test('a dry night says how the lake would change, offline what it would ask, and
     'planned',
   ])
   expect(await bytesBelow(one.lake)).toEqual(before)
+})
+
+const DAYS_MS = 24 * 3_600_000
+
+test('a night that brings changes alone says since when nobody has looked for companies that left; a whole one finds them', async () => {
+  let daysAgo = 9
+  const all = [1, 2, 3, 4, 5, 6].map((id) => ({ id, country: 'SE' }))
+  const one = await openPullBench({
+    companies: all,
+    now: () => new Date(Date.now() - daysAgo * DAYS_MS).toISOString(),
+  })
+  const search = 'content = "companies"\nsearch = { CountryCode = ["SE"] }\n'
+  const sections = (more: string): string =>
+    `trust_clock = true\n[load]\nmax_gone = "50%"\n[[pull]]\nname = "swedish"\n${search}${more}[check]\ndata = false\n`
+  const folder = await nightFolder(one, sections(''))
+  expect((await night(folder)).states).toEqual({ swedish: 'done', check: 'failed' })
+  const first = await one.snapshot()
+  one.fake.hold(all.slice(1))
+  daysAgo = 1
+  const unlooked = await night(folder)
+  const day = first.pulls?.[0]?.asOf.slice(0, 10)
+  expect(unlooked.result).toMatchObject({ gone: null })
+  expect(unlooked.result.parts).toMatchObject([
+    { state: 'nothing', reason: `no new record came; left companies: not looked for since ${day}` },
+    {
+      code: 'CHECK_FAILED',
+      reason: expect.stringMatching(/unlooked_seconds \(found 9 d, expected at most 8 d\)/),
+    },
+  ])
+  const asked = await runCommand(['query', 'SELECT gone_since FROM companies_all'], {
+    cwd: folder,
+    env: NO_VARIABLES,
+  })
+  expect(asked.stderr).toContain(`gone_since knows the companies that had left by ${day}`)
+
+  await nightFolder(one, sections('whole = "sunday"\n'))
+  const whole = await night(folder)
+  expect([whole.code, whole.states]).toEqual([0, { swedish: 'done', check: 'done' }])
+  expect(whole.result).toMatchObject({ gone: [{ marked: 1 }] })
+  expect(whole.result.parts[0]).toMatchObject({ reason: '1 company left the service' })
+  expect(await one.query('SELECT list(internal_id ORDER BY internal_id) FROM companies')).toEqual([
+    [[2, 3, 4, 5, 6]],
+  ])
+  // Changes alone, and not a second time all.
+  const pages = one.fake.pages.length
+  await night(folder)
+  expect(one.fake.pages.length - pages).toBeLessThanOrEqual(1)
+})
+
+/** Nights with a sync, whose service is some days behind. */
+const syncNights = async (daysAgo: () => number) => {
+  const all = [1, 2, 3, 4, 5, 6].map((id) => ({ id, country: 'SE' }))
+  const one = await openPullBench({
+    companies: all,
+    now: () => new Date(Date.now() - daysAgo() * DAYS_MS).toISOString(),
+  })
+  const folder = await nightFolder(
+    one,
+    'trust_clock = true\n[load]\nmax_gone = "50%"\n[[sync]]\nname = "swedish"\nsearch = { CountryCode = ["SE"] }\n',
+  )
+  return { one, all, next: () => night(folder) }
+}
+
+test('a sync that finds only companies that left is done', async () => {
+  const { one, all, next } = await syncNights(() => 0)
+  await next()
+  const quiet = await next()
+  expect([quiet.states, (await one.snapshot()).snapshot]).toEqual([{ swedish: 'nothing' }, 1])
+  one.fake.hold(all.slice(1))
+  const left = await next()
+  expect(left.result.parts).toMatchObject([
+    { state: 'done', snapshot: 2, records: 0, reason: '1 company left the service' },
+  ])
+})
+
+test('a sync that finds nothing is written down once its record is six days old', async () => {
+  let daysAgo = 5
+  const { one, next } = await syncNights(() => daysAgo)
+  await next()
+  await next()
+  expect((await one.snapshot()).snapshot).toBe(1)
+  const other = await syncNights(() => daysAgo)
+  daysAgo = 6
+  await other.next()
+  daysAgo = 0
+  const { result } = await other.next()
+  expect((await other.one.snapshot()).pulls).toHaveLength(2)
+  expect(result.parts[0]?.reason).toBe('no new record came')
 })

@@ -4,31 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { cp, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { examplesIn, squeezed } from '../support/page.ts'
+import { consoleSteps, examplesIn, squeezed } from '../support/page.ts'
 import { MAIN } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { SAMPLE } from './run-cli.ts'
 
 const PAGE = 'docs/tutorial.md'
 const [setup = '', ...shell] = examplesIn(PAGE, 'sh')
-
-/** Commands of a block with `$ ` before each, and the lines that follow as what they print. */
-const consoleSteps = (block: string): readonly { readonly command: string; readonly shows: string[] }[] =>
-  block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((step) => {
-      const quotes = step.indexOf('"')
-      const ends = step.indexOf('\n', quotes >= 0 ? step.indexOf('"', quotes + 1) : 0)
-      return {
-        command: step.slice(0, ends),
-        shows: step
-          .slice(ends)
-          .split('\n')
-          .map(squeezed)
-          .filter((line) => line !== ''),
-      }
-    })
 
 test('every command of the tutorial runs in its order, and prints what the page shows', async () => {
   expect(setup).toContain('alias firmlake')

@@ -5,7 +5,7 @@ import { NightTotals, writeMetricsFile } from '../../src/observe/night-metrics.t
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NIGHT = {
-  ...{ lake: './lake', exitCode: 0, totals: new NightTotals() },
+  ...{ lake: './lake', exitCode: 0, totals: new NightTotals(), checks: [] },
   ...{ started: new Date(0), ended: new Date(1000) },
 }
 

@@ -1,10 +1,11 @@
 /** What a night leaves for monitoring, and who is told that it failed. */
 
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli } from '../cli/run-cli.ts'
+import { companyLine } from '../run/batch-bench.ts'
 import { openFakeService } from '../service/fake-service.ts'
 import type { CliResult } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -122,4 +123,45 @@ test('a night whose firmlake.toml is no TOML rings by the variable of the web ho
   const hook = await openEndpoint()
   const { code } = await night(folder, '[check\n', { FIRMLAKE_WEBHOOK: hook.url })
   expect([code, hook.received.length]).toEqual([2, 1])
+})
+
+test('an alarm names the checks that hold a load back, and those that fail in the lake, with value and limit', async () => {
+  const folder = await temporaryFolder()
+  const hook = await openEndpoint()
+  const line = (scale: number): string =>
+    companyLine(1, { Financials: { ProfitAndLoss: { NetSales: { 2024: scale } } } })
+  const sections =
+    '[[files]]\nname = "own"\nfrom = ["inbox"]\n[check]\nbefore = "commit"\nmax_restated = "20%"\nmin_companies = 4\n' +
+    '[metrics]\nfile = "night.prom"\n[hooks]\nwebhook_env = "ALARM_ADDRESS"\n'
+  const alarmed = async (file: string, text: string) => {
+    await mkdir(join(folder, 'inbox'), { recursive: true })
+    await writeFile(join(folder, 'inbox', file), `${text}\n`)
+    const { code } = await night(folder, sections, { ALARM_ADDRESS: hook.url })
+    return { code, alarm: JSON.parse(hook.received.at(-1)?.body.toString() ?? '') }
+  }
+  const companies = { name: 'companies', value: 1, limit: 4 }
+  // A first load is held back by all that fails in it.
+  expect(await alarmed('a.jsonl', line(1))).toMatchObject({
+    code: 5,
+    alarm: { code: 'LOAD_HELD', failed: ['own'], checks: [companies] },
+  })
+  await cli(['release', '--lake', join(folder, 'lake'), '--yes'], { cwd: folder })
+  const held = await alarmed('b.jsonl', line(1000))
+  expect(held).toMatchObject({
+    code: 5,
+    alarm: {
+      text: expect.stringContaining(
+        '(LOAD_HELD, own, check): Snapshot 2 is held back: 1 check fails in it more than in snapshot 1: restated_share (found 100 %, expected at most 20 %); ',
+      ),
+      failed: ['own', 'check'],
+      checks: [{ name: 'restated_share', value: 1, limit: 0.2 }, companies],
+    },
+  })
+  const metrics = metricsIn(await readFile(join(folder, 'night.prom'), 'utf8'))
+  const label = `lake="${join(folder, 'lake')}",check=`
+  expect(metrics.get(`firmlake_night_check_failed{${label}"restated_share"}`)).toBe(1)
+  expect(metrics.get(`firmlake_night_check_value{${label}"restated_share"}`)).toBe(1)
+  expect(metrics.get(`firmlake_night_check_limit{${label}"companies"}`)).toBe(4)
+  const waits = await alarmed('c.jsonl', line(1))
+  expect(waits.alarm.text).toMatch(/: snapshot 2 is held back since .* \(restated_share \(found 100 %/)
 })

@@ -101,19 +101,19 @@ test('a server that follows a lake does not serve companies that are gone', asyn
   expect(await served(3)).toEqual(without(all, 50).map(({ id }) => id))
 })
 
-test('a diff says which companies are unlisted, and takes those that come back for new', async () => {
+test('a diff says which companies are gone, and takes those that come back for new', async () => {
   const all = companies(100)
   const one = await openPullBench({ companies: all })
   await one.pull()
   one.fake.hold(without(all, 7, 50))
   await sync(one)
   const first = await diff({ lake: one.lake })
-  expect(first.companies).toEqual({ new: 0, changed: 0, gone: 0, unlisted: 2, currencyChanged: 0 })
+  expect(first.companies).toEqual({ new: 0, changed: 0, gone: 2, currencyChanged: 0 })
   expect(
     first.rows.map((row) => [row.kind, row.change, row.internal_id, row.country_code, row.company_name]),
   ).toEqual([
-    ['company', 'unlisted', 7, 'SE', 'Company 7'],
-    ['company', 'unlisted', 50, 'SE', 'Company 50'],
+    ['company', 'gone', 7, 'SE', 'Company 7'],
+    ['company', 'gone', 50, 'SE', 'Company 50'],
   ])
   await compact({ lake: one.lake })
   expect((await diff({ lake: one.lake, from: 2 })).rows).toEqual([])

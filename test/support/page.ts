@@ -29,6 +29,20 @@ export const examplesIn = (path: string, language: string, section?: string): st
 /** Blanks of a table count once: a column may be wider in the whole of it. */
 export const squeezed = (line: string): string => line.replaceAll(/\s+/g, ' ').trim()
 
+/** Commands of a block with `$ ` before each, and the lines that follow as what they print. */
+export const consoleSteps = (
+  block: string,
+): readonly { readonly command: string; readonly shows: string[] }[] =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((step) => {
+      // Quoted text goes on over lines.
+      const [command = ''] = /^(?:'[^']*'|"[^"]*"|[^'"\n])*/.exec(step) ?? []
+      const shows = step.slice(command.length).split('\n').map(squeezed)
+      return { command, shows: shows.filter((line) => line !== '') }
+    })
+
 /** What a page shows as printed, line by line. */
 export const shownIn = (path: string): string[] =>
   examplesIn(path, 'console')

@@ -74,9 +74,7 @@ const printTables = async (diff: LakeDiff, { only, limit }: Values): Promise<voi
   const { printResult } = await import('../output/print-result.ts')
   const { companies, relations, restatements } = diff.summary
   await printLines(diffSummaryLines(diff.summary))
-  const changes = [companies, relations].some(
-    (one) => one.new + one.changed + one.gone + (one.unlisted ?? 0) > 0,
-  )
+  const changes = [companies, relations].some((one) => one.new + one.changed + one.gone > 0)
   if (only !== 'restatements' && changes) {
     await print('\n')
     await printResult(await diff.rows('records'), 'table', { limit })

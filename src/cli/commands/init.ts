@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { FILE_NAME } from '../../config/find-file.ts'
+import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
 import { LAKE } from '../../options/common.ts'
@@ -17,6 +18,9 @@ const INIT = {
   files: option(plainText('<dir>'), 'folder of batch files that nights load'),
   lake: withDefault(lakeAddress, LAKE.about, 'lake', { flag: LAKE.flag }),
 } as const satisfies OptionTable
+
+/** Longest wait for the count: the file is of use without it. */
+const COUNT_WAIT_MS = 5000
 
 type Values = ValuesOf<typeof INIT>
 
@@ -48,15 +52,31 @@ const checkFlags = async ({ service, files }: Values): Promise<void> => {
     throw new ToolkitError('USAGE', `Cannot find --files "${files}": expected a folder of batch files`)
 }
 
+/** How many companies a search has; `undefined` where there is no token yet, or the service does not answer. */
+const countOf = async (url: string, search: SearchParameters): Promise<number | undefined> => {
+  if (!process.env.FIRMLAKE_TOKEN) return undefined
+  const { withService } = await import('../options/service-options.ts')
+  try {
+    const counted = await withService({ url, maxWaitMs: COUNT_WAIT_MS, concurrency: 1 }, (service) =>
+      service.totalCount('companies', search, {}),
+    )
+    return counted.totalCount
+  } catch (error) {
+    if (error instanceof ToolkitError) return undefined
+    throw error
+  }
+}
+
 const runInit = async (flags: Values): Promise<void> => {
   await checkFlags(flags)
   if (flags.service !== undefined) {
     const { parseAddress } = await import('../../source/service/address.ts')
     parseAddress(flags.service)
   }
-  const { firstSettings } = await import('../../config/first-settings.ts')
+  const { FIRST_SEARCH, firstSettings } = await import('../../config/first-settings.ts')
   const { readSettings } = await import('../../config/read-settings.ts')
-  const text = firstSettings(flags)
+  const companies = flags.service === undefined ? undefined : await countOf(flags.service, FIRST_SEARCH)
+  const text = firstSettings({ ...flags, companies })
   const path = resolve(FILE_NAME)
   // A value that no command would take, such as an address with a password, is refused before anything is written.
   const { settings } = readSettings(text, path, process.cwd())

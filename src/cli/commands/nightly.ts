@@ -49,6 +49,12 @@ interface NightSummary {
   readonly seconds?: number
 }
 
+/** A part that it is of has said it already. */
+const errorText = (
+  { code, message }: NonNullable<NightSummary['error']>,
+  parts: readonly NightPart[],
+): string => (parts.some(({ reason }) => reason === message) ? `: ${code}` : `: ${code}: ${message}`)
+
 const textOf = ({ outcome, parts = [], error, seconds, dryRun }: NightSummary): readonly string[] => [
   ...textTable(
     [
@@ -63,7 +69,7 @@ const textOf = ({ outcome, parts = [], error, seconds, dryRun }: NightSummary): 
     ]),
   ),
   ...(dryRun?.changes ? diffSummaryLines(dryRun.changes) : []),
-  `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? `: ${error.code}: ${error.message}` : '.'}`,
+  `The night ${ENDED[outcome ?? 'failed']} after ${formatDuration(seconds ?? 0)}${error ? errorText(error, parts) : '.'}`,
 ]
 
 /** A line where a part begins and one where it has ended, for who watches and for the log. */
@@ -88,9 +94,9 @@ const tellParts = (): ((event: NightEvent) => void) => {
   }
 }
 
-let failed: readonly string[] = []
-/** Names of the parts of this process's night that failed. */
-export const failedParts = (): readonly string[] => failed
+let failed: readonly NightPart[] = []
+/** The parts of this process's night that failed. */
+export const failedParts = (): readonly NightPart[] => failed
 
 const runNightly = async (values: ValuesOf<typeof NIGHTLY>): Promise<void> => {
   const { json, text, adopt, overwrite, dryRun, offline } = values
@@ -115,7 +121,7 @@ const runNightly = async (values: ValuesOf<typeof NIGHTLY>): Promise<void> => {
       }),
     (summary: NightSummary & { readonly excluded?: unknown }) => {
       isPartial = summary.excluded !== undefined
-      failed = summary.parts?.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])) ?? []
+      failed = summary.parts?.filter(({ state }) => state === 'failed') ?? []
       void (isText ? printLines(textOf(summary)) : print(`${JSON.stringify(summary)}\n`))
     },
   )

@@ -13,8 +13,7 @@ export const diffSummaryLines = ({
 }: DiffSummary): readonly string[] => {
   const n = formatCount
   const counts = (one: DiffSummary['relations']): string =>
-    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone` +
-    (one.unlisted ? `, ${n(one.unlisted)} unlisted` : '')
+    `${n(one.new)} new, ${n(one.changed)} changed, ${n(one.gone)} gone`
   const { changed, added, withdrawn, companies: restated } = restatements
   const currencies =
     companies.currencyChanged > 0

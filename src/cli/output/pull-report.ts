@@ -9,6 +9,7 @@ import { formatBytes, formatCount, formatCounted, formatRate } from '../../suppo
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'
 import { textTable } from './text-table.ts'
+import { beforeCommit } from './time-left.ts'
 
 type Pulled = PullReport['pull']
 
@@ -37,7 +38,7 @@ export const watchPull = (line: ProgressLine): PullWatch => {
           formatRate(sum('bytes'), (performance.now() - startMs) / 1000),
           `${formatCount(done)}/${formatCounted(plan?.windows.length ?? 0, 'window')}`,
         ].join('  '),
-      { amount: { done: records, total: planned } },
+      { amount: beforeCommit(records, planned) },
     )
   }
   return {

@@ -56,6 +56,14 @@ export const timeLeftText = (seconds: number, part?: string): string => {
   return `about ${about} left${part === undefined ? '' : ' of this part'}`
 }
 
+/** Most of a load that its bar shows as done: the commit follows. */
+const BEFORE_COMMIT = 0.99
+
+export const beforeCommit = (done: number, total: number): Amount => ({
+  done: Math.min(done, BEFORE_COMMIT * total),
+  total,
+})
+
 /** The amount of things of which each takes long; of one alone nothing is known until it is done. */
 export const amountOfThings = (done: number, total: number, part?: string): Amount | undefined =>
   total > 1 ? { done, total, ...(part !== undefined && { part }) } : undefined

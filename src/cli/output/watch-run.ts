@@ -3,7 +3,7 @@
 import type { Progress, RunEvent } from '../../run/work/progress.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import type { ProgressLine } from './progress-line.ts'
-import type { Amount } from './time-left.ts'
+import { type Amount, beforeCommit } from './time-left.ts'
 
 const stateText = (progress: Progress, seconds: number): string => {
   const { sourcesDone, sources, bytesRead, bytesTotal, decodedBytes, records, quarantined } = progress
@@ -16,8 +16,8 @@ const stateText = (progress: Progress, seconds: number): string => {
   ].join('  ')
 }
 
-const amountOf = ({ bytesRead, bytesTotal }: Progress): Amount | undefined =>
-  bytesTotal === undefined ? undefined : { done: bytesRead, total: bytesTotal }
+const amountOf = ({ bytesLoaded, bytesTotal }: Progress): Amount | undefined =>
+  bytesTotal === undefined ? undefined : beforeCommit(bytesLoaded, bytesTotal)
 
 /** Shows one run; `nowMs` is a monotonic clock. */
 export const watchRun = (

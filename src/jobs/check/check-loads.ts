@@ -1,17 +1,20 @@
 /** The expectations about a lake: of its loads, against the manifest, and the number of its companies. */
 
 import { type CheckResult, valueTexts } from '../../core/checks.ts'
+import { unlookedSince } from '../../core/last-listings.ts'
+import type { PullEntry } from '../../core/partition.ts'
 import { nameKey } from '../../core/unknown-names.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
 import type { Facts } from '../../lake/views/fact-columns.ts'
 import { knowsName } from '../../manifest/form/forgotten.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
-import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { listOf, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { Expectations } from '../../options/interfaces.ts'
 import { formatCount } from '../../support/format.ts'
 import { readRows } from '../common/read-rows.ts'
 
 export interface LoadFacts extends Pick<Facts, 'sources' | 'pulls' | 'drift'> {
+  readonly entries: readonly PullEntry[]
   /** Whether a load has had a name that no drift names any more, by its `nameKey`. */
   readonly knowsName: (name: string) => boolean
 }
@@ -50,6 +53,14 @@ const age = ({ sources }: LoadFacts, maxAgeMs: number, now: Date): CheckResult =
   const newest = runsOf(sources).at(-1)
   const seconds = newest === undefined ? null : Math.round((now.getTime() - startedMs(newest)) / 1000)
   return atMost('age_seconds', seconds, maxAgeMs / 1000)
+}
+
+/** Nothing where no pull has ever loaded companies. */
+const unlooked = ({ entries }: LoadFacts, maxUnlookedMs: number, now: Date): readonly CheckResult[] => {
+  const since = unlookedSince(entries)
+  if (since === undefined) return []
+  const seconds = Math.max(0, Math.round((now.getTime() - Date.parse(since)) / 1000))
+  return [atMost('unlooked_seconds', seconds, maxUnlookedMs / 1000)]
 }
 
 const searchOf = ({ service, search }: LoadFacts['pulls'][number]): string => `${service} ${search}`
@@ -116,15 +127,17 @@ export const loadFactsOf = async (lake: string, root: SnapshotRoot): Promise<Loa
     sources: await Array.fromAsync(read('sources')),
     pulls: await Array.fromAsync(read('pulls')),
     drift: await Array.fromAsync(read('drift')),
+    entries: await listOf(lake, root, 'pulls'),
     knowsName: knowsName(root),
   }
 }
 
 /** Every expectation that is given, in this order. */
 export const checkLoads = (facts: LoadFacts, expected: Expectations, now: Date): readonly CheckResult[] => {
-  const { maxAgeMs, maxFall, maxQuarantined, maxGap, noNewDrift } = expected
+  const { maxAgeMs, maxUnlookedMs, maxFall, maxQuarantined, maxGap, noNewDrift } = expected
   return [
     ...(maxAgeMs === undefined ? [] : [age(facts, maxAgeMs, now)]),
+    ...(maxUnlookedMs === undefined ? [] : unlooked(facts, maxUnlookedMs, now)),
     ...(maxFall === undefined ? [] : falls(facts, maxFall)),
     ...(maxQuarantined === undefined ? [] : [quarantined(facts, maxQuarantined)]),
     ...(maxGap === undefined ? [] : [gap(facts, maxGap)]),

@@ -7,7 +7,12 @@ import { readRules } from './check.ts'
 export type CheckSection = NonNullable<FileSettings['check']>
 
 export const expectationsOf = (section: CheckSection): Expectations => ({
-  ...{ maxAgeMs: section.max_age, maxFall: section.max_fall, maxRestated: section.max_restated },
+  ...{
+    maxAgeMs: section.max_age,
+    maxUnlookedMs: section.max_unlooked,
+    maxFall: section.max_fall,
+    maxRestated: section.max_restated,
+  },
   ...{ maxQuarantined: section.max_quarantined, maxGap: section.max_gap },
   ...{ minCompanies: section.min_companies, noNewDrift: section.new_drift === false },
 })
@@ -17,7 +22,7 @@ export const rulesOfSection = async ({ rules }: CheckSection): Promise<Readonly<
 
 /** The checks of a load before it is shown. @throws {ToolkitError} USAGE, TEXT_NOT_UTF8 where its rules cannot be read */
 export const loadCheckOf = async (section: CheckSection = {}): Promise<LoadCheck> => {
-  const { maxAgeMs: _ofLake, ...expected } = expectationsOf(section)
+  const { maxAgeMs: _age, maxUnlookedMs: _unlooked, ...expected } = expectationsOf(section)
   const { data, held, only, skip, limits } = section
   return { ...expected, data, held, only, skip, limits, rules: await rulesOfSection(section) }
 }

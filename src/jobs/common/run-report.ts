@@ -143,7 +143,7 @@ const dryRunOf = (
 ): DryRun => {
   const { companies, relations, restatements } = would.changes ?? {}
   const counts = [companies, relations].flatMap((one) =>
-    one === undefined ? [] : [one.new, one.changed, one.gone, one.unlisted ?? 0],
+    one === undefined ? [] : [one.new, one.changed, one.gone],
   )
   const all = [...counts, restatements?.companies ?? 0, would.more, gone.length]
   const isNew = would.snapshot !== null && would.changes === undefined

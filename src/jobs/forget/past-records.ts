@@ -19,7 +19,7 @@ import { compactedRows, heldRows, versionedRows } from '../../lake/views/interva
 import { joinRepeats } from '../../lake/views/join-repeats.ts'
 import { loadsOf } from '../../lake/views/source-macros.ts'
 import { chainOf, listedVersions } from '../../lake/views/version-chain.ts'
-import { discard, makeFolder } from '../../support/durable-files.ts'
+import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { restoredTexts } from './reload.ts'
 

@@ -6,7 +6,7 @@
 import { type ErrorCode, isFinal, ToolkitError } from '../../core/errors.ts'
 import type { LineCounts } from '../../core/partition.ts'
 import type { JobOfRun } from '../../manifest/runs/run-files.ts'
-import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import { pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { defaultLimits, loadIntoLake, sourcesByJob } from '../../run/load-into-lake.ts'
 import type { OpenedJob } from '../../run/opened-job.ts'
@@ -23,6 +23,7 @@ import {
   type PulledPart,
   preparePart,
 } from './open-loads.ts'
+import { recordsListing } from './whole-loads.ts'
 
 /** The outcome of one load. */
 export type PartOutcome = { readonly part: LoadPart } & (
@@ -94,7 +95,9 @@ const inOneRun = async (
   const jobs = [first.job, ...others.map(({ job }) => job)] as const
   const plan: RunPlan = { jobs, again: false, limits: defaultLimits(options) }
   // A lake that is new gets its first snapshot, whatever came: what follows a night finds a lake.
-  const onlyRows = (await rootIfAny(lake)) !== null
+  const known = await pullsIfAny(lake)
+  const onlyRows =
+    known !== null && !recordsListing(prepared, known.pulls ?? [], options.service?.clock.now() ?? new Date())
   const files = async () => {
     const texts: (readonly [name: string, text: string])[] = []
     for (const [place, one] of prepared.entries())

@@ -1,8 +1,11 @@
 /** The outcome of each part of a night, as its result shows it. */
 
+import { type CheckResult, ChecksFailed } from '../../core/checks.ts'
 import { knownError } from '../../core/errors.ts'
+import { sumOf } from '../../manifest/form/totals.ts'
 import type { PullJob, SyncJob } from '../../run/run-plan.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
+import { formatCounted } from '../../support/format.ts'
 import { skippedFiles } from '../batch-files/choose-batch-files.ts'
 import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
@@ -18,6 +21,8 @@ export interface NightPart {
   /** Code of the error of one that failed. */
   readonly code?: string
   readonly reason?: string
+  /** The checks that failed, where it failed because of them. */
+  readonly checks?: readonly CheckResult[]
   /** Number of the snapshot that it made, or is part of. */
   readonly snapshot?: number | null
   readonly records?: number
@@ -35,7 +40,8 @@ const KINDS = { pull: 'pull', sync: 'sync', batches: 'batch_files', convert: 'fi
 /** Other errors' words may quote data. */
 export const failedPart = (name: string, kind: string, error: unknown): NightPart => {
   const { code, message } = knownError(error) ?? { code: 'UNEXPECTED', message: 'See FIRMLAKE_DEBUG=1' }
-  return { name, kind, state: 'failed', code, reason: message }
+  const checks = error instanceof ChecksFailed ? { checks: error.checks } : {}
+  return { name, kind, state: 'failed', code, reason: message, ...checks }
 }
 
 export const plannedPart = (name: string, kind: string, reason: string): NightPart => ({
@@ -90,6 +96,12 @@ const withSkipped = (part: NightPart, unnameable: readonly ListedBatchFile[] = [
   return { ...part, reason: [...(part.reason ? [part.reason] : []), ...texts].join('; '), skipped }
 }
 
+/** Companies that are marked as gone by the listing of a pull or sync. */
+const goneOfPart = ({ summary, pulled }: Extract<PartOutcome, { readonly kind: 'loaded' }>): number => {
+  const search = pulled && JSON.stringify(pulled.entry.search)
+  return sumOf(summary.gone?.filter((one) => one.search === search) ?? [], ({ marked }) => marked)
+}
+
 export const loadPartOf = (outcome: PartOutcome): NightPart => {
   const { name, job } = outcome.part
   const kind = KINDS[job.kind]
@@ -104,8 +116,14 @@ export const loadPartOf = (outcome: PartOutcome): NightPart => {
       const { older, counts } = outcome
       const { records, quarantined, lines } = counts
       const snapshot = outcome.summary.snapshot?.snapshot ?? null
-      const state = lines === 0 ? 'nothing' : 'done'
-      const reason = lines === 0 ? { reason: 'no new record came' } : {}
+      const gone = goneOfPart(outcome)
+      const state = lines === 0 && gone === 0 ? 'nothing' : 'done'
+      const reason =
+        gone > 0
+          ? { reason: `${formatCounted(gone, 'company', 'companies')} left the service` }
+          : lines === 0
+            ? { reason: 'no new record came' }
+            : {}
       const counted = {
         name,
         kind,

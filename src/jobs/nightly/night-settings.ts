@@ -3,12 +3,13 @@
  * section.
  */
 
-import type { FileSettings } from '../../config/definition.ts'
+import { type FileSettings, WEEKDAYS } from '../../config/definition.ts'
 import { LIMITS } from '../../contract/limits.ts'
-import { failedText } from '../../core/checks.ts'
+import { ChecksFailed, failedText } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
+import type { PullEntry } from '../../core/partition.ts'
 import { hashKeyOf } from '../../lake/projection/hash-key.ts'
-import { newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
+import { newestSnapshot, pullsIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { NightlyOptions } from '../../options/interfaces.ts'
 import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { CONCURRENCY } from '../../options/service.ts'
@@ -25,6 +26,7 @@ import { parseSearch } from '../pull/search.ts'
 import { syncSettings } from '../sync/find-changes.ts'
 import type { NightPart } from './night-parts.ts'
 import type { LoadPart } from './open-loads.ts'
+import { isWholeDue } from './whole-loads.ts'
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -63,10 +65,17 @@ const searchedBy = ({ search, currency, by, close_gap }: Searched) => ({
   ...(close_gap === false && { closeGap: false }),
 })
 
-/** All loads of the file, in its order of sections. */
-const loadsOfFile = ({ pull = [], sync = [], batch_files = [], files = [] }: FileSettings, url: string) => [
+/** All loads of the file, in its order of sections. @param known the pulls of the lake */
+const loadsOfFile = (
+  { pull = [], sync = [], batch_files = [], files = [] }: FileSettings,
+  url: string,
+  known: readonly PullEntry[],
+) => [
   ...pull.map((one): LoadPart => {
-    const { name, content, since = 'last', needed = false } = one
+    const { name, content, whole, needed = false } = one
+    const isWhole =
+      whole !== undefined && isWholeDue(known, { ...one, url }, WEEKDAYS.indexOf(whole), new Date())
+    const { since = 'last' } = isWhole ? { since: 'all' } : one
     if (content === 'relations' && one.currency !== undefined)
       throw new ToolkitError('USAGE', `Cannot pull "${name}" in a currency: relations have no figures`)
     const from = since === 'all' ? {} : { since }
@@ -114,14 +123,15 @@ const openNightService = async (
 }
 
 /** The loads and their service. @throws {ToolkitError} USAGE, TOKEN_MISSING, TOKEN_INVALID, ADDRESS_REFUSED */
-const loadsOf = async (env: Environment, settings: FileSettings, onWarning: NightWarning) => {
+const loadsOf = async (env: Environment, settings: FileSettings, lake: string, onWarning: NightWarning) => {
   const { pull = [], sync = [], batch_files = [], files = [] } = settings
   const ofService = pull.length + sync.length + batch_files.length
   const needsService = ofService > 0 || files.length === 0
-  if (!needsService) return { service: undefined, loads: loadsOfFile(settings, '') }
+  if (!needsService) return { service: undefined, loads: loadsOfFile(settings, '', []) }
   const url = given(env, 'FIRMLAKE_URL', settings.service?.url, 'service.url')
   const service: Service = await openNightService(env, settings, url, onWarning)
-  const loads = ofService > 0 ? loadsOfFile(settings, url) : pullsOfVariables(env, url)
+  const known = (await pullsIfAny(lake))?.pulls ?? []
+  const loads = ofService > 0 ? loadsOfFile(settings, url, known) : pullsOfVariables(env, url)
   return { service, loads }
 }
 
@@ -132,7 +142,7 @@ export const nightOf = async (
   { adopt, overwrite, onWarning }: Partial<Pick<NightlyOptions, 'adopt' | 'overwrite' | 'onWarning'>> = {},
 ) => {
   const lake = given(env, 'FIRMLAKE_LAKE', settings.lake, 'lake')
-  const { service, loads } = await loadsOf(env, settings, onWarning)
+  const { service, loads } = await loadsOf(env, settings, lake, onWarning)
   const { memory: memoryBytes, threads, local_bytes: localBytes } = settings.machine ?? {}
   const {
     max_quarantined: maxQuarantined = MAX_QUARANTINED.default.value,
@@ -238,11 +248,18 @@ const collected =
 
 /** The expectations at the end: a night that has checked its loads before they were shown leaves out those that are about them. */
 const atEnd = async (section: Section<'check'>, hasLoaded: boolean) => {
-  const { max_age: maxAgeMs, min_companies: minCompanies, data, only, skip, limits, before } = section
-  if (before === 'commit') return { maxAgeMs, minCompanies, data: false }
+  const { maxAgeMs, maxUnlookedMs, minCompanies, ...ofLoads } = expectationsOf(section)
+  const { data, only, skip, limits, before } = section
+  const ofLake = { maxAgeMs, maxUnlookedMs, minCompanies }
+  if (before === 'commit') return { ...ofLake, data: false }
   // The alarm about an earlier night's load has rung then.
-  const expected = hasLoaded ? expectationsOf(section) : { maxAgeMs, minCompanies }
+  const expected = { ...ofLake, ...(hasLoaded && ofLoads) }
   return { ...expected, data, only, skip, limits, rules: await rulesOfSection(section) }
+}
+
+const passedText = ({ before }: Section<'check'>, count: number): string => {
+  const counted = formatCounted(count, 'check')
+  return before === 'commit' ? `${counted}; loads are checked before their commit` : counted
 }
 
 const checked =
@@ -254,12 +271,13 @@ const checked =
       ...(await atEnd(section, hasLoaded)),
       ...{ lake, memoryBytes, threads },
     })
-    if (failed === 0) return { state: 'done', reason: `${checks.length} checks` }
+    if (failed === 0) return { state: 'done', reason: passedText(section, checks.length) }
     const wrong = checks.filter(({ status }) => status === 'failed')
-    throw new ToolkitError(
+    throw new ChecksFailed(
       'CHECK_FAILED',
       `The lake is not as expected: ${failed} of ${checks.length} checks failed: ${failedText(wrong)}`,
-      { failed },
+      { lake, failed },
+      wrong,
     )
   }
 

@@ -3,7 +3,7 @@
 import type { FileSettings } from '../../config/definition.ts'
 import { isFinal, orInterrupted, ToolkitError } from '../../core/errors.ts'
 import { EXIT, exitCodeOf } from '../../core/exit-codes.ts'
-import { rootIfAny } from '../../manifest/snapshots/snapshots.ts'
+import { pullsIfAny, rootIfAny } from '../../manifest/snapshots/snapshots.ts'
 import type { NightlyOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { NIGHTLY } from '../../options/nightly.ts'
@@ -13,6 +13,7 @@ import type { ProgramWork } from '../common/run-program.ts'
 import { settingsOfLake } from '../common/same-lake.ts'
 import { openDryLake } from '../load/dry-lake.ts'
 import { auditOf } from '../load/load.ts'
+import { goneOf, withUnlooked } from './left-companies.ts'
 import { loadTogether, type PartOutcome } from './load-together.ts'
 import {
   errorOf,
@@ -81,8 +82,13 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
     return loadTogether(loads, { lake, service, signal, audit, ...load, ...machine })
   })
   // A committed part holds nothing back, though something of it did not come.
+  const known = (await pullsIfAny(lake))?.pulls ?? []
   for (const outcome of outcomes)
-    parts.add(loadPartOf(outcome), errorOf(outcome), outcome.kind === 'failed' && outcome.part.needed)
+    parts.add(
+      withUnlooked(loadPartOf(outcome), outcome, known),
+      errorOf(outcome),
+      outcome.kind === 'failed' && outcome.part.needed,
+    )
   report({ pulls: outcomes.filter(hasResult).flatMap((one) => pullShown(one) ?? []) })
   const runs = new Map(
     outcomes.flatMap((one) => (one.kind === 'loaded' ? [[one.summary.run, one.summary]] : [])),
@@ -91,8 +97,7 @@ const loadAll = async (night: Night, parts: Parts, { signal, report }: ProgramWo
   if (excluded.length > 0) report({ excluded })
   const failing = [...runs.values()].flatMap((one) => one.failing ?? [])
   if (failing.length > 0) report({ failing })
-  const gone = [...runs.values()].flatMap((one) => one.gone ?? [])
-  if (gone.length > 0) report({ gone })
+  report(goneOf(outcomes))
 }
 
 /** Reports how the loads of a night would change its lake, or what they would ask for. */

@@ -6,6 +6,7 @@
 import type { Listing, WholeListing } from '../../commit/find-gone.ts'
 import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
+import { scopeParameter } from '../../core/last-listings.ts'
 import type { PullEntry } from '../../core/partition.ts'
 import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { COMPANY_COLUMNS } from '../../lake/tables/columns.ts'
@@ -110,16 +111,6 @@ export const listingOf = (
   }
 }
 
-/** Filters whose meaning the lake's columns give exactly: any of the values. */
-const SCOPE_FILTERS = [
-  'InternalId',
-  'CountryCode',
-  'OperationalStatus',
-  'LegalForm',
-  'CompanyType',
-  'ListingType',
-]
-
 /** The column that a field of a company's part stands in. */
 export const companyColumn = (part: string, field: string): string => {
   const found = COMPANY_COLUMNS.find(({ path }) => path[0] === part && path[1] === field && path.length === 2)
@@ -131,7 +122,7 @@ export const companyColumn = (part: string, field: string): string => {
 export const scopeOf = (search: SearchParameters): string | undefined => {
   const conditions: string[] = []
   for (const [name, values] of Object.entries(search)) {
-    const filter = SCOPE_FILTERS.find((one) => one.toLowerCase() === name.toLowerCase())
+    const filter = scopeParameter(name)
     if (filter === undefined) return undefined
     // A service may take codes in any letter case; to find none of them here would hide companies that are gone.
     const texts = values.map((value) => literal(String(value).toLowerCase())).join(', ')

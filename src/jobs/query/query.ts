@@ -1,12 +1,13 @@
 /** `query`: one question to a lake in SQL, in one call; `openQuery` for many, and for answers of any size. */
 
+import { unlookedSince } from '../../core/last-listings.ts'
 import { queryMemory } from '../../core/memory-shares.ts'
 import { interruptOn } from '../../lake/duckdb/stoppable.ts'
 import { type LakeQuery, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readChosenRoot } from '../../manifest/snapshots/held.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
-import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
+import { listOf, readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { OpenQueryOptions, QueryOptions } from '../../options/interfaces.ts'
 import { job } from '../../options/job.ts'
 import { OPEN_QUERY, QUERY } from '../../options/query.ts'
@@ -44,6 +45,7 @@ export const openRoot = async (root: SnapshotRoot, options: OpenQueryOptions): P
     snapshot: (table, withMerged) => readTableListed(lake, root, table, withMerged),
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
+    unlookedSince: async () => unlookedSince(await listOf(lake, root, 'pulls')),
     inPlace: check !== 'every-read' && options.checked !== true,
     memoryBytes: queryMemory(memoryBytes),
   })

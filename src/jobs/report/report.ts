@@ -1,7 +1,7 @@
 /** `report`: one HTML file about a lake, with the statements that its charts and tables are made of. */
 
-import { lstat } from 'node:fs/promises'
-import { dirname, posix, resolve } from 'node:path'
+import { lstat, rm } from 'node:fs/promises'
+import { dirname, join, posix, resolve } from 'node:path'
 import { definitionNames } from '../../analysis/definitions.ts'
 import { orInterrupted, ToolkitError, writeError } from '../../core/errors.ts'
 import { folderOf, isBucket } from '../../core/lake-address.ts'
@@ -24,8 +24,9 @@ import type { ReportPage, SectionAnswer } from '../../report/section.ts'
 import { openStorage } from '../../storage/open-storage.ts'
 import { replaceDurably } from '../../support/durable-files.ts'
 import { outputAccess, withMode } from '../../support/file-modes.ts'
-import { removeLeftovers } from '../../support/list-files.ts'
+import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
+import { temporaryName } from '../../support/process-identity.ts'
 import { DAY_MS } from '../../support/quantities.ts'
 import { checkCompanies, checkLoads, loadFactsOf } from '../check/check-loads.ts'
 import { readRows } from '../common/read-rows.ts'
@@ -127,6 +128,7 @@ const written = async (options: Asked): Promise<WrittenReport> => {
   const target = reportTarget(to)
   const now = (options.now ?? (() => new Date()))()
   const root = await readChosenRoot(lake, options)
+  await target.check()
   const facts = await loadFactsOf(lake, root)
   const loadChecks = checkLoads(facts, options, now)
   const runs = await openRuns(lake, now)
@@ -207,6 +209,8 @@ export const report: (options: ReportOptions) => Promise<WrittenReport> = job('r
 interface ReportTarget {
   /** An absolute path, or `s3://bucket/prefix/report.html`. */
   readonly path: string
+  /** Writes a file beside it and removes that: a place that refuses the page does so before it is made. @throws as `write` */
+  readonly check: () => Promise<void>
   /** @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_REFUSED`, `STORAGE_FAILED`; an earlier page stays then */
   readonly write: (page: Uint8Array) => Promise<void>
 }
@@ -220,11 +224,29 @@ export const reportTarget = (to: string): ReportTarget => {
     )
   if (isBucket(to)) {
     const [storage, name] = [openStorage(folderOf(to)), posix.basename(to)]
-    return { path: `${storage.uri}/${name}`, write: (page) => storage.replace(name, page) }
+    return {
+      path: `${storage.uri}/${name}`,
+      check: async () => {
+        const probe = temporaryName()
+        await storage.replace(probe, '')
+        // Whoever may write a page need not be allowed to remove one.
+        await storage.remove([probe]).catch(() => undefined)
+      },
+      write: (page) => storage.replace(name, page),
+    }
   }
   const path = resolve(to)
   return {
     path,
+    check: async () => {
+      if ((await statPath(path))?.kind === 'folder')
+        throw new ToolkitError('TARGET_REFUSED', `Cannot write the report "${path}": it is a folder`)
+      const probe = join(dirname(path), temporaryName())
+      await replaceDurably(probe, '').catch((error: unknown) => {
+        throw writeError(`Cannot write the report "${path}"`, error)
+      })
+      await rm(probe, { force: true })
+    },
     write: async (page) => {
       await removeLeftovers(dirname(path)).catch(() => undefined)
       const before = await lstat(path).catch(() => null)

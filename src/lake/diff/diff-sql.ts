@@ -60,7 +60,7 @@ WITH compared AS MATERIALIZED (
   SELECT owner, p, ${ofPartition(partitions.map(({ version }) => version))}::BIGINT AS version FROM (${owned(table, files.all)})
   WHERE owner IN (SELECT owner FROM (${differing.join(' UNION ALL ')}))
 )
-SELECT owner, o.p AS old_p, n.p AS new_p, owner IN (SELECT owner FROM (${hidden.new}) WHERE is_gone) AS unlisted
+SELECT owner, o.p AS old_p, n.p AS new_p
 FROM (${shown('old')}) AS o FULL JOIN (${shown('new')}) AS n USING (owner)
 WHERE old_p IS DISTINCT FROM new_p`
 }
@@ -218,7 +218,7 @@ WHERE CASE
 END`
 
 /**
- * The records of a content that are new, changed, gone, or not listed by the service any more; `differs` lists the tables of those that are changed.
+ * The records of a content that are new, changed or gone; `differs` lists the tables of those that are changed.
  *
  * @param facts rows with `internal_id`, `country_code` and `name` of the records' current versions, of the older ones
  *   where there is no newer
@@ -229,7 +229,7 @@ export const makeChanges = (content: Content, tables: readonly Table[], facts: s
   )
   return `CREATE TABLE changes_${content} AS
 WITH changes AS (
-  SELECT owner, CASE WHEN old_p IS NULL THEN 'new' WHEN unlisted THEN 'unlisted' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
+  SELECT owner, CASE WHEN old_p IS NULL THEN 'new' ELSE 'gone' END AS change, NULL::VARCHAR AS differs
   FROM ${candidatesTable(content)} WHERE old_p IS NULL OR new_p IS NULL
   UNION ALL
   SELECT owner, 'changed', string_agg(name, ',' ORDER BY no) FROM (${differences.join(' UNION ALL ')}) GROUP BY owner

@@ -19,9 +19,8 @@ interface ComparisonOptions extends SnapshotsToCompare {
 interface RecordCounts {
   readonly new: number
   readonly changed: number
+  /** Those that the older snapshot shows and the newer one does not: companies that left the service, too. */
   readonly gone: number
-  /** Companies that the older snapshot shows and that the service does not list any more; absent where there are none. */
-  readonly unlisted?: number
 }
 
 /** How much differs between two snapshots. */
@@ -63,13 +62,10 @@ export interface LakeDiff {
   close(): void
 }
 
-const withoutNone = ({ unlisted, ...counts }: RecordCounts): RecordCounts =>
-  unlisted ? { ...counts, unlisted } : counts
-
 const summarize = async (session: Session, { from, to }: ComparisonOptions): Promise<DiffSummary> => {
   const records = (content: Content): string => `(SELECT {
     'new': count(*) FILTER (change = 'new'), 'changed': count(*) FILTER (change = 'changed'),
-    'gone': count(*) FILTER (change = 'gone'), 'unlisted': nullif(count(*) FILTER (change = 'unlisted'), 0)} FROM changes_${content})`
+    'gone': count(*) FILTER (change = 'gone')} FROM changes_${content})`
   const [row = {}] = await session.rows(`SELECT to_json({
     'companies': ${records('companies')}, 'relations': ${records('relations')},
     'currencyChanged': (SELECT count(*) FROM recurrencied),
@@ -83,8 +79,8 @@ const summarize = async (session: Session, { from, to }: ComparisonOptions): Pro
   return {
     from: { snapshot: from.snapshot, time: from.time },
     to: { snapshot: to.snapshot, time: to.time },
-    companies: { ...withoutNone(counts.companies), currencyChanged: counts.currencyChanged },
-    relations: withoutNone(counts.relations),
+    companies: { ...counts.companies, currencyChanged: counts.currencyChanged },
+    relations: counts.relations,
     restatements: counts.restatements,
   }
 }

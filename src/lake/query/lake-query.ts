@@ -7,6 +7,7 @@ import type { Commit } from '../../core/partition.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../../core/sink.ts'
 import { filesOfThisWork } from '../../storage/check-files.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import { formatInstant } from '../../support/format.ts'
 import { atMost } from '../../support/side-by-side.ts'
 import { newSpillFolder, type SpillFolder } from '../duckdb/database-files.ts'
 import { Engine, type Session, type ValueColumn } from '../duckdb/engine.ts'
@@ -37,6 +38,8 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   readonly lake: string
   /** The entries of the snapshot, or a function that reads those of the tables that a statement names. */
   readonly snapshot: Listed | ReadListed
+  /** Since when nobody has looked for companies that left, for a note. @default none */
+  readonly unlookedSince?: (() => Promise<string | undefined>) | undefined
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
   readonly threads?: number | undefined
@@ -95,6 +98,7 @@ export class LakeQuery {
   readonly #inTurn = atMost(1)
   /** Macros that statements may call. */
   readonly #macros = new Set(definitionNames())
+  readonly #unlookedSince: LakeQueryOptions['unlookedSince']
   /** Kind of the last relation. */
   #relation: 'VIEW' | 'TABLE' = 'VIEW'
   private constructor(opened: Opened) {
@@ -103,6 +107,7 @@ export class LakeQuery {
     this.#views = opened.views
     this.#spill = opened.spill
     this.#access = opened.access
+    this.#unlookedSince = opened.unlookedSince
     this.#named = { ...opened.named, listed: () => opened.views.files() }
   }
 
@@ -136,6 +141,7 @@ export class LakeQuery {
         views,
         spill,
         access,
+        unlookedSince: options.unlookedSince,
         named: { folders, local: storageOf(lake).local },
       })
     } catch (error) {
@@ -236,12 +242,19 @@ export class LakeQuery {
     const parsed = await this.#session.parse(sql.replace(EXPLAIN, ''))
     const tables = parsed.kind === 'selects' ? namedTables(parsed.statements) : null
     if (parsed.kind !== 'selects' || tables === null) return []
-    return this.#inTurn(() =>
+    const left = /\bgone_since\b/i.test(sql) ? await this.#unlookedSince?.() : undefined
+    const notes = await this.#inTurn(() =>
       notesOn(parsed.statements, tables, tookMs, {
         session: this.#session,
         read: (names) => this.#views.makeReadable(names),
       }),
     )
+    return left === undefined
+      ? notes
+      : [
+          ...notes,
+          `gone_since knows the companies that had left by ${formatInstant(left)}: nobody has looked for them since`,
+        ]
   }
 
   /** Where a statement read all versions and a compaction has dropped past rows: since when all are there. */
@@ -385,6 +398,7 @@ interface Opened {
   readonly spill: SpillFolder
   readonly access: FileAccess
   readonly named: Pick<NamedFiles, 'folders' | 'local'>
+  readonly unlookedSince: LakeQueryOptions['unlookedSince']
 }
 
 /** A statement that reads, as it is run, and the tables whose rows it may read; `null`: possibly all. */

@@ -4,7 +4,7 @@
  * a time.
  */
 
-import { type CheckResult, failedText } from '../../core/checks.ts'
+import { type CheckResult, ChecksFailed, failedText } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { HELD_PATH, partPath, runOfPart, runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -143,20 +143,22 @@ const WAYS_ON = '"firmlake release" shows it all the same, "firmlake discard" gi
 
 /** The error of a load that is held back. */
 export const heldError = (lake: string, { run, root, checks }: HeldSnapshot): ToolkitError => {
-  const before = root.parent === null ? '' : ` and not in snapshot ${root.parent}`
-  return new ToolkitError(
+  const before = root.parent === null ? '' : ` more than in snapshot ${root.parent}`
+  return new ChecksFailed(
     'LOAD_HELD',
-    `Snapshot ${root.snapshot} is held back: in it${before} ${checks.length === 1 ? 'a check fails' : `${checks.length} checks fail`}: ${failedText(checks)}; ${WAYS_ON}`,
+    `Snapshot ${root.snapshot} is held back: ${checks.length === 1 ? '1 check fails' : `${checks.length} checks fail`} in it${before}: ${failedText(checks)}; ${WAYS_ON}`,
     { lake, run, snapshot: root.snapshot },
+    checks,
   )
 }
 
 /** The error of a load that waits for another one. */
 export const waitsError = (lake: string, { run, at, root, checks }: HeldSnapshot): ToolkitError =>
-  new ToolkitError(
+  new ChecksFailed(
     'LOAD_HELD',
     `Cannot load into lake "${lake}": snapshot ${root.snapshot} is held back since ${at} (${failedText(checks)}); ${WAYS_ON}`,
     { lake, run, snapshot: root.snapshot },
+    checks,
   )
 
 /** Has loads wait as long as a snapshot is held back. @throws {ToolkitError} `LOAD_HELD`, `SNAPSHOT_DAMAGED` */

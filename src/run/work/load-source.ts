@@ -89,6 +89,7 @@ const loadBlocks = async (
     for await (const block of checkedBlocks(source, blocks, run)) {
       content = block.content
       await pool.waitForSlot()
+      run.progress.hand(block.block.bytes.length)
       jobs.push(pool.start(() => loadBlock({ ...origin, ...block }, index, run)))
     }
     pool.throwIfStopped()

@@ -11,6 +11,8 @@ export interface Progress {
   /** Stored bytes read, and in all where every source knows its length. */
   readonly bytesRead: number
   readonly bytesTotal: number | undefined
+  /** About how many of the stored bytes that were read are loaded: by the decoded bytes of all sources. Never less than before. */
+  readonly bytesLoaded: number
   /** Decoded bytes handed to DuckDB. */
   readonly decodedBytes: number
   readonly records: number
@@ -54,6 +56,8 @@ export class WorkProgress {
   #now: Progress
   /** Stored bytes of the sources that are done. */
   #storedBytes = 0
+  /** Decoded bytes of all blocks that are loaded or under way. */
+  #handedBytes = 0
   /** Sources that hold no records. */
   #withoutRecords = 0
 
@@ -65,6 +69,7 @@ export class WorkProgress {
       sources: sources.length,
       bytesRead: 0,
       bytesTotal: sizes.every((size) => size !== undefined) ? sizes.reduce((a, b) => a + b, 0) : undefined,
+      bytesLoaded: 0,
       decodedBytes: 0,
       ...NO_COUNTS,
     }
@@ -74,8 +79,19 @@ export class WorkProgress {
     this.#change({ bytesRead: this.#now.bytesRead + bytes })
   }
 
-  load(counts: LoadedCounts, decodedBytes: number): void {
-    this.#change({ decodedBytes: this.#now.decodedBytes + decodedBytes, ...plus(this.#now, counts) })
+  /** A block begins to be loaded. */
+  hand(decodedBytes: number): void {
+    this.#handedBytes += decodedBytes
+  }
+
+  load(counts: LoadedCounts, more: number): void {
+    const { bytesRead, bytesLoaded } = this.#now
+    const decodedBytes = this.#now.decodedBytes + more
+    const loaded = this.#handedBytes === 0 ? 0 : Math.min(1, decodedBytes / this.#handedBytes) * bytesRead
+    this.#change({
+      ...{ decodedBytes, bytesLoaded: Math.max(bytesLoaded, loaded) },
+      ...plus(this.#now, counts),
+    })
   }
 
   /** The counts where something was taken back. */

@@ -59,7 +59,10 @@ test('ProgressLine shows nothing more once the work is told to stop, and takes a
 })
 
 const WIDE = { isTTY: true, columns: 200 }
-const nothing = { bytesRead: 0, bytesTotal: 100e6, decodedBytes: 0, records: 0, quarantined: 0, rows: 0 }
+const nothing = {
+  ...{ bytesRead: 0, bytesTotal: 100e6, bytesLoaded: 0, decodedBytes: 0 },
+  ...{ records: 0, quarantined: 0, rows: 0 },
+}
 
 test('watchRun shows no rate and no time left before there is one', () => {
   const { line, written, clock } = watched(WIDE)
@@ -78,13 +81,28 @@ test('watchRun shows a bar, the share, the time left and the rate', () => {
       kind: 'progress',
       progress: {
         ...{ sourcesDone: 1, sources: 4, quarantined: 2, rows: 9, records: 4321 },
-        ...{ bytesRead: seconds * 2.5e6, bytesTotal: 100e6, decodedBytes: seconds * 50e6 },
+        // All of it is read long before it is loaded.
+        ...{
+          bytesRead: 100e6,
+          bytesTotal: 100e6,
+          bytesLoaded: seconds * 2.5e6,
+          decodedBytes: seconds * 50e6,
+        },
       },
     })
   }
   expect(written.at(-1)).toBe(
     `\r\u001b[2K${'█'.repeat(4)}${'░'.repeat(12)}  25 %  about 30 s left  4,321 records  50.0 MB/s  1/4 sources  2 quarantined`,
   )
+})
+
+test('watchRun says less than 100 % when all is loaded: the commit follows', () => {
+  const { line, written, clock } = watched(WIDE)
+  const onEvent = watchRun(line, () => clock.ms)
+  clock.ms = 1_000
+  const all = { ...nothing, bytesRead: 100e6, bytesLoaded: 100e6, records: 5 }
+  onEvent({ kind: 'progress', progress: { sourcesDone: 4, sources: 4, ...all } })
+  expect(written).toEqual([`\r\u001b[2K${'█'.repeat(15)}░  99 %  5 records  4/4 sources`])
 })
 
 test('a log has the share and the time left without a bar, and a fetch is part of the work', () => {

@@ -24,12 +24,20 @@ const FACTS: LoadFacts = {
     { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.New' },
     { run: NEWER, content: 'companies', kind: 'field', name: 'BasicDetails.Known' },
   ],
+  entries: [
+    {
+      ...{ run: OLDER, content: 'companies', service: 's', search: {}, asOf: '2026-11-21T00:00:00Z' },
+      ...{ announced: 9, planned: 9, received: 9 },
+    },
+  ],
   knowsName: (name) => name === 'companies field BasicDetails.Known',
 }
 
 test.each([
   [{ maxAgeMs: 24 * 3_600_000 }, [['age_seconds', 'passed', 86_400]]],
   [{ maxAgeMs: 23 * 3_600_000 }, [['age_seconds', 'failed', 86_400]]],
+  [{ maxUnlookedMs: 36 * 3_600_000 }, [['unlooked_seconds', 'passed', 129_600]]],
+  [{ maxUnlookedMs: 35 * 3_600_000 }, [['unlooked_seconds', 'failed', 129_600]]],
   [{ maxGap: 2 }, [['pull_gap', 'passed', 2]]],
   [{ maxGap: 1 }, [['pull_gap', 'failed', 2]]],
   [{ maxQuarantined: 0.03 }, [['quarantined_share', 'passed', 20 / 905]]],

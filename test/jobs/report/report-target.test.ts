@@ -1,7 +1,9 @@
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { reportTarget } from '../../../src/jobs/report/report.ts'
+import { convert } from '../../../src/jobs/convert/convert.ts'
+import { report, reportTarget } from '../../../src/jobs/report/report.ts'
+import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
@@ -25,4 +27,28 @@ test('a link in the place of a page is replaced, and its file stays as it is', a
   await symlink(other, path)
   await reportTarget(path).write(Buffer.from('page'))
   expect([await readFile(other, 'utf8'), await readFile(path, 'utf8')]).toEqual(['kept', 'page'])
+})
+
+test.each([
+  ['a folder that is a file', 'file/report.html', 'WRITE_FAILED'],
+  ['a folder in the way', 'folder.html', 'TARGET_REFUSED'],
+  ['a folder that is missing', 'missing/report.html', 'WRITE_FAILED'],
+])('a report fails before anything is asked where its place is %s', async (_, to, code) => {
+  const { lake, folder, write } = openBench(await temporaryFolder())
+  await write('a.jsonl', [companyLine(1)])
+  await convert({ from: join(folder, 'a.jsonl'), lake })
+  await writeFile(join(folder, 'file'), '')
+  await mkdir(join(folder, 'folder.html'))
+  const asked: string[] = []
+  const done = report({ lake, to: join(folder, to), onProgress: ({ part }) => asked.push(part) })
+  await expect(done).rejects.toMatchObject({ code })
+  expect(asked).toEqual([])
+})
+
+test('looking at the place of a report leaves nothing there, and an earlier page as it is', async () => {
+  const folder = await temporaryFolder()
+  await writeFile(join(folder, 'report.html'), 'before')
+  await reportTarget(join(folder, 'report.html')).check()
+  expect(await readdir(folder)).toEqual(['report.html'])
+  expect(await readFile(join(folder, 'report.html'), 'utf8')).toBe('before')
 })

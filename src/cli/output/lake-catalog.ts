@@ -42,10 +42,13 @@ const lineOf = (lake: LakeCatalog, entry: CatalogEntry): readonly string[] => {
 
 const UNKNOWN_CURRENT = 'Current rows, where those of versions stand: SELECT count(*) FROM financials.'
 
+/** Names that the lines below the list stand for. */
+const NOT_LISTED = /_history$|^(companies|relations)_as_|^instant_of$/
+
 /** Tables, views and macros by subject, one line each. @param width columns of the terminal */
 export const catalogLines = (lake: LakeCatalog, width: number): string[] => {
   const rules = lake.entries.filter(({ name }) => name.startsWith('quality_') && name !== ALL_RULES)
-  const shown = lake.entries.filter((entry) => !entry.name.endsWith('_history') && !rules.includes(entry))
+  const shown = lake.entries.filter((entry) => !NOT_LISTED.test(entry.name) && !rules.includes(entry))
   const rows = [...Map.groupBy(shown, ({ subject }) => subject)].flatMap(([subject, entries]) =>
     entries.map((entry, at) => [at === 0 ? subject : '', ...lineOf(lake, entry)]),
   )
@@ -58,7 +61,7 @@ export const catalogLines = (lake: LakeCatalog, width: number): string[] => {
     ...textTable(fitted.columns, fitted.rows),
     '',
     'A table has the current version of each record, <table>_history all versions.',
-    "A macro is called: FROM figures_in('EUR').",
+    "A macro is called: FROM figures_in('EUR'). Tables by date: companies_as_of(…).",
     `<rule>: ${names}.`,
     'Columns, rule and example of one: --describe growth.',
     ...(lake.tables.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),

@@ -52,14 +52,20 @@ export const compactedRows = (table: Table, held: string, places: string): strin
       1 + max(place) FILTER (is_merged AND NOT is_listing) OVER (PARTITION BY owner) AS behind FROM ${places}
   ) WHERE is_merged GROUP BY owner, stretch`
   const ends = `SELECT owner, version, list(place ORDER BY place) AS at FROM ${places} GROUP BY owner, version`
-  // A company that is not listed has ended, also where nothing else came.
-  return `SELECT ${namesIn(table, 'h')}, greatest(n.place, s.first_place) AS version,
-  least(coalesce(list_filter(u.at, x -> x > n.place)[1], s.behind), s.until_place) AS until
-FROM (${held}) AS h JOIN ${places} AS n ON ${at(table, 'n', `h.${HELD.first}`)}
-LEFT JOIN (${ends}) AS u ON ${at(table, 'u', `h.${HELD.until}`)}
-JOIN (${stretches}) AS s ON s.owner = n.owner AND s.until_place > n.place
-  AND s.first_place < coalesce(list_filter(u.at, x -> x > n.place)[1], s.behind)
-WHERE h.${HELD.first} IS NOT NULL`
+  const first = `h.${HELD.first}`
+  const cut = (until: string): string =>
+    `SELECT ${namesIn(table, 'h')}, greatest(n.place, s.first_place) AS version, least(${until}, s.until_place) AS until`
+  const from = (
+    more: string,
+  ): string => `FROM (${held}) AS h JOIN ${places} AS n ON ${at(table, 'n', first)}${more}
+JOIN (${stretches}) AS s ON s.owner = n.owner AND s.until_place > n.place`
+  const ended = 'list_filter(u.at, x -> x > n.place)[1]'
+  // A current row goes up to the last version of its record that was put together, also where a listing lacks the company since.
+  return `${cut('s.behind')}
+${from('')} AND s.first_place < s.behind WHERE ${first} IS NOT NULL AND h.${HELD.until} IS NULL
+UNION ALL
+${cut(ended)}
+${from(`\nJOIN (${ends}) AS u ON ${at(table, 'u', `h.${HELD.until}`)}`)} AND s.first_place < ${ended}`
 }
 
 /** Each of such rows once over all neighbouring versions that had it. @param rows by places */

@@ -19,6 +19,7 @@ import {
   ALL_COMPANIES,
   baseSelects,
   baseViews,
+  chainMacro,
   orderedViews,
   versionGroup,
   viewStatement,
@@ -318,12 +319,23 @@ export class LakeViews {
     for (const table of ofHistory) await this.#makeHistory(table)
   }
 
+  /** Works the chain out once where rows of a compaction are joined with it several times. */
+  async #makeChain({ content }: Table, listed: Listed): Promise<string | undefined> {
+    const main = mainTables().find((table) => table.content === content)
+    if (main === undefined || standInsOf(listed, main) === undefined) return undefined
+    const made = `${HIDDEN_SCHEMA}.chain_${main.content}`
+    if (!this.#made.has(made)) await this.#session.run(`CREATE TABLE ${made} AS FROM ${chainMacro(main)}()`)
+    this.#made.add(made)
+    return made
+  }
+
   async #makeHistory(table: Table): Promise<void> {
     const made = `history of ${table.name}`
     if (this.#made.has(made)) return
     const listed = await this.#listedFor(table, true)
     await this.#session.run(loadsOf(table, listed))
-    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf))
+    const chain = await this.#makeChain(table, listed)
+    await this.#session.run(historyOfTable(table, listed, this.#access.placeOf, undefined, chain))
     this.#made.add(made)
   }
 

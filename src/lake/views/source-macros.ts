@@ -132,12 +132,14 @@ FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-
  * All versions of a table's rows: of files of loads as they stand, of a compaction's over their intervals.
  *
  * @param sqlOf a file's path in SQL
+ * @param made a table of the session that has the chain: beside a CTE of it DuckDB reads all columns of rows. @default none
  */
 export const historyOfTable = (
   table: Table,
   listed: Listed,
   at: string | PlaceOf,
   sqlOf?: (path: string) => string,
+  made?: string,
 ): string => {
   const { content } = table
   const standIns = content === undefined ? undefined : standInsOf(listed, { content })
@@ -152,21 +154,22 @@ export const historyOfTable = (
   const current = readTable(withFirstVersion(table), sets.compacted, 'with-version', 'compacted')
   const past = readTable(pastOf(table), sets.past, undefined, 'past')
   const loads = `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, sets.loaded, 'with-version', 'loaded')})`
+  const chain = made ?? 'chain'
   const names = [
     ...table.columns.map(({ name }) => name),
     ...['version', 'loaded'],
     ...Object.keys(CHAIN_COLUMNS),
   ]
   const parts = [
-    loadedHistory(table, loads, 'chain'),
-    compactedHistory(table, compactedRows(table, heldRows(table, current, true, past), 'chain'), 'chain'),
+    loadedHistory(table, loads, chain),
+    compactedHistory(table, compactedRows(table, heldRows(table, current, true, past), chain), chain),
   ].map((part) => `SELECT ${names.map((name) => `r.${ident(name)}`).join(', ')} FROM (${part}) AS r`)
   const parameters = Object.entries(sets).flatMap(([name, some]) =>
     some.length === 0 ? [] : [`${name} := ${pathList(some, sqlOf)}`],
   )
   return historyMacroOf(
     table,
-    `WITH chain AS MATERIALIZED (FROM ${chainMacro(table)}())\n${parts.join('\nUNION ALL\n')}`,
+    `${made === undefined ? `WITH chain AS MATERIALIZED (FROM ${chainMacro(table)}())\n` : ''}${parts.join('\nUNION ALL\n')}`,
     parameters.join(', '),
   )
 }

@@ -102,7 +102,6 @@ const COLUMNS: Readonly<Record<string, string>> = {
   ownerships: 'company_id, entity_no - 1, ownership_stake',
 }
 const TABLES = Object.keys(COLUMNS)
-const OF_COMPANIES = ['companies', 'financials']
 
 /** All rows of a table over their intervals, from the deliveries. */
 const expected = (deliveries: readonly Delivery[], table: string): readonly Interval[] => {

@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // One declaration an option; of what stands beside it constants alone.
   options: [...GROUND, 'core', 'check', 'sink'],
   // What firmlake.toml may say, found and checked.
-  config: ['support', 'core', 'options'],
+  config: [...GROUND, 'core', 'options'],
   // The SQL of views and macros, and nothing else.
   analysis: ['support'],
   lake: [...GROUND, 'analysis', 'core', 'storage'],

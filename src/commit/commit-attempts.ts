@@ -22,7 +22,7 @@ import {
   readKnownRoot,
 } from '../manifest/snapshots/snapshots.ts'
 import type { RandomBytes } from '../support/run-ids.ts'
-import type { Audited } from './commit-rule.ts'
+import type { Audited } from './commit-summary.ts'
 import { extendList, PartWriter } from './extend-list.ts'
 import { confirmFiles, discardLoaded } from './files-of-run.ts'
 

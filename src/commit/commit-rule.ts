@@ -3,12 +3,11 @@
  * them.
  */
 
-import type { CheckResult } from '../core/checks.ts'
 import type { Commit, CommittedPartition, FileOfRun, PartitionEntry } from '../core/partition.ts'
 import { numberLoaded } from '../manifest/form/version-numbers.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { checkPartitions } from './commit-attempts.ts'
-import type { RuleFindings } from './commit-summary.ts'
+import type { Audited, RuleFindings } from './commit-summary.ts'
 import type { PartWriter } from './extend-list.ts'
 import { confirmFiles } from './files-of-run.ts'
 import { type MovedVersion, withInstants } from './source-instants.ts'
@@ -33,11 +32,6 @@ export interface CommitRule {
   readonly audit?: (next: SnapshotRoot, root: SnapshotRoot | null) => Promise<Audited>
   /** For the summary of the run. */
   readonly report?: () => RuleFindings
-}
-
-export interface Audited {
-  readonly failed: readonly CheckResult[]
-  readonly results: readonly CheckResult[]
 }
 
 /** A snapshot on its way. */

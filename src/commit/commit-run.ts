@@ -24,7 +24,8 @@ import {
   createNext,
   isRemovedBase,
 } from './commit-attempts.ts'
-import type { Audited, CommitRule, SnapshotDraft } from './commit-rule.ts'
+import type { CommitRule, SnapshotDraft } from './commit-rule.ts'
+import type { Audited } from './commit-summary.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 import { discardFiles } from './files-of-run.ts'
 import { withInstants } from './source-instants.ts'

@@ -59,3 +59,9 @@ export const unloadedOf = (
     one.kind === 'left-out' ? [{ source: one.source, code: one.code, reason: one.reason }] : [],
   ),
 })
+
+/** The findings of rules about the snapshot that would be. */
+export interface Audited {
+  readonly failed: readonly CheckResult[]
+  readonly results: readonly CheckResult[]
+}

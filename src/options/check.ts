@@ -1,6 +1,6 @@
 /** Options of `check`. */
 
-import { HELD, JSON_FORMAT, LAKE, MEMORY, NOW, THREADS } from './common.ts'
+import { HELD_BACK, JSON_FORMAT, LAKE, MEMORY, NOW, THREADS } from './common.ts'
 import { type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { choiceOf, countsByName, folderOfRules, manyOf, plainText, trueOrFalse } from './value-types.ts'
@@ -40,7 +40,7 @@ export const RULES = {
 
 export const CHECK_LAKE = {
   lake: LAKE,
-  held: option(HELD.type, HELD.about, { otherwise: 'the newest', doc: HELD.doc }),
+  held: option(HELD_BACK.type, HELD_BACK.about, { otherwise: 'the newest', doc: HELD_BACK.doc }),
   ...EXPECTATIONS,
   ...RULES,
   since: option(

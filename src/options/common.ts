@@ -66,7 +66,7 @@ export const LOCAL_BYTES = option(
   },
 )
 
-export const HELD = option(trueOrFalse, 'the snapshot that is held back', {
+export const HELD_BACK = option(trueOrFalse, 'the snapshot that is held back', {
   ...{ otherwise: 'the newest', conflicts: 'snapshot' },
   doc: 'The snapshot that is held back, in place of the newest.',
 })

@@ -1,6 +1,16 @@
 /** Options of `query` and `openQuery`. */
 
-import { CHECKED, FILES, HELD, JSON_FORMAT, LAKE, MEMORY, SNAPSHOT, signalThat, THREADS } from './common.ts'
+import {
+  CHECKED,
+  FILES,
+  HELD_BACK,
+  JSON_FORMAT,
+  LAKE,
+  MEMORY,
+  SNAPSHOT,
+  signalThat,
+  THREADS,
+} from './common.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { callback, choiceOf, path, plainText, trueOrFalse, whole } from './value-types.ts'
 
@@ -22,7 +32,7 @@ export const OPEN_QUERY = {
   lake: LAKE,
   files: FILES,
   snapshot: SNAPSHOT,
-  held: HELD,
+  held: HELD_BACK,
   memoryBytes: MEMORY,
   threads: THREADS,
   check: option(

@@ -1,7 +1,7 @@
 /** Options of `report`. */
 
 import { BUCKET_FORM } from '../core/lake-address.ts'
-import { HELD, JSON_OUTPUT, LAKE, MEMORY, NOW, SNAPSHOT, signalThat, THREADS } from './common.ts'
+import { HELD_BACK, JSON_OUTPUT, LAKE, MEMORY, NOW, SNAPSHOT, signalThat, THREADS } from './common.ts'
 import { needed, type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { OPEN_QUERY, UNCHECKED } from './query.ts'
@@ -48,7 +48,7 @@ export const REPORT = {
   }),
   ...EXPECTATIONS,
   snapshot: SNAPSHOT,
-  held: HELD,
+  held: HELD_BACK,
   memoryBytes: MEMORY,
   threads: THREADS,
   unchecked: UNCHECKED,

@@ -6,7 +6,7 @@
 import type { Command } from 'commander'
 import { type CheckResult, foundText } from '../../core/checks.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { CheckReport } from '../../jobs/check/check.ts'
+import type { CheckReport } from '../../jobs/check/check-snapshot.ts'
 import { CHECK_LAKE } from '../../options/check.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { addCommand } from '../add-command.ts'

@@ -3,8 +3,8 @@
 import type { SnapshotAudit } from '../../commit/check-before.ts'
 import type { CheckResult } from '../../core/checks.ts'
 import type { LoadCheck } from '../../options/interfaces.ts'
-import { checkRules, checkSnapshot, type SnapshotQuestions } from './check.ts'
 import { newErrors } from './check-since.ts'
+import { checkRules, checkSnapshot, type SnapshotQuestions } from './check-snapshot.ts'
 
 /** Names that the contract does not know are new in each load that they are found in. */
 const ALWAYS_NEW = 'new_drift'

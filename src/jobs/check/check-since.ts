@@ -2,7 +2,7 @@
 
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { openRoot } from '../query/query.ts'
-import { type CheckReport, findingsOf, type SnapshotQuestions } from './check.ts'
+import { type CheckReport, findingsOf, type SnapshotQuestions } from './check-snapshot.ts'
 
 /** Errors that a rule finds in a snapshot, as texts. */
 async function* errorsIn(

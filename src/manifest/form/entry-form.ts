@@ -138,7 +138,7 @@ const CHECK_FIELDS = {
   value: orNull(finiteNumber),
 }
 /** A check and its result. */
-export const CHECK: Form<CheckResult> = shapeOf<CheckResult>(CHECK_FIELDS)
+export const CHECK_RESULT: Form<CheckResult> = shapeOf<CheckResult>(CHECK_FIELDS)
 
 export const CHECK_ENTRY: Form<CheckEntry> = shapeOf<CheckEntry>({
   ...{ ...CHECK_FIELDS, run: anyText, snapshot: count, time: anyText },

@@ -10,7 +10,7 @@ import { HELD_PATH, partPath, runOfPart, runPath } from '../../lake/files/layout
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { anyText, fits, list, objectOf, optional, yesNo } from '../../support/json-form.ts'
-import { CHECK } from '../form/entry-form.ts'
+import { CHECK_RESULT } from '../form/entry-form.ts'
 import { LIST_NAMES } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, rootToText } from './snapshot-text.ts'
@@ -34,7 +34,7 @@ interface HeldDocument extends Omit<HeldSnapshot, 'root'> {
 }
 
 const DOCUMENT = objectOf({
-  ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK) },
+  ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK_RESULT) },
   discarding: optional(yesNo),
 })
 

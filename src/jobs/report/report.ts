@@ -229,7 +229,7 @@ export const reportTarget = (to: string): ReportTarget => {
       check: async () => {
         const probe = temporaryName()
         await storage.replace(probe, '')
-        // Whoever may write a page need not be allowed to remove one.
+        // A user who may write a page need not be allowed to remove one.
         await storage.remove([probe]).catch(() => undefined)
       },
       write: (page) => storage.replace(name, page),

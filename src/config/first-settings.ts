@@ -1,19 +1,24 @@
 /** The text of a first `firmlake.toml`: few keys, and of each in a comment what it is for. */
 
-import { LIMITS } from '../contract/limits.ts'
 import { BUCKET_FORM } from '../core/lake-address.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 
 /** The search that a first file has. */
 export const FIRST_SEARCH = { CountryCode: ['SE'] }
 
+/** Companies of the search, and how many the service gives with one request. */
+interface CountedSearch {
+  readonly companies: number
+  readonly pageSize: number
+}
+
 export interface FirstSettings {
   /** Folder of the lake, relative to the file, or a bucket. */
   readonly lake: string
   /** Address of the service. */
   readonly service?: string | undefined
-  /** Companies that the search has; absent where the service could not be asked. */
-  readonly companies?: number | undefined
+  /** Absent where the service could not be asked. */
+  readonly counted?: CountedSearch | undefined
   /** Folder of batch files, relative to the file. */
   readonly files?: string | undefined
 }
@@ -24,23 +29,21 @@ const quoted = (text: string): string => JSON.stringify(text)
 const SEARCH = `search = { CountryCode = ${JSON.stringify(FIRST_SEARCH.CountryCode)} }`
 const CHANGE_IT = '# change it: "firmlake parameters companies" lists what can be searched for'
 
-const pagesOf = (companies: number): number => Math.max(1, Math.ceil(companies / LIMITS.pageSize.most))
-
 /**
  * Requests of a week of quiet nights. A pull counts, then asks for a page of changes, and once a week for all; a sync counts, then
  * lists all.
  */
-const weekOf = (companies: number) => ({
-  pull: 6 * 2 + 1 + pagesOf(companies),
-  sync: 7 * (1 + pagesOf(companies)),
-})
+const weekOf = ({ companies, pageSize }: CountedSearch) => {
+  const pages = Math.max(1, Math.ceil(companies / pageSize))
+  return { pull: 6 * 2 + 1 + pages, sync: 7 * (1 + pages) }
+}
 
 /** The load that notices companies that left with the fewest requests. Where both ask for as much, a sync notices them each night. */
-const companyLines = (companies: number | undefined): readonly string[] => {
-  const counted =
-    companies === undefined
-      ? undefined
-      : { ...weekOf(companies), companies: formatCounted(companies, 'company', 'companies') }
+const companyLines = (search: CountedSearch | undefined): readonly string[] => {
+  const counted = search && {
+    ...weekOf(search),
+    companies: formatCounted(search.companies, 'company', 'companies'),
+  }
   if (counted && counted.sync <= counted.pull)
     return [
       '[[sync]] # a search that a night compares with the lake: new and changed companies come, and those that left are noticed',
@@ -61,13 +64,13 @@ const companyLines = (companies: number | undefined): readonly string[] => {
   ]
 }
 
-const serviceLines = (url: string, companies: number | undefined): readonly string[] => [
+const serviceLines = (url: string, counted: CountedSearch | undefined): readonly string[] => [
   '',
   '[service]',
   `url = ${quoted(url)} # address of the service`,
   'token_env = "FIRMLAKE_TOKEN" # variable that holds the token: of the environment, or of a file .env beside this one',
   '',
-  ...companyLines(companies),
+  ...companyLines(counted),
   '',
   '[[pull]]',
   'name = "relations"',
@@ -83,11 +86,11 @@ const filesLines = (from: string): readonly string[] => [
 ]
 
 /** @returns the text, which ends with a line break */
-export const firstSettings = ({ lake, service, companies, files }: FirstSettings): string =>
+export const firstSettings = ({ lake, service, counted, files }: FirstSettings): string =>
   [
     '# Settings of firmlake. All keys: docs/reference/configuration.md. What counts: firmlake config show',
     `lake = ${quoted(lake)} # folder of the lake, relative to this file, or ${BUCKET_FORM}`,
-    ...(service === undefined ? [] : serviceLines(service, companies)),
+    ...(service === undefined ? [] : serviceLines(service, counted)),
     ...(files === undefined ? [] : filesLines(files)),
     '',
     '[check] # what a night expects of the lake; where it does not hold, the night ends with 5',

@@ -107,7 +107,11 @@ test.each([
   [501, '[[pull]]', '# Of 501 companies that asks 15 requests a week, a [[sync]] each night 21.'],
   [160_000, '[[pull]]', '# Of 160,000 companies that asks 333 requests a week, a [[sync]] each night 2,247.'],
 ] as const)('of %i companies a first file has %s, and says why', (companies, section, reason) => {
-  const text = firstSettings({ lake: 'lake', service: 'https://service.example.com', companies })
+  const text = firstSettings({
+    lake: 'lake',
+    service: 'https://service.example.com',
+    counted: { companies, pageSize: 500 },
+  })
   expect(text).toContain(reason)
   expect(text.indexOf(section)).toBeLessThan(text.indexOf(reason))
   expect(text.includes('whole = "sunday"')).toBe(section === '[[pull]]')

@@ -139,3 +139,12 @@ test.each([
   expect(found[0]).toContain(expected)
   expect(found[0]).not.toContain(SECRET)
 })
+
+test('a section [check] says after how long nobody has looked for companies that left, whatever else it says', () => {
+  const read = (text: string) => readSettings(text, 'firmlake.toml', '/').settings.check?.max_unlooked
+  expect([read('[check]\n'), read('[check]\nmax_unlooked = "14d"\n'), read('lake = "a"\n')]).toEqual([
+    8 * 24 * 3_600_000,
+    14 * 24 * 3_600_000,
+    undefined,
+  ])
+})

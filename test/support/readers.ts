@@ -42,6 +42,14 @@ export const duckdbPython = (
   return { python, missing: existsSync(python) ? undefined : `no "${python}"; run .ci/install-tools` }
 }
 
+/** Python with a scheduler of the examples; what is missing is for `needs`. */
+export const schedulerPython = (
+  name: 'airflow' | 'dagster',
+): { readonly python: string; readonly missing: string | undefined } => {
+  const python = join(TOOLS, name, 'bin', 'python')
+  return { python, missing: existsSync(python) ? undefined : `no "${python}"; run .ci/install-tools` }
+}
+
 const DUCKDB = join(TOOLS, 'bin', 'duckdb')
 
 /** What is missing for DuckDB's command line; for `needs`. */

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { FILE_NAME } from '../../config/find-file.ts'
+import { LIMITS } from '../../contract/limits.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
@@ -76,7 +77,10 @@ const runInit = async (flags: Values): Promise<void> => {
   const { FIRST_SEARCH, firstSettings } = await import('../../config/first-settings.ts')
   const { readSettings } = await import('../../config/read-settings.ts')
   const companies = flags.service === undefined ? undefined : await countOf(flags.service, FIRST_SEARCH)
-  const text = firstSettings({ ...flags, companies })
+  const text = firstSettings({
+    ...flags,
+    counted: companies === undefined ? undefined : { companies, pageSize: LIMITS.pageSize.most },
+  })
   const path = resolve(FILE_NAME)
   // A value that no command would take, such as an address with a password, is refused before anything is written.
   const { settings } = readSettings(text, path, process.cwd())

@@ -6,7 +6,7 @@
 --   checked_at: when it was checked
 --   rule: the expectation or rule
 --   status: passed, failed (it failed as much before the load, or the load was released) or note
---   value: the value found: seconds, records, a share, or how many findings
+--   value: the value found: seconds, records, a share, or how many findings; do not add those of several checks
 --   value_limit: the largest value that passes, for companies the least; NULL where nothing may be found
 --   expected: the same in words
 -- rule: A load that is held back has no result here until it is released; one that is discarded has none.

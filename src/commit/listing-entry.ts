@@ -31,6 +31,6 @@ export const listingEntry = (
 
 /** The companies that such entries mark, by search. */
 export const markedIn = (entries: readonly PartitionEntry[]): readonly GoneCompanies[] =>
-  entries.flatMap(({ source, counts }) =>
-    source.kind === 'listing' ? [{ search: source.name, marked: counts.rows[LISTINGS.name] ?? 0 }] : [],
+  entries.flatMap(({ content, source, counts }) =>
+    content === LISTINGS.content ? [{ search: source.name, marked: counts.rows[LISTINGS.name] ?? 0 }] : [],
   )

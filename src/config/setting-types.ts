@@ -101,7 +101,8 @@ const settingOf = (name: string, entry: Entry): Setting<unknown, false> => {
   const { type, otherwise, default: value, variable } = entry
   const about = entry.fileAbout ?? entry.about.replace(' (repeatable)', '')
   const unset = value?.text ?? (type === trueOrFalse ? 'false' : otherwise)
-  return setting(type, about, { default: unset, option: flagOf(name, entry), variable })
+  const flag = entry.only === 'calls' ? undefined : flagOf(name, entry)
+  return setting(type, about, { default: unset, option: flag, variable })
 }
 
 /** The keys of a section that are options of a command; the file says what counts without them. */

@@ -60,8 +60,7 @@ export const catalogLines = (lake: LakeCatalog, width: number): string[] => {
   return [
     ...textTable(fitted.columns, fitted.rows),
     '',
-    'A table has the current version of each record, <table>_history all versions.',
-    "A macro is called: FROM figures_in('EUR'). Tables by date: companies_as_of(…).",
+    '<table>_history has all versions. A macro is called: FROM companies_as_of(…).',
     `<rule>: ${names}.`,
     'Columns, rule and example of one: --describe growth.',
     ...(lake.tables.some(({ rows }) => rows === null) ? [UNKNOWN_CURRENT] : []),

@@ -75,7 +75,7 @@ test('a night tells what did not come of a sync, and does the rest', async () =>
   const settings = [
     ...[`lake = ${JSON.stringify(one.lake)}`, '[service]', `url = "${one.fake.url}"`, 'trust_clock = true'],
     ...['[[sync]]', 'name = "swedish"', 'needed = true', 'search = { CountryCode = ["SE"] }'],
-    ...['[check]', 'min_companies = 2', 'data = false', ''],
+    ...['[check]', 'min_companies = 2', 'data = false', 'max_unlooked = "9999d"', ''],
   ]
   await writeFile(join(folder, 'firmlake.toml'), settings.join('\n'), { mode: 0o644 })
   const env = { FIRMLAKE_TOKEN: one.fake.token, FIRMLAKE_LAKE: '', FIRMLAKE_URL: '', FIRMLAKE_CONFIG: '' }

@@ -29,8 +29,9 @@ export const listingEntry = (
   drift: [],
 })
 
-/** The companies that such entries mark, by search. */
+/** The companies that such entries mark, by search: a listing has rows of no other table. */
 export const markedIn = (entries: readonly PartitionEntry[]): readonly GoneCompanies[] =>
-  entries.flatMap(({ content, source, counts }) =>
-    content === LISTINGS.content ? [{ search: source.name, marked: counts.rows[LISTINGS.name] ?? 0 }] : [],
-  )
+  entries.flatMap(({ source, counts }) => {
+    const marked = counts.rows[LISTINGS.name]
+    return marked === undefined ? [] : [{ search: source.name, marked }]
+  })

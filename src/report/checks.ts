@@ -81,6 +81,22 @@ export const checkWords = (
         value === null ? 'There is no load' : `The newest load is ${age} old`,
         'loads',
       )
+    case 'unlooked_seconds':
+      return words(
+        'Last look for companies that left',
+        `${age} ago`,
+        `at most ${allowedAge} ago`,
+        `Companies that left were last looked for ${age} ago`,
+        'loads',
+      )
+    case 'restated_share':
+      return words(
+        'Companies that a load restates',
+        share,
+        `at most ${allowedShare}`,
+        `The newest load restates ${share} of the companies`,
+        'changes',
+      )
     case 'quarantined_share':
       return words(
         'Bad lines of the newest load',

@@ -11,6 +11,9 @@ const RULES: Readonly<Record<string, string>> = {
   stakes: 'stakes above 100\u00a0%',
 }
 
+/** Whether it is a rule on the data of ours. */
+export const isRule = (name: string): boolean => Object.hasOwn(RULES, name)
+
 /** A rule on the data; one of your own is called by its name. */
 export const ruleWords = (rule: string): string => RULES[rule] ?? rule.replaceAll('_', ' ')
 

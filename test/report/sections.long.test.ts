@@ -31,7 +31,18 @@ test('every statement on the page gives in query what stands in its table and it
   const lake = await sharedLake('deliveries')
   const sections = sectionsOf(await written(lake))
   expect(sections.map(({ id }) => id)).toEqual([
-    ...['numbers', 'trend', 'nights', 'durations', 'snapshots', 'reporting', 'item-0', 'item-1', 'items'],
+    ...[
+      'numbers',
+      'trend',
+      'nights',
+      'check-nights',
+      'durations',
+      'snapshots',
+      'reporting',
+      'item-0',
+      'item-1',
+      'items',
+    ],
     ...['missing-years', 'largest-restatements', 'restated-items', 'restated-nights', 'drift-names'],
     ...['drift-nights', 'quarantine-codes', 'quarantine-nights', 'quarantine-sources', 'rules', 'findings'],
     'companies',

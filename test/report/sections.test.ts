@@ -8,6 +8,7 @@ import { query } from '../../src/jobs/query/query.ts'
 import { report } from '../../src/jobs/report/report.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { checkWords } from '../../src/report/checks.ts'
+import { drawCheckNights } from '../../src/report/draw/check-nights.ts'
 import { drawNights } from '../../src/report/draw/nights.ts'
 import { numbersIn } from '../../src/report/numbers.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
@@ -36,7 +37,7 @@ test('a lake without records, and one without companies, give a whole report', a
   })
   for (const name of ['empty', 'relations']) {
     const page = await written(join(folder, name))
-    expect(sectionsOf(page).length).toBe(20)
+    expect(sectionsOf(page).length).toBe(21)
     expect(page).toMatch(/<\/html>\n$/)
   }
 })
@@ -79,6 +80,41 @@ test('what was found and what is allowed have the digits that tell them apart', 
   ]).toMatchObject([
     { found: '1.00004\u00a0%', allowed: 'at most 1\u00a0%' },
     { found: '26.027778 h', allowed: 'at most 26 h' },
+  ])
+})
+
+test('checks over the nights: those that failed first, with how often, and a part of the bar for each night', () => {
+  const row = (rule: string, night: string, status: string, value: number | null, limit: number | null) => ({
+    ...{ rule, night, status, value, value_limit: limit, expected: 'no finding' },
+  })
+  const rows = [
+    row('balance', '2026-11-26', 'note', 3, null),
+    row('restated_share', '2026-11-26', 'passed', 0.004, 0.01),
+    row('own_<rule>', '2026-11-26', 'passed', 0, null),
+    row('balance', '2026-11-25', 'passed', 0, null),
+    row('restated_share', '2026-11-25', 'failed', 0.257, 0.01),
+    row('restated_share', '2026-11-24', 'passed', 0, 0.01),
+  ]
+  const drawn = drawCheckNights(rows, numbersIn('en')).text
+  expect(every(drawn, /<tr>([\s\S]*?)<\/tr>/g).map(plain)).toEqual([
+    'Companies that a load restatesat most 1\u00a0%; ✖ failed on 1 of 3 nights, last 25 Nov0.4\u00a0%',
+    'Assets do not add upnone3 notes',
+    'own_<rule>no finding0',
+  ])
+  const lefts = every(drawn, /<svg([\s\S]*?)<\/svg>/g).map((svg) =>
+    [...svg.matchAll(/class="(f.)" x="([\d.]+)"/g)].map(([, tone, left]) => [tone, Number(left)]),
+  )
+  expect(lefts).toEqual([
+    [
+      ['fu', 66.67],
+      ['fb', 33.33],
+      ['fu', 0],
+    ],
+    [
+      ['fr', 66.67],
+      ['fu', 33.33],
+    ],
+    [['fu', 66.67]],
   ])
 })
 

@@ -1,6 +1,7 @@
 /** Loads: what came in night by night, and how long it took. */
 
 import { topBars } from '../draw/bars.ts'
+import { drawCheckNights } from '../draw/check-nights.ts'
 import { drawNights } from '../draw/nights.ts'
 import { type Html, html } from '../html.ts'
 import { NBSP, type Numbers } from '../numbers.ts'
@@ -11,6 +12,8 @@ import { counted, instantWords } from '../words.ts'
 
 const NIGHTS = 92
 const LOADS = 100
+const CHECK_NIGHTS = 30
+const CHECK_RESULTS = 2000
 /** Nights without a load after the newest one; more say no more. */
 const MOST_ABSENT = 14
 
@@ -80,6 +83,20 @@ export const loads = (choice?: NightChoice): ReportPage => ({
       most: NIGHTS,
       draw: (rows, { numbers }) => drawNights(rows, choice?.isBelow === true, numbers),
       none: 'Nothing is loaded.',
+    },
+    {
+      id: 'check-nights',
+      title: 'Checks over the nights',
+      about:
+        'Of loads that were checked before they were shown, by day (UTC): the worst result of each check, and what the newest night found.',
+      sql: `SELECT rule, (checked_at AT TIME ZONE 'UTC')::DATE AS night, status, value, value_limit, expected, snapshot
+FROM check_results
+QUALIFY dense_rank() OVER (ORDER BY night DESC) <= ${CHECK_NIGHTS}
+  AND row_number() OVER (PARTITION BY rule, night ORDER BY status = 'passed', status = 'note', snapshot DESC) = 1
+ORDER BY night DESC, rule LIMIT ${CHECK_RESULTS}`,
+      most: CHECK_RESULTS,
+      draw: (rows, { numbers }) => drawCheckNights(rows, numbers),
+      none: 'No load was checked before it was shown.',
     },
     {
       id: 'durations',

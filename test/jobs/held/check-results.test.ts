@@ -1,5 +1,6 @@
 /** The results of checks of loads that are checked before they are shown. */
 
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
@@ -7,8 +8,10 @@ import { convert } from '../../../src/jobs/convert/convert.ts'
 import { gc } from '../../../src/jobs/gc/gc.ts'
 import { release } from '../../../src/jobs/held/release.ts'
 import { query } from '../../../src/jobs/query/query.ts'
+import { report } from '../../../src/jobs/report/report.ts'
 import { verify } from '../../../src/jobs/verify/verify.ts'
 import { inCatalog } from '../../manifest/ducklake/in-catalog.ts'
+import { sectionsOf } from '../../report/read-report.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { missingDuckLake } from '../../support/ducklake.ts'
 import { needs } from '../../support/needs.ts'
@@ -52,6 +55,13 @@ test('results of checks are kept, through compaction and gc, in every view of th
     { snapshot: 4, rule: 'small', status: 'failed', value: 20, value_limit: null },
   ]
   expect(await query({ lake, sql })).toEqual(kept)
+  const to = join(folder, 'report.html')
+  await report({ lake, to })
+  const shown = sectionsOf(await readFile(to, 'utf8')).find(({ id }) => id === 'check-nights')
+  expect(shown?.rows.map(([rule, , status, value]) => [rule, status, value]).sort()).toEqual([
+    ['companies', 'passed', '30'],
+    ['small', 'failed', '20'],
+  ])
   needs(context, "DuckDB's extension ducklake", missingDuckLake())
   await inCatalog(lake, async (ask) => expect(await ask(sql)).toEqual(kept))
   expect((await verify({ lake })).problems).toEqual([])

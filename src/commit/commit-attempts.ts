@@ -18,6 +18,7 @@ import {
   ensureRecord,
   findCommit,
   listManifest,
+  listSnapshots,
   newestRoot,
   readKnownRoot,
 } from '../manifest/snapshots/snapshots.ts'
@@ -189,8 +190,9 @@ export const createNext = async ({
   }
   if (failed.length > 0) return holdBack(lease, root, failed, writer)
   const isCreated = await createSnapshot(lease.lake, root).catch(async (error: unknown) => {
-    // A full disk has no snapshot. After another fault, such as a lost answer, nobody knows: the parts stay.
-    if (error instanceof ToolkitError && error.code === 'DISK_FULL') await writer.discard()
+    // A full disk may have it, where it found no room behind it. After another fault, such as a lost answer, nobody knows.
+    const isAbsent = error instanceof ToolkitError && error.code === 'DISK_FULL' && (await lacks(lease, root))
+    if (isAbsent) await writer.discard()
     throw error
   })
   if (isCreated) {
@@ -201,6 +203,12 @@ export const createNext = async ({
   const first = await readKnownRoot(lease.lake, root.snapshot).catch(() => null)
   if (first !== null && !isDeepStrictEqual(partNames(first), partNames(root))) await writer.discard()
   return null
+}
+
+/** Whether a lake surely has no snapshot of this number. */
+const lacks = async ({ lake }: Pick<SeenRun, 'lake'>, { snapshot }: SnapshotRoot): Promise<boolean> => {
+  const numbers = await listSnapshots(lake).catch(() => null)
+  return numbers !== null && !numbers.includes(snapshot)
 }
 
 const partNames = ({ lists, versions }: SnapshotRoot): readonly string[] => [

@@ -38,6 +38,8 @@ export interface ExpectedNight {
 export interface Version {
   readonly company: Company
   readonly snapshot: number
+  /** Whether a compaction has put its rows together with the same ones before. */
+  readonly isCompacted?: boolean
 }
 
 /** As `nightly` has it, unless it is told otherwise. */
@@ -62,7 +64,7 @@ const sumOf = (one: Brought, other: Brought): Brought => ({
 /** The records of one content that a lake has. */
 class Held {
   readonly current = new Map<number, Version>()
-  /** All versions since the last compaction. */
+  /** All versions. */
   history: Version[] = []
   readonly #recordOf: (company: Company) => object
 
@@ -88,10 +90,13 @@ class Held {
     this.history = this.history.filter(({ company }) => !ids.has(company.id))
   }
 
-  /** Current versions alone are left. */
-  compact(snapshot: number): void {
-    for (const [id, { company }] of this.current) this.current.set(id, { company, snapshot })
-    this.history = [...this.current.values()]
+  /** Every version stays. */
+  compact(): void {
+    this.history = this.history.map((version) => {
+      const compacted = { ...version, isCompacted: true }
+      if (this.current.get(version.company.id) === version) this.current.set(version.company.id, compacted)
+      return compacted
+    })
   }
 }
 
@@ -224,8 +229,8 @@ export class ExpectedLake {
 
   compact(): void {
     this.snapshot += 1
-    this.companies.compact(this.snapshot)
-    this.relations.compact(this.snapshot)
+    this.companies.compact()
+    this.relations.compact()
   }
 
   forget(companies: readonly number[], persons: readonly number[]): void {

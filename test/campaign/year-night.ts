@@ -43,8 +43,8 @@ export interface Disturbance {
 /** What rings in a night by its parts: the codes of those that fail, of checks their names. Each once, though two parts fail by it. */
 export const alarmsOf = (parts: readonly NightPart[]): readonly string[] => {
   const failed = parts.filter(({ state }) => state === 'failed')
-  const names = failed.flatMap(({ code = '', reason = '' }) =>
-    code === 'CHECK_FAILED' ? reason.slice(reason.lastIndexOf(':') + 2).split(', ') : [code],
+  const names = failed.flatMap(({ code = '', checks = [] }) =>
+    code === 'CHECK_FAILED' ? checks.map(({ name }) => name) : [code],
   )
   return [...new Set(names)].sort()
 }

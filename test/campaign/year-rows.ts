@@ -110,6 +110,32 @@ const TABLES_OF = {
   },
 } as const
 
+interface Interval {
+  readonly row: Row
+  readonly first: Version
+  readonly last: Version
+}
+
+/** The rows of a record's versions: what a compaction has put together is one row from its first version to its last. */
+const intervalsOf = (
+  versions: readonly Version[],
+  rowsOf: (version: Version) => Rows,
+): readonly Interval[] => {
+  const done: Interval[] = []
+  let open = new Map<string, Interval>()
+  for (const version of versions) {
+    const next = new Map<string, Interval>()
+    for (const row of rowsOf(version)) {
+      const text = JSON.stringify(row)
+      const before = version.isCompacted ? open.get(text) : undefined
+      next.set(text, { row, first: before?.first ?? version, last: version })
+    }
+    for (const [text, interval] of open) if (next.get(text)?.first !== interval.first) done.push(interval)
+    open = next
+  }
+  return [...done, ...open.values()]
+}
+
 /** Current rows, and those of all versions with what is known of their loads. */
 const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
   const rows = new Map<string, Rows>()
@@ -125,12 +151,10 @@ const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
       )
       rows.set(
         `${table}_history`,
-        history.flatMap((version) =>
-          rowsOf(version.company, lake.forgotten).map((row) => ({
-            ...row,
-            snapshot: version.snapshot,
-            is_current: isCurrent(version),
-          })),
+        [...Map.groupBy(history, ({ company }) => company.id).values()].flatMap((versions) =>
+          intervalsOf(versions, (version) => rowsOf(version.company, lake.forgotten)).map(
+            ({ row, first, last }) => ({ ...row, snapshot: first.snapshot, is_current: isCurrent(last) }),
+          ),
         ),
       )
     }

@@ -6,11 +6,11 @@ import type { CommitRule } from './commit-rule.ts'
 
 /** The checks that fail in a snapshot that would be. */
 export interface FailedChecks {
-  /** Those that fail worse than in the one that is: they hold it back. */
+  /** Checks that fail worse than in the newest snapshot: the load is held back by them. */
   readonly worse: readonly CheckResult[]
-  /** Those that fail as much in the one that is. */
+  /** Checks that fail as much in the newest snapshot. */
   readonly asBefore: readonly CheckResult[]
-  /** Those that passed, too. */
+  /** Results of all checks, also of those that passed. */
   readonly results: readonly CheckResult[]
 }
 

@@ -1,10 +1,11 @@
 /**
- * Publishes a compaction as the next snapshot: its partitions take the place of those that it has put together. What other runs
- * have committed meanwhile stays as it is and counts as later.
+ * Publishes a compaction as the next snapshot: its partitions take the place of those that it has put together. Partitions before
+ * those stay as they are, and so does what other runs have committed meanwhile, which counts as later.
  */
 
 import { ToolkitError } from '../core/errors.ts'
 import type { CommittedPartition, Snapshot, SnapshotHead } from '../core/partition.ts'
+import { isCompaction } from '../core/source-kinds.ts'
 import { runsOfHistory } from '../lake/tables/past-tables.ts'
 import { QUARANTINE } from '../lake/tables/tables.ts'
 import { compactionsWith, type WithCompactions } from '../manifest/form/compactions.ts'
@@ -25,8 +26,10 @@ export interface CompactCommitRequest
   > {
   /** Lists which versions of records are superseded then. */
   readonly versions: ListVersions
-  /** The snapshot that was compacted: all its partitions and all its runs' files are replaced. */
+  /** The snapshot that was compacted. The files of all its runs are replaced. */
   readonly base: Snapshot
+  /** Its partitions that are replaced: of one or more contents the newest ones. */
+  readonly replaced: readonly CommittedPartition[]
 }
 
 /** A partition whose rows stand in another one now: of its files those of the quarantine are left. */
@@ -42,11 +45,11 @@ const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition
   return partitions.filter(({ run }) => !recorded.has(run)).map(mergedPartition)
 }
 
-const conflict = (run: string, lost: string): ToolkitError =>
+const conflict = (run: string, partition: string): ToolkitError =>
   new ToolkitError(
     'COMMIT_CONFLICT',
-    `Cannot commit compaction "${run}": partition "${lost}" is gone, another compaction was first`,
-    { run, partition: lost },
+    `Cannot commit compaction "${run}": another compaction was first, see partition "${partition}"`,
+    { run, partition },
   )
 
 interface CompactedSnapshot extends Omit<Snapshot, 'versions'>, WithVersions, WithCompactions {
@@ -55,25 +58,35 @@ interface CompactedSnapshot extends Omit<Snapshot, 'versions'>, WithVersions, Wi
 }
 
 /**
- * The next snapshot. Its partitions: the compacted ones, then those that came meanwhile, whose versions count as later.
+ * The next snapshot. Its partitions: those before, the compacted ones, then those that came meanwhile, whose versions count as later.
  *
- * @throws {ToolkitError} `COMMIT_CONFLICT` when a partition that was merged is gone from the newest
+ * @throws {ToolkitError} `COMMIT_CONFLICT` when another compaction was first
  */
 const compactedSnapshot = (
-  request: Pick<CompactCommitRequest, 'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base'>,
+  request: Pick<
+    CompactCommitRequest,
+    'lease' | 'tool' | 'partitions' | 'runFiles' | 'now' | 'base' | 'replaced'
+  >,
   newest: Snapshot & WithVersions & WithCompactions,
 ): CompactedSnapshot => {
   const { lease, tool, partitions, runFiles, now, base } = request
   const standing = new Set(newest.partitions.map(nameOfPartition))
-  const lost = base.partitions.find((one) => !standing.has(nameOfPartition(one)))
+  const lost = request.replaced.find((one) => !standing.has(nameOfPartition(one)))
   if (lost) throw conflict(lease.run, lost.id)
-  const replaced = new Set(base.partitions.map(nameOfPartition))
+  const replaced = new Set(request.replaced.map(nameOfPartition))
+  const known = new Set(base.partitions.map(nameOfPartition))
   const replacedFiles = new Set(base.files.map(({ path }) => path))
   const committed = { snapshot: newest.snapshot + 1, time: now().toISOString() }
+  const left = newest.partitions.filter((one) => !replaced.has(nameOfPartition(one)))
+  const older = left.filter((one) => known.has(nameOfPartition(one)))
   const later = {
-    partitions: newest.partitions.filter((one) => !replaced.has(nameOfPartition(one))),
+    partitions: left.filter((one) => !known.has(nameOfPartition(one))),
     files: newest.files.filter(({ path }) => !replacedFiles.has(path)),
   }
+  // The numbers left free before what came are for one compaction, and nothing else may have rewritten what stood.
+  const last = Math.max(...base.partitions.map(({ version }) => version))
+  const other = later.partitions.find(({ source, version }) => isCompaction(source) || version <= last)
+  if (other) throw conflict(lease.run, other.id)
   const made = numberCompacted(
     newest,
     {
@@ -91,7 +104,7 @@ const compactedSnapshot = (
     tool,
     nextVersion: made.nextVersion,
     compacted: made.partitions,
-    partitions: [...made.partitions, ...later.partitions],
+    partitions: [...older, ...made.partitions, ...later.partitions],
     files: [...made.files, ...later.files],
     ...(newest.pulls && { pulls: newest.pulls }),
     merged: [...(newest.merged ?? []), ...mergedOf(merged)],
@@ -129,7 +142,7 @@ const commitOnto = async (
 ): Promise<SnapshotHead | null> => {
   const { lease, random, partitions, runFiles } = request
   const { lake, run } = lease
-  if (root === null) throw conflict(run, request.base.partitions[0]?.id ?? '')
+  if (root === null) throw conflict(run, request.replaced[0]?.id ?? '')
   const { nextVersion, compactions } = root
   const newest = { ...(await readAllListed(lake, root)), nextVersion, ...(compactions && { compactions }) }
   const snapshot = compactedSnapshot(request, newest)

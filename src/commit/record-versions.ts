@@ -31,7 +31,7 @@ export interface OlderRecords {
 interface ListRequest extends Added {
   /** The lists before; none where the commit lists all that there is. */
   readonly before: Pick<SnapshotRoot, 'versions'> | null
-  /** Partitions of a compaction, in which all versions with lower numbers than theirs are put together. @default none */
+  /** Partitions of a compaction, in which the versions between the partition before and theirs are put together. @default none */
   readonly compacted?: readonly CommittedPartition[] | undefined
   readonly writer: PartWriter
   /** Versions before that turn out to be as of another instant. @default none */
@@ -292,24 +292,32 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     })
   }
 
-  /** The lists once a compaction has put together all versions below its own. Its records keep the instants that they had. */
+  /**
+   * The lists once a compaction has put versions together: those below its own numbers, from behind the last partition on that it has
+   * left as it was. Its records keep the instants that they had.
+   */
   async merge(
     before: readonly VersionFile[],
     compacted: readonly CommittedPartition[],
+    partitions: readonly CommittedPartition[],
   ): Promise<readonly VersionFile[]> {
     const own = before.filter(({ table }) => table === this.#table.name)
+    const made = compacted.filter(({ content }) => content === this.#table.content)
+    if (made.length === 0) return own
     const first = Math.min(...compacted.map(({ version }) => version))
+    const left = partitions.filter(
+      ({ content, version }) => content === this.#table.content && version < first,
+    )
+    const from = Math.max(0, ...left.map(({ version }) => version)) + 1
     const versionOf = (table: string): number | undefined =>
-      compacted.find(
-        ({ content, files }) => content === this.#table.content && files.some((file) => file.table === table),
-      )?.version
+      made.find(({ files }) => files.some((file) => file.table === table))?.version
     const [records, listings] = [versionOf(this.#table.name), versionOf(LISTINGS.name)]
     const { session } = this.#context
     const written: VersionFile[] = []
     if (own.length === 0) return written
-    const merged = `FROM known WHERE version < ${first}`
+    const merged = `FROM known WHERE version >= ${from} AND version < ${first}`
     const all = union(
-      `FROM known WHERE version > ${first}`,
+      `FROM known WHERE version < ${from} OR version > ${first}`,
       records === undefined
         ? undefined
         : `SELECT ${this.#keys}, ${records}, max(as_of), false ${merged} AND NOT is_listing GROUP BY ${this.#keys}`,
@@ -360,7 +368,7 @@ export const listVersions =
       const own = new TableVersions(context, table, writer)
       if (compacted === undefined) lists.push(...(await own.extend(known, added)))
       else if (table.content === undefined) lists.push(...(await own.extend([], added)))
-      else lists.push(...(await own.merge(known, compacted)))
+      else lists.push(...(await own.merge(known, compacted, added.partitions)))
     }
     return lists
   }

@@ -11,6 +11,14 @@ const LEAST_BYTES = 1024 ** 2
 
 export const COMPACT = {
   lake: LAKE,
+  auto: option(
+    trueOrFalse,
+    'merge only where a table has more than 12 partitions, and of them the newest ones, by their sizes',
+    {
+      doc: 'Merges only where a table has more than 12 partitions, and of them the newest ones, by their sizes: what a merge costs grows with what was loaded.',
+      otherwise: 'all partitions become one',
+    },
+  ),
   targetBytes: withDefault(size(LEAST_BYTES, '1MiB'), 'size of a file', '256MiB', {
     section: 'compact',
     doc: 'Size of a file, in bytes. @default 256 MiB',

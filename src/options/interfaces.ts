@@ -195,6 +195,12 @@ export interface GcOptions {
 
 /** Options of `compact`. */
 export interface CompactOptions extends CommonOptions<CompactSummary> {
+  /**
+   * Merges only where a table has more than 12 partitions, and of them the newest ones, by their sizes: what
+   * a merge costs grows with what was loaded.
+   * @default all partitions become one
+   */
+  readonly auto?: boolean | undefined
   /** Size of a file, in bytes. @default 256 MiB */
   readonly targetBytes?: number | undefined
   /**

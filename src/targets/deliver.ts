@@ -77,6 +77,19 @@ export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly R
     if (known) known.push(partition)
     else runs.set(partition.run, [partition])
   }
+  /** Runs of what a compaction has put together: of lower versions than its own, and higher ones than those of the partitions before. */
+  const mergedIn = (entries: readonly CommittedPartition[]): readonly string[] =>
+    entries
+      .filter(({ source }) => isCompaction(source))
+      .flatMap(({ content, version }) => {
+        const before = partitions.filter(
+          (one) => one.content === content && one.version < version && one.run !== entries[0]?.run,
+        )
+        const from = Math.max(0, ...before.map((one) => one.version))
+        return merged.filter((one) => one.content === content && one.version > from && one.version < version)
+      })
+      .toSorted((a, b) => a.version - b.version)
+      .map((one) => one.run)
   return [...runs].map(([run, entries]) => ({
     run,
     parts: [
@@ -90,7 +103,7 @@ export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly R
         files: files.filter((file) => file.run === run && isTable(file.table)),
       },
     ],
-    merged: entries.some(({ source }) => isCompaction(source)) ? merged.map((one) => one.run) : [],
+    merged: mergedIn(entries),
   }))
 }
 

@@ -35,6 +35,7 @@ const requestOf = ({ lease, entries, runFiles }: Staged, base: Snapshot): Compac
   lease,
   tool: 'firmlake 0.1.0',
   base,
+  replaced: base.partitions,
   partitions: entries.map(({ partition }) => partition),
   runFiles,
   versions: async () => [],

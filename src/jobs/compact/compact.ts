@@ -47,7 +47,13 @@ import { dryRunCompaction } from './dry-run-compaction.ts'
 import { findSuperseded } from './find-superseded.ts'
 import { type HistoryLimit, hasPastBeyond, historyLimit } from './history-limit.ts'
 import { keepVersions } from './keep-versions.ts'
-import { type CompactContent, type CompactPlan, compactedEntry, planCompaction } from './plan-compaction.ts'
+import {
+  type CompactContent,
+  type CompactPlan,
+  compactedEntry,
+  planCompaction,
+  planMerge,
+} from './plan-compaction.ts'
 import { checkDictionaries, inputsOf, readGroup } from './read-group.ts'
 
 /**
@@ -114,10 +120,16 @@ const work = async (
   await makeFolder(spill, { within: inLake(lake, '') })
   report({ kind: 'started', run: lease.run })
   const inputs = [...plan.contents.flatMap(({ files }) => files), ...snapshot.files]
+  const merged = plan.contents.flatMap(({ partitions }) => partitions)
   const sink = watchedSink(lease.run, await parquetLake({ lake }).open(lease.run))
   const [partitions, runFiles] = await withRewritingSession(options, spill, async (session) => {
     await session.countProgress()
-    const parts = workOf(options, session, snapshot, { run: lease.run, spill, copies: join(spill, 'files') })
+    const parts = workOf(
+      options,
+      session,
+      { ...snapshot, partitions: merged },
+      { run: lease.run, spill, copies: join(spill, 'files') },
+    )
     const dictionary = await compactDictionary(parts, sink)
     const made: PartitionEntry[] = []
     for (const content of plan.contents)
@@ -133,7 +145,7 @@ const work = async (
     { stage: 'commit', lake, run: lease.run, pipeline: 'compact', attempt: lease.number },
     () =>
       commitCompaction({
-        ...{ lease, tool: TOOL, base: snapshot, partitions, runFiles },
+        ...{ lease, tool: TOOL, base: snapshot, replaced: merged, partitions, runFiles },
         versions: (request) =>
           withRewritingSession(options, spill, (session) =>
             listVersions({ lake, session, localBytes: options.localBytes })(request),
@@ -146,7 +158,7 @@ const work = async (
   return {
     kind: 'compacted',
     snapshot: committed.snapshot,
-    partitions: plan.contents.reduce((sum, one) => sum + one.partitions.length, 0),
+    partitions: merged.length,
     tables: tablesBeforeAndAfter(inputs, files),
     ...pastSinceOf(partitions),
     ...(noViews !== undefined && { noViews }),
@@ -180,7 +192,7 @@ const tablesBeforeAndAfter = (
  * the next one removes what it left and starts over.
  */
 const compactLake = async (options: Compaction): Promise<CompactSummary> => {
-  const { lake, targetBytes, memoryBytes, threads, dryRun, now = () => new Date() } = options
+  const { lake, targetBytes, memoryBytes, threads, auto, dryRun, now = () => new Date() } = options
   compactMemory(memoryBytes, threads)
   // A folder that is no lake must not become one.
   await newestSnapshot(lake)
@@ -188,11 +200,9 @@ const compactLake = async (options: Compaction): Promise<CompactSummary> => {
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
   const limitOf = (content: CompactContent): HistoryLimit => historyLimit(options, snapshot, content, now())
-  const plan = planCompaction(
-    snapshot,
-    targetBytes,
-    (content) => !hasPastBeyond(snapshot, content, limitOf(content)),
-  )
+  const plan = auto
+    ? planMerge(snapshot)
+    : planCompaction(snapshot, targetBytes, (content) => !hasPastBeyond(snapshot, content, limitOf(content)))
   if (plan.compact) {
     const noViews = dryRun ? undefined : await refreshLakeFiles(lake)
     return { kind: 'nothing', snapshot: snapshot.snapshot, ...(noViews !== undefined && { noViews }) }

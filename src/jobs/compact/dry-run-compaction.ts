@@ -73,7 +73,8 @@ export const dryRunCompaction = async (
   const spill = await newSpillFolder()
   const copies = inLake(options.lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const tables = await withRewritingSession(options, spill.path, async (session) => {
-    const work = workOf(options, session, snapshot, { run: '', spill: spill.path, copies })
+    const merged = { ...snapshot, partitions: contents.flatMap(({ partitions }) => partitions) }
+    const work = workOf(options, session, merged, { run: '', spill: spill.path, copies })
     const found: CompactedTable[] = []
     for (const content of contents) {
       if ((await findSuperseded(work, content)) === undefined) continue

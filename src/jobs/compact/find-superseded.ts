@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { Content } from '../../contract/objects.ts'
+import { ident, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { diskError } from '../../lake/tables/sort-rows.ts'
@@ -11,6 +12,7 @@ import {
   HIDDEN_SCHEMA,
   isOneVersion,
   makeSuperseded,
+  supersededTable,
   versionFacts,
   withAllCompanies,
 } from '../../lake/views/current-versions.ts'
@@ -50,7 +52,7 @@ const sampleRecords = async (
   }
 }
 
-/** The table of the versions of records that have several, not all of them put together yet: `owner`, `version`, `place`, `is_listing`, `is_merged`. */
+/** The table of the versions of records that have several, not all of them in one partition: `owner`, `version`, `place`, `is_listing`, `merged_in`. */
 export interface IntervalTables {
   readonly places: string
   /** Whether all records of the content are such. */
@@ -62,6 +64,7 @@ export interface IntervalTables {
 /** @param placeOf of the lists of versions, and of what earlier compactions kept of them */
 const makeIntervals = async (
   { session, snapshot }: Work,
+  content: CompactContent,
   main: RecordTable,
   placeOf: PlaceOf,
 ): Promise<IntervalTables | undefined> => {
@@ -74,10 +77,10 @@ const makeIntervals = async (
     merged: (snapshot.merged ?? []).filter(ofContent),
   }
   await session.run(loadsOf(main, listed))
-  await session.run(chainOfLists(main, listed, placeOf))
+  await session.run(chainOfLists(main, listed, placeOf, undefined, content.fromVersion))
   await session.run(`CREATE TABLE ${places} AS WITH chain AS MATERIALIZED (FROM ${chainMacro(main)}())
-SELECT owner, version, place, is_listing, is_merged FROM chain
-SEMI JOIN (SELECT owner FROM chain GROUP BY owner HAVING count(*) > 1 AND NOT bool_and(is_merged)) AS several ON several.owner = chain.owner`)
+SELECT owner, version, place, is_listing, merged_in FROM chain
+SEMI JOIN (SELECT owner FROM chain GROUP BY owner HAVING count(*) > 1 AND count(DISTINCT coalesce(merged_in, -version)) > 1) AS several ON several.owner = chain.owner`)
   const [found] =
     await session.rows(`SELECT (SELECT count(DISTINCT owner) FROM ${chainMacro(main)}()) AS owners,
   (SELECT count(DISTINCT owner) FROM ${places}) AS several`)
@@ -93,11 +96,23 @@ export interface FoundVersions {
   readonly intervals: IntervalTables | undefined
 }
 
+/** Makes the table of versions that others of the newest partitions supersede. @param paths SQL of the lists of versions */
+const supersededAmong = ({ content, owner = '' }: RecordTable, fromVersion: number, paths: string): string =>
+  `CREATE TABLE ${supersededTable(content)} AS SELECT owner, version, as_of, false AS is_gone FROM (
+  SELECT *, max({'as_of': as_of, 'version': version}) OVER of_owner AS last,
+    max({'as_of': as_of, 'version': version}) FILTER (NOT is_listing) OVER of_owner AS last_record
+  FROM (
+    SELECT ${ident(owner)} AS owner, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing
+    FROM ${readParquet(paths, 'union_by_name = true')} WHERE version >= ${fromVersion} GROUP BY ALL
+  ) WINDOW of_owner AS (PARTITION BY owner)
+) WHERE version <> last.version AND (is_listing OR version <> last_record.version)`
+
 /** Finds what is superseded, and over which versions rows are valid. @returns `undefined` where the content has no records */
 export const findSuperseded = async (
   work: Work,
-  { content }: CompactContent,
+  compacted: CompactContent,
 ): Promise<FoundVersions | undefined> => {
+  const { content } = compacted
   const { lake, session, snapshot, spill, signal } = work
   const main = mainTables().find((table) => table.content === content)
   const files = main ? inputsOf(snapshot, main) : []
@@ -114,8 +129,12 @@ export const findSuperseded = async (
       { signal },
       async (placeOf) => {
         // The last row of a company that is not listed any more stays.
-        await session.run(makeSuperseded(withAllCompanies(snapshot), placeOf, main))
-        return isEmpty ? undefined : { intervals: await makeIntervals(work, main, placeOf) }
+        await session.run(
+          compacted.fromVersion === 0
+            ? makeSuperseded(withAllCompanies(snapshot), placeOf, main)
+            : supersededAmong(main, compacted.fromVersion, pathsSql(listed.map(({ path }) => placeOf(path)))),
+        )
+        return isEmpty ? undefined : { intervals: await makeIntervals(work, compacted, main, placeOf) }
       },
     )
   } catch (error) {

@@ -26,7 +26,10 @@ export const keepVersions = async (
   const lists = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
   const merged = inputsOf(snapshot, table)
   const standIns = standInsOf(snapshot, main)?.all ?? []
-  const isReal = standIns.length === 0 ? '' : `WHERE version NOT IN (${standIns.join(', ')})`
+  const isReal = [
+    `version >= ${content.fromVersion}`,
+    ...(standIns.length === 0 ? [] : [`version NOT IN (${standIns.join(', ')})`]),
+  ].join(' AND ')
   try {
     return await withFiles(
       lake,
@@ -40,7 +43,7 @@ export const keepVersions = async (
         const rows =
           session.relation(`SELECT internal_id, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing
 FROM (
-  SELECT ${ident(main.owner ?? '')} AS internal_id, version, as_of, is_listing FROM ${listed} ${isReal}
+  SELECT ${ident(main.owner ?? '')} AS internal_id, version, as_of, is_listing FROM ${listed} WHERE ${isReal}
   UNION ALL ${readTable(table, before)}
 ) GROUP BY internal_id, version ORDER BY internal_id, ${versionOrder()}`)
         return (await sink.write(compactedId(content), table.name, rows)).files

@@ -5,7 +5,7 @@ import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '..
 import { isCompaction } from '../../core/source-kinds.ts'
 import { versionsTable } from '../../lake/tables/past-tables.ts'
 import { rowGroupRows } from '../../lake/tables/sort-rows.ts'
-import { QUARANTINE, type Table } from '../../lake/tables/tables.ts'
+import { LISTINGS, QUARANTINE, type Table } from '../../lake/tables/tables.ts'
 import { observedIn } from '../../manifest/form/part-summary.ts'
 import { latestInstant } from '../../manifest/form/sources.ts'
 import { sha256Of } from '../../support/hash.ts'
@@ -16,9 +16,11 @@ const SIZE_TOLERANCE = 0.1
 /** Fewer rows make no file: its column metadata would outweigh them. */
 export const LEAST_ROWS = 100
 
-/** All partitions of one content; they become one. */
+/** The newest partitions of one content, or all of them; they become one. */
 export interface CompactContent {
   readonly content: Content
+  /** Their least version; 0 where they are all. */
+  readonly fromVersion: number
   readonly partitions: readonly CommittedPartition[]
   /** Rows and bytes of their tables. */
   readonly files: readonly FileEntry[]
@@ -62,18 +64,77 @@ const isDone = ({ partitions }: CompactContent, targetBytes: number): boolean =>
   )
 }
 
+const ofContents = ({ partitions }: Snapshot): readonly CompactContent[] =>
+  (Object.keys(CONTENT) as Content[]).flatMap((content) => {
+    const own = partitions.filter((one) => one.content === content)
+    return own.length === 0 ? [] : [contentOf(content, own, 0)]
+  })
+
+const contentOf = (
+  content: Content,
+  partitions: readonly CommittedPartition[],
+  fromVersion: number,
+): CompactContent => ({
+  ...{ content, fromVersion, partitions },
+  files: partitions.flatMap((one) => one.files).filter(isTableFile),
+})
+
 /** @param isPastDone whether a content has no past rows that are to go */
 export const planCompaction = (
   snapshot: Snapshot,
   targetBytes: number,
   isPastDone: (content: CompactContent) => boolean,
 ): CompactPlan => {
-  const contents = (Object.keys(CONTENT) as Content[]).flatMap((content): CompactContent[] => {
-    const partitions = snapshot.partitions.filter((one) => one.content === content)
-    const files = partitions.flatMap((one) => one.files).filter(isTableFile)
-    return partitions.length === 0 ? [] : [{ content, partitions, files }]
-  })
+  const contents = ofContents(snapshot)
   return { contents, compact: contents.every((one) => isDone(one, targetBytes) && isPastDone(one)) }
+}
+
+/** So many partitions of a content may have rows of one table. With nights of 0.5 % of the companies each row is then written four times. */
+const MOST_PARTITIONS = 12
+
+const bytesOf = ({ files }: CommittedPartition): number =>
+  files.filter(isTableFile).reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** How many partitions have rows of records, and how many have listings. */
+const countsOf = (partitions: readonly CommittedPartition[]): readonly number[] => {
+  const listings = partitions.filter(({ files }) => files.some(({ table }) => table === LISTINGS.name)).length
+  return [partitions.length - listings, listings]
+}
+
+/** Whether there are few enough partitions once those from a place on are one. */
+const isFewWith = (partitions: readonly CommittedPartition[], at: number): boolean => {
+  const merged = countsOf(partitions.slice(at))
+  return countsOf(partitions).every(
+    (all, kind) => all <= MOST_PARTITIONS || all - (merged[kind] ?? 0) < MOST_PARTITIONS,
+  )
+}
+
+/**
+ * Where the partitions begin that become one, the newest ones. They are as few as leave no more than may be, and all that are not larger
+ * than what is merged behind them: so a row is merged only with about as many others. All are, once those beside the largest one have
+ * half of its bytes: by then about as many of its rows are superseded.
+ */
+const firstMerged = (partitions: readonly CommittedPartition[]): number => {
+  const sizes = partitions.map(bytesOf)
+  const all = sizes.reduce((sum, bytes) => sum + bytes, 0)
+  const largest = Math.max(...sizes)
+  if ((all - largest) * 2 > largest) return 0
+  let [at, merged] = [partitions.length, 0]
+  while (at > 0 && !(isFewWith(partitions, at) && (sizes[at - 1] ?? 0) > merged)) {
+    at -= 1
+    merged += sizes[at] ?? 0
+  }
+  return at
+}
+
+/** What is merged after a load: of each content with too many partitions the newest ones, or all of them. */
+export const planMerge = (snapshot: Snapshot): CompactPlan => {
+  const contents = ofContents(snapshot).flatMap(({ content, partitions }): CompactContent[] => {
+    if (isFewWith(partitions, partitions.length)) return []
+    const at = firstMerged(partitions)
+    return [contentOf(content, partitions.slice(at), at === 0 ? 0 : (partitions[at]?.version ?? 0))]
+  })
+  return { contents, compact: contents.length === 0 }
 }
 
 const hashOf = ({ content, partitions }: CompactContent): string =>

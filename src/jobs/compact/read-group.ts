@@ -80,7 +80,13 @@ export const readGroup = <T>(
     const pastRows =
       ofPast.length === 0
         ? undefined
-        : readTable(past, ofPast, undefined, undefined, await checkColumns(session, lake, past, ofPast))
+        : readTable(
+            past,
+            ofPast,
+            'with-partition',
+            undefined,
+            await checkColumns(session, lake, past, ofPast),
+          )
     const rows = readTable(table, own, undefined, undefined, columns)
     const names = table.columns.map(({ name }) => ident(name)).join(', ')
     return use({

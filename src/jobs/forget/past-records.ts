@@ -35,7 +35,7 @@ const JOINED = `${HIDDEN_SCHEMA}.joined`
 /** Makes the table of all versions of some records of a compaction. */
 const makePlaces = async (
   work: ForgetWork,
-  { content, files }: CommittedPartition,
+  { content, files, version }: CommittedPartition,
   ids: readonly bigint[],
 ): Promise<readonly number[]> => {
   const { session, snapshot } = work
@@ -48,7 +48,8 @@ const makePlaces = async (
   await withLakeFiles(work, own, (placeOf) => {
     const list = pathsSql(own.map(({ path }) => placeOf(path)))
     const none = { superseded: undefined, last: undefined }
-    const known = listedVersions(main, { ...none, merged: list }, loadMacro(main))
+    const merged = { paths: list, versions: own.map(() => version) }
+    const known = listedVersions(main, { ...none, merged }, loadMacro(main))
     return session.run(
       `CREATE OR REPLACE TABLE ${PLACES} AS ${chainOf(`SELECT * FROM (${known}) WHERE owner IN (${ids.join(', ')})`)}`,
     )
@@ -61,16 +62,16 @@ const makePlaces = async (
 
 const namesOf = ({ columns }: Table): string => columns.map(({ name }) => `r.${ident(name)}`).join(', ')
 
-/** Rows of a table that records had in a version. @param current @param past files on this machine */
+/** Rows of a table that records had in a version. @param current @param past files of a partition on this machine */
 const rowsAt = (
   table: Table,
-  version: number,
+  { partition, version }: { readonly partition: number; readonly version: number },
   current: readonly string[],
   past: readonly string[],
 ): string => {
-  const placed = (paths: readonly string[]) => paths.map((path) => ({ path, version: 0 }))
+  const placed = (paths: readonly string[]) => paths.map((path) => ({ path, version: partition }))
   const currentSql = readTable(withFirstVersion(table), placed(current), 'with-version')
-  const pastSql = past.length === 0 ? undefined : readTable(pastOf(table), placed(past))
+  const pastSql = past.length === 0 ? undefined : readTable(pastOf(table), placed(past), 'with-partition')
   const rows = compactedRows(table, heldRows(table, currentSql, true, pastSql), PLACES)
   return `SELECT ${namesOf(table)} FROM (${rows}) AS r
 JOIN ${PLACES} AS n ON n.owner = r.${ident(table.owner ?? '')} AND n.version = ${version} AND n.place >= r.version AND n.place < r.until`
@@ -95,9 +96,13 @@ const partitionAt = async (
         own.filter((file) => (file.table === table.name) === isCurrent).map((file) => placeOf(file.path)),
       ) as [string[], string[]]
       const key = table.key.map(ident).join(', ')
-      return session.copy(`${rowsAt(table, version, current, past)} ORDER BY ${key}`, path, {
-        kind: 'parquet',
-      })
+      return session.copy(
+        `${rowsAt(table, { partition: partition.version, version }, current, past)} ORDER BY ${key}`,
+        path,
+        {
+          kind: 'parquet',
+        },
+      )
     })
     if (rows > 0) files.push({ table: table.name, path, rows, bytes: 0, sha256: '' })
   }

@@ -211,7 +211,7 @@ const DEFAULT_PARTITIONS = 100
 type Section<Name extends keyof FileSettings> = NonNullable<FileSettings[Name]>
 type Work = NightStep['work']
 
-const update: Work = async ({ night: { targets, machine }, signal, onTarget }) => {
+const updated: Work = async ({ night: { targets, machine }, signal, onTarget }) => {
   await updateTargets({ ...targets, ...machine, signal, onTarget })
   return { state: 'done' }
 }
@@ -219,19 +219,20 @@ const update: Work = async ({ night: { targets, machine }, signal, onTarget }) =
 const compacted =
   ({
     partitions: least = DEFAULT_PARTITIONS,
+    auto = false,
     target_bytes: targetBytes,
     keep_history: keepHistoryMs,
   }: Section<'compact'>): Work =>
   async ({ night: { lake, targets, machine }, signal, onTarget }) => {
     const partitions = (await newestSnapshot(lake))?.partitions.length ?? 0
-    if (partitions < least)
+    if (!auto && partitions < least)
       return {
         state: 'nothing',
         reason: `${formatCount(partitions)} of ${formatCounted(least, 'partition')}`,
       }
     const { compact } = await import('../compact/compact.ts')
     const { kind, snapshot } = await compact({
-      ...{ ...targets, ...machine, targetBytes, keepHistoryMs, signal, onTarget },
+      ...{ ...targets, ...machine, auto, targetBytes, keepHistoryMs, signal, onTarget },
     })
     return { state: kind === 'nothing' ? 'nothing' : 'done', snapshot }
   }
@@ -297,6 +298,11 @@ const reported =
     return { state: 'done', path, snapshot }
   }
 
+const compactIntent = ({ auto, partitions = DEFAULT_PARTITIONS }: Section<'compact'>): string =>
+  auto
+    ? 'would merge the newest partitions where there are too many'
+    : `would compact from ${partitions} partitions on`
+
 /** The steps of a night, in their order. */
 export const stepsOf = (settings: FileSettings, { targets }: Night): readonly NightStep[] => {
   const { targets: own, compact, gc, check, report } = settings
@@ -307,20 +313,14 @@ export const stepsOf = (settings: FileSettings, { targets }: Night): readonly Ni
     work: Work,
   ): NightStep => ({ ...{ name, intent, work }, needed: section?.needed ?? false })
   const places = [...targets.publish, ...targets.sinks.map(redacted)].join(', ')
+  const update =
+    targets.publish.length + targets.sinks.length > 0
+      ? [step('targets', own, `would update ${places}`, updated)]
+      : []
+  const compaction = compact ? [step('compact', compact, compactIntent(compact), compacted(compact))] : []
   return [
-    ...(targets.publish.length + targets.sinks.length > 0
-      ? [step('targets', own, `would update ${places}`, update)]
-      : []),
-    ...(compact
-      ? [
-          step(
-            'compact',
-            compact,
-            `would compact from ${compact.partitions ?? DEFAULT_PARTITIONS} partitions on`,
-            compacted(compact),
-          ),
-        ]
-      : []),
+    // What a merge leaves is published once.
+    ...(compact?.auto ? [...compaction, ...update] : [...update, ...compaction]),
     ...(gc ? [step('gc', gc, 'would delete what is older than the section says', collected(gc))] : []),
     ...(check ? [step('check', check, 'would check what is expected of the lake', checked(check))] : []),
     ...(report ? [step('report', report, `would write ${report.to}`, reported(report, check ?? {}))] : []),

@@ -77,9 +77,12 @@ const EMPTY_COLUMNS: Readonly<Record<string, string>> = {
   'with-place': ', 0 AS place',
 }
 
+/** The column of the number of a partition in rows that have a `version` of their own. */
+export const MERGED_IN = 'merged_in'
+
 /**
  * Rows of a table's files with the columns as declared; and `version` when asked for, `as_of` or `place` among all rows of the
- * files too.
+ * files too. Rows of `pastOf` a table have a `version` of their own: the number of their partition is `merged_in`.
  *
  * @param listSql the list of their paths in SQL
  * @param present columns of which at least one of the files has each; the others are NULL. @default all
@@ -87,7 +90,7 @@ const EMPTY_COLUMNS: Readonly<Record<string, string>> = {
 export const readTable = (
   table: Table,
   files: readonly Pick<VersionedFile, 'path' | 'version' | 'place' | 'asOf'>[],
-  extra?: 'with-version' | 'with-place' | 'with-as-of',
+  extra?: 'with-version' | 'with-place' | 'with-as-of' | 'with-partition',
   listSql: string = pathList(files),
   present?: ReadonlySet<string>,
 ): string => {
@@ -96,15 +99,16 @@ export const readTable = (
       ? `NULL::${type} AS ${ident(name)}`
       : `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`,
   )
+  const number = extra === 'with-partition' ? MERGED_IN : 'version'
   if (files.length === 0) {
-    const [version, more] = [extra ? ', 0 AS version' : '', (extra && EMPTY_COLUMNS[extra]) ?? '']
+    const [version, more] = [extra ? `, 0 AS ${number}` : '', (extra && EMPTY_COLUMNS[extra]) ?? '']
     return `SELECT ${columns.join(', ')}${version}${more} WHERE false`
   }
   const instants =
     extra === 'with-as-of'
       ? `, ${ofFile(files.map(({ asOf = '' }) => `TIMESTAMPTZ ${literal(asOf)}`))} AS as_of`
       : ''
-  const versions = extra ? `, ${ofFile(files.map((file) => file.version))} AS version${instants}` : ''
+  const versions = extra ? `, ${ofFile(files.map((file) => file.version))} AS ${number}${instants}` : ''
   if (extra !== 'with-place')
     return `SELECT ${columns.join(', ')}${versions}\nFROM ${readParquet(listSql, 'union_by_name = true')}`
   return `SELECT ${columns.join(', ')}${versions},
@@ -113,7 +117,7 @@ FROM ${readParquet(listSql, 'union_by_name = true', 'file_row_number = true')}`
 }
 
 /** One of the values, each of a file: DuckDB numbers the files of a scan in the order of the list. */
-const ofFile = (values: readonly (number | string)[]): string =>
+export const ofFile = (values: readonly (number | string)[]): string =>
   `[${values.join(',')}][file_index::BIGINT + 1]`
 
 /** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */

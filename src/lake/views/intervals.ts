@@ -7,9 +7,10 @@
 import { ident } from '../duckdb/sql.ts'
 import { FIRST_VERSION } from '../tables/past-tables.ts'
 import type { Table } from '../tables/tables.ts'
+import { MERGED_IN } from './current-versions.ts'
 
 /** Names of the columns of rows of files, beside those of the table and `version` of their partition. */
-export const HELD = { first: 'firmlake_first', until: 'firmlake_until' } as const
+export const HELD = { first: 'firmlake_first', until: 'firmlake_until', in: 'firmlake_merged_in' } as const
 
 const namesIn = ({ columns }: Table, alias: string): string =>
   columns.map(({ name }) => `${alias}.${ident(name)}`).join(', ')
@@ -18,14 +19,14 @@ const namesIn = ({ columns }: Table, alias: string): string =>
  * Rows of a table as they stand in the files of a lake.
  *
  * @param current SQL of rows with `version` @param hasFirst whether they have the first version of each row
- * @param past SQL of past rows. @default none
+ * @param past SQL of past rows with `merged_in`. @default none
  */
 export const heldRows = (table: Table, current: string, hasFirst: boolean, past?: string): string => {
   const first = hasFirst ? `r.${ident(FIRST_VERSION.name)}` : 'NULL::BIGINT'
-  const held = `SELECT ${namesIn(table, 'r')}, r.version::BIGINT AS version, ${first} AS ${HELD.first}, NULL::BIGINT AS ${HELD.until} FROM (${current}) AS r`
+  const held = `SELECT ${namesIn(table, 'r')}, r.version::BIGINT AS version, ${first} AS ${HELD.first}, NULL::BIGINT AS ${HELD.until}, r.version::BIGINT AS ${HELD.in} FROM (${current}) AS r`
   return past === undefined
     ? held
-    : `${held}\nUNION ALL\nSELECT ${namesIn(table, 'p')}, NULL, p.version, p.until FROM (${past}) AS p`
+    : `${held}\nUNION ALL\nSELECT ${namesIn(table, 'p')}, NULL, p.version, p.until, p.${MERGED_IN}::BIGINT FROM (${past}) AS p`
 }
 
 /** Rows of records that have one version: with the first and without an end, or past ones as they stand. @param held as `heldRows` */
@@ -42,15 +43,15 @@ FROM (${held}) AS h JOIN ${places} AS n ON ${at(table, 'n', 'h.version')} WHERE 
 
 /**
  * Rows of a compaction: `version` is the place of the first version that had the row, `until` that of the first behind it that had not.
- * Versions that came later may stand between those that were put together.
+ * Versions of other partitions may stand between those that were put together.
  *
  * @param held as `heldRows`
  */
 export const compactedRows = (table: Table, held: string, places: string): string => {
-  const stretches = `SELECT owner, min(place) AS first_place, max(place) + 1 AS until_place, any_value(behind) AS behind FROM (
-    SELECT *, count(*) FILTER (NOT is_merged) OVER (PARTITION BY owner ORDER BY place) AS stretch,
-      1 + max(place) FILTER (is_merged AND NOT is_listing) OVER (PARTITION BY owner) AS behind FROM ${places}
-  ) WHERE is_merged GROUP BY owner, stretch`
+  const stretches = `SELECT owner, merged_in, min(place) AS first_place, max(place) + 1 AS until_place, any_value(behind) AS behind FROM (
+    SELECT *, place - row_number() OVER (PARTITION BY owner, merged_in ORDER BY place) AS stretch,
+      1 + max(place) FILTER (NOT is_listing) OVER (PARTITION BY owner, merged_in) AS behind FROM ${places} WHERE merged_in IS NOT NULL
+  ) GROUP BY owner, merged_in, stretch`
   const ends = `SELECT owner, version, list(place ORDER BY place) AS at FROM ${places} GROUP BY owner, version`
   const first = `h.${HELD.first}`
   const cut = (until: string): string =>
@@ -58,7 +59,7 @@ export const compactedRows = (table: Table, held: string, places: string): strin
   const from = (
     more: string,
   ): string => `FROM (${held}) AS h JOIN ${places} AS n ON ${at(table, 'n', first)}${more}
-JOIN (${stretches}) AS s ON s.owner = n.owner AND s.until_place > n.place`
+JOIN (${stretches}) AS s ON s.owner = n.owner AND s.merged_in = h.${HELD.in} AND s.until_place > n.place`
   const ended = 'list_filter(u.at, x -> x > n.place)[1]'
   // A current row goes up to the last version of its record that was put together, also where a listing lacks the company since.
   return `${cut('s.behind')}

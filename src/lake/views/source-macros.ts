@@ -145,14 +145,14 @@ export const historyOfTable = (
   const standIns = content === undefined ? undefined : standInsOf(listed, { content })
   if (standIns === undefined) return plainHistory(table)
   const files = filesOf(listed, at, table.name)
-  const isCompacted = ({ version }: { readonly version: number }): boolean => version === standIns.records
+  const isCompacted = ({ version }: { readonly version: number }): boolean => standIns.records.has(version)
   const sets = {
     loaded: files.filter((file) => !isCompacted(file)),
     compacted: files.filter(isCompacted),
     past: filesOf(listed, at, pastOf(table).name),
   }
   const current = readTable(withFirstVersion(table), sets.compacted, 'with-version', 'compacted')
-  const past = readTable(pastOf(table), sets.past, undefined, 'past')
+  const past = readTable(pastOf(table), sets.past, 'with-partition', 'past')
   const loads = `SELECT * REPLACE (version::BIGINT AS version) FROM (${readTable(table, sets.loaded, 'with-version', 'loaded')})`
   const chain = made ?? 'chain'
   const names = [
@@ -217,12 +217,14 @@ export const noChain = (table: Table): string => tableMacro(chainMacro(table), n
  * The chain of the versions of a content, from its lists. It is worked out where a statement reads it.
  *
  * @param sqlOf a file's path in SQL
+ * @param fromVersion leaves lower versions of the lists out. @default none
  */
 export const chainOfLists = (
   table: RecordTable,
   listed: Listed,
   at: string | PlaceOf,
   sqlOf?: (path: string) => string,
+  fromVersion?: number,
 ): string => {
   const files = chainLists(listed, table)
   if (files.length === 0) return noChain(table)
@@ -235,18 +237,25 @@ export const chainOfLists = (
           sqlOf,
         )
   const ofKind = (kind: VersionFile['kind']) => versionFacts(files.filter((file) => file.kind === kind))
+  const merged = mergedFiles(listed, table)
   const paths = {
     last: pathsOf(ofKind('last')),
     superseded: pathsOf(ofKind('superseded')),
-    merged: pathsOf(mergedFiles(listed, table)),
+    merged: pathsOf(merged),
   }
   const names = { last: paths.last && 'last_paths', superseded: paths.superseded && 'superseded_paths' }
   const standIns = standInsOf(listed, table)?.all
   const versions = listedVersions(
     table,
-    { ...names, merged: paths.merged && 'merged_paths' },
+    {
+      ...names,
+      merged:
+        paths.merged === undefined
+          ? undefined
+          : { paths: 'merged_paths', versions: merged.map(({ version }) => version) },
+    },
     loadMacro(table),
-    standIns,
+    { standIns, fromVersion },
   )
   const parameters = Object.entries(paths).flatMap(([name, list]) =>
     list === undefined ? [] : [`${name}_paths := ${list}`],

@@ -9,7 +9,7 @@ import type { FileFacts } from '../../storage/storage.ts'
 import { ident, readParquet } from '../duckdb/sql.ts'
 import { hasOwnVersions, runsOfHistory, versionsTable } from '../tables/past-tables.ts'
 import type { RecordTable, Table } from '../tables/tables.ts'
-import { type Listed, versionFacts, versionFilesOf } from './current-versions.ts'
+import { type Listed, ofFile, versionFacts, versionFilesOf } from './current-versions.ts'
 import { lastVersionWith, versionOrder } from './version-order.ts'
 
 /** Columns of the chain beside `owner` and `version`. */
@@ -23,13 +23,13 @@ export const CHAIN_COLUMNS = {
 } as const
 
 /** Its place among the versions of its record, and what it is; only what makes histories reads them. */
-export const PLACE_COLUMNS = { place: 'BIGINT', is_listing: 'BOOLEAN', is_merged: 'BOOLEAN' } as const
+export const PLACE_COLUMNS = { place: 'BIGINT', is_listing: 'BOOLEAN', merged_in: 'BIGINT' } as const
 
 /**
  * The chain: `owner`, `version` and the columns above. Of a listing that a later one confirmed, the instants of both count.
  *
- * @param versions SQL of `owner`, `version`, `as_of`, `is_listing`, `is_merged` where a compaction has put it together with others, and
- *   of its load `load_as_of`, `loaded_at`
+ * @param versions SQL of `owner`, `version`, `as_of`, `is_listing`, `merged_in` (the number of the compacted partition that has it, NULL
+ *   where none has), and of its load `load_as_of`, `loaded_at`
  */
 export const chainOf = (versions: string): string => `WITH known AS (
   ${versions}
@@ -41,7 +41,7 @@ SELECT owner, version, as_of, lead(version) OVER along AS until, lead(as_of) OVE
   min(loaded_at) OVER (PARTITION BY owner ORDER BY ${versionOrder()} ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS shown_from,
   min(loaded_at) OVER (PARTITION BY owner ORDER BY ${versionOrder()} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS shown_until,
   greatest(loaded_at, lag(loaded_at) OVER along) AS known_since,
-  row_number() OVER along AS place, is_listing, is_merged
+  row_number() OVER along AS place, is_listing, merged_in
 FROM places WINDOW along AS (PARTITION BY owner ORDER BY ${versionOrder()})`
 
 /** Whether records of a partition may have other instants than it says. */
@@ -65,21 +65,36 @@ export const chainFacts = (listed: Listed, table: RecordTable): readonly FileFac
 
 /** The files that say which versions compactions have put together. */
 export const mergedFiles = ({ partitions }: Pick<Listed, 'partitions'>, { content }: RecordTable) =>
-  partitions.flatMap(({ files }) => files.filter(({ table }) => table === versionsTable(content).name))
+  partitions.flatMap(({ files, version }) =>
+    files.flatMap((file) => (file.table === versionsTable(content).name ? [{ ...file, version }] : [])),
+  )
 
-/** The numbers of a compaction that stand for versions that it has put together: of its records, and of all that it made. */
+/** The numbers of compactions that stand for versions that they have put together: of their records, and of all that they made. */
 export const standInsOf = (
   { partitions }: Pick<Listed, 'partitions'>,
   { content }: Pick<RecordTable, 'content'>,
-): { readonly records: number; readonly all: readonly number[] } | undefined => {
+): { readonly records: ReadonlySet<number>; readonly all: readonly number[] } | undefined => {
   const runs = runsOfHistory(partitions.filter((one) => one.content === content))
+  if (runs.size === 0) return undefined
   const own = partitions.filter((one) => one.content === content && runs.has(one.run))
-  const records = own.find(hasOwnVersions)
-  return records && { records: records.version, all: own.map(({ version }) => version) }
+  return {
+    records: new Set(own.filter(hasOwnVersions).map(({ version }) => version)),
+    all: own.map(({ version }) => version),
+  }
 }
 
-/** SQL of the paths of files, by what they hold. */
-type ChainPaths = Readonly<Record<VersionFile['kind'] | 'merged', string | undefined>>
+/** SQL of the paths of files that list versions, and of those that compactions kept, with the numbers of their partitions. */
+interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undefined>> {
+  readonly merged: { readonly paths: string; readonly versions: readonly number[] } | undefined
+}
+
+/** Which versions of lists make a chain: those of the listed partitions. */
+interface ChainLimits {
+  /** Numbers of compactions, whose own files say which versions they stand for. @default none */
+  readonly standIns?: readonly number[] | undefined
+  /** Lower versions are left out. @default none */
+  readonly fromVersion?: number | undefined
+}
 
 /**
  * The versions of a content as its lists have them: those that others stand behind, and the last one of each record; and those that a
@@ -91,26 +106,30 @@ export const listedVersions = (
   { owner = '' }: Pick<Table, 'owner'>,
   { superseded, last, merged }: ChainPaths,
   loadOf: string,
-  standIns: readonly number[] = [],
+  { standIns = [], fromVersion = 0 }: ChainLimits = {},
 ): string => {
   const key = ident(owner)
-  const isReal = standIns.length === 0 ? '' : ` WHERE version NOT IN (${standIns.join(', ')})`
+  const conditions = [
+    ...(standIns.length === 0 ? [] : [`version NOT IN (${standIns.join(', ')})`]),
+    ...(fromVersion === 0 ? [] : [`version >= ${fromVersion}`]),
+  ]
+  const isReal = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const rows = [
     ...(superseded === undefined
       ? []
       : [
-          `SELECT ${key} AS owner, version, as_of, is_listing, false AS is_merged FROM ${readParquet(superseded)}${isReal}`,
+          `SELECT ${key} AS owner, version, as_of, is_listing, NULL::BIGINT AS merged_in FROM ${readParquet(superseded)}${isReal}`,
         ]),
     ...(last === undefined
       ? []
       : [
-          `SELECT owner, last.version AS version, last.as_of, last.is_listing, false AS is_merged FROM (
+          `SELECT owner, last.version AS version, last.as_of, last.is_listing, NULL::BIGINT AS merged_in FROM (
     SELECT ${key} AS owner, ${lastVersionWith('is_listing')} AS last FROM ${readParquet(last)} GROUP BY owner)${isReal}`,
         ]),
     ...(merged === undefined
       ? []
       : [
-          `SELECT internal_id AS owner, version, as_of, is_listing, true AS is_merged FROM ${readParquet(merged)}`,
+          `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(merged.versions)} AS merged_in FROM ${readParquet(merged.paths)}`,
         ]),
   ]
   return `SELECT *, ${loadOf}(version).as_of AS load_as_of, ${loadOf}(version).loaded_at AS loaded_at

@@ -2,6 +2,7 @@
 
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal } from '../../lake/duckdb/sql.ts'
+import { hasOwnVersions } from '../../lake/tables/past-tables.ts'
 import { hasSeveralInstants } from '../../lake/views/version-chain.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { rateFacts } from '../snapshots/read-facts.ts'
@@ -103,7 +104,8 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   /** Versions whose records have instants of their own. */
   const own = new Set<number>()
   for await (const one of partitions.added()) {
-    if (hasSeveralInstants(one)) own.add(one.version)
+    // Of a compaction its list of versions has the instants.
+    if (hasSeveralInstants(one) && !hasOwnVersions(one)) own.add(one.version)
     await files.add(one.files, one)
     await facts.addPartition(one, false, false)
     await facts.addLoad(one)

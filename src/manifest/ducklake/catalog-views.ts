@@ -13,6 +13,7 @@ import {
   type Table,
 } from '../../lake/tables/tables.ts'
 import { ALL_COMPANIES } from '../../lake/views/base-views.ts'
+import { MERGED_IN } from '../../lake/views/current-versions.ts'
 import { compactedRows, heldRows } from '../../lake/views/intervals.ts'
 import { chainOf } from '../../lake/views/version-chain.ts'
 import { dictionaryOrder, versionOrder } from '../../lake/views/version-order.ts'
@@ -82,7 +83,7 @@ const chainView = (main: RecordTable, viewed: Viewed): string => {
     isListing: boolean,
     condition: string,
   ): string => `SELECT r.internal_id AS owner, l.version,
-    ${asOf(table)} AS as_of, ${isListing} AS is_listing, false AS is_merged, ${loads}
+    ${asOf(table)} AS as_of, ${isListing} AS is_listing, NULL::BIGINT AS merged_in, ${loads}
   FROM ${rowsIn(table, viewed)} AS r ${withLoads('r', table)} WHERE ${condition}`
   return chainOf(
     [
@@ -90,7 +91,7 @@ const chainView = (main: RecordTable, viewed: Viewed): string => {
       ...(main.content === LISTINGS.content
         ? [versionsIn(LISTINGS, true, `l.run NOT IN (${standIns})`)]
         : []),
-      `SELECT r.internal_id, r.version, r.as_of, r.is_listing, true, ${loads}
+      `SELECT r.internal_id, r.version, r.as_of, r.is_listing, ${versionOf('r')}, ${loads}
   FROM ${merged} AS r LEFT JOIN ${PLACEHOLDER}.firmlake.loads AS l ON l.version = r.version`,
     ].join('\n  UNION ALL '),
   )
@@ -118,7 +119,12 @@ const historyOf = (one: FileTable, viewed: Viewed): string => {
   const current = `SELECT r.*, ${versionOf('r')} AS version FROM ${from} AS r WHERE r.${ident(FIRST_VERSION.name)} IS NOT NULL`
   const rows = compactedRows(
     table,
-    heldRows(table, current, true, `FROM ${rowsIn(pastOf(table), viewed)}`),
+    heldRows(
+      table,
+      current,
+      true,
+      `SELECT p.*, ${versionOf('p')} AS ${MERGED_IN} FROM ${rowsIn(pastOf(table), viewed)} AS p`,
+    ),
     'chain',
   )
   const loads = (version: string): string =>

@@ -83,11 +83,13 @@ const makeFresh = async (
   const listed = versionFacts(versionFilesOf(after, 'superseded', table))
   if (listed.length === 0) return false
   const keys = recordKey(table).map((name, at) => `${ident(name)} AS k${at}`)
+  // A compaction supersedes nothing in the files that it leaves: a next version is another number for what it has put together.
+  const isFresh = after.pipeline === 'compact' ? '' : `next >= ${before?.nextVersion ?? 0} OR `
   // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
   const [made] = await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
     session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
 FROM ${readParquet(pathsSql(listed.map(({ path }) => placeOf(path))))}
-WHERE next >= ${before?.nextVersion ?? 0} OR version IN (SELECT version FROM ${NEW_FILES})`),
+WHERE ${isFresh}version IN (SELECT version FROM ${NEW_FILES})`),
   )
   return Number(made?.Count) > 0
 }

@@ -94,6 +94,8 @@ export const insertInstants = async (
       session.run(`CREATE OR REPLACE TEMP TABLE dated AS ${datedSql(table, lists, step, own, placeOf)}`),
     )
     const isOwn = `content = ${literal(table.content)}`
+    await session.run(`DELETE FROM ${DATED} AS d WHERE EXISTS (FROM ${rows} AS r WHERE r.end_snapshot IS NULL AND r.${isOwn}
+  AND r.owner = d.owner AND r.version = d.version AND r.as_of = ${asOf})`)
     await session.run(`UPDATE ${rows} SET end_snapshot = ${snapshot} WHERE end_snapshot IS NULL AND ${isOwn}
   AND (owner, version) IN (SELECT (owner, version) FROM ${DATED})`)
     await session.run(`INSERT INTO ${rows}

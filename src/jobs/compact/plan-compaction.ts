@@ -92,8 +92,9 @@ export const planCompaction = (
 /** So many partitions of a content may have rows of one table. With nights of 0.5 % of the companies each row is then written four times. */
 const MOST_PARTITIONS = 12
 
-const bytesOf = ({ files }: CommittedPartition): number =>
-  files.filter(isTableFile).reduce((sum, { bytes }) => sum + bytes, 0)
+/** Bytes of small files are mostly those of their columns' names and bounds. */
+const rowsIn = ({ files }: CommittedPartition): number =>
+  files.filter(isTableFile).reduce((sum, { rows }) => sum + rows, 0)
 
 /** How many partitions have rows of records, and how many have listings. */
 const countsOf = (partitions: readonly CommittedPartition[]): readonly number[] => {
@@ -112,11 +113,11 @@ const isFewWith = (partitions: readonly CommittedPartition[], at: number): boole
 /**
  * Where the partitions begin that become one, the newest ones. They are as few as leave no more than may be, and all that are not larger
  * than what is merged behind them: so a row is merged only with about as many others. All are, once those beside the largest one have
- * half of its bytes: by then about as many of its rows are superseded.
+ * half of its rows: by then about as many of them are superseded.
  */
 const firstMerged = (partitions: readonly CommittedPartition[]): number => {
-  const sizes = partitions.map(bytesOf)
-  const all = sizes.reduce((sum, bytes) => sum + bytes, 0)
+  const sizes = partitions.map(rowsIn)
+  const all = sizes.reduce((sum, rows) => sum + rows, 0)
   const largest = Math.max(...sizes)
   if ((all - largest) * 2 > largest) return 0
   let [at, merged] = [partitions.length, 0]

@@ -121,7 +121,9 @@ const checkCounts = (
   findings: Findings,
 ): void => {
   if (list !== 'partitions' && list !== 'merged') return
-  const detail = versionProblem(entries)
+  // Merges put the newest partitions together, and later older ones.
+  const inOrder = list === 'merged' ? entries.toSorted((a, b) => a.version - b.version) : entries
+  const detail = versionProblem(inOrder)
   if (detail !== null) findings.add(snapshotPath(snapshot), 'listing', detail)
   for (const partition of entries) {
     const found = arithmeticProblems(partition)

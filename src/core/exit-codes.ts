@@ -15,7 +15,7 @@ export const EXIT = {
   final: 4,
   /** `check` and `nightly`: an expectation of the lake does not hold. */
   checkFailed: 5,
-  /** The rest is done: bad files were left out, the service did not give all records, or `forget` has left values that nobody can decide on. */
+  /** The rest is done: bad files were left out, or the service did not give all records. */
   excluded: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,

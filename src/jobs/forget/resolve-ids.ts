@@ -78,9 +78,7 @@ const SELECTS: Readonly<Record<string, (of: string) => string>> = {
   ) => `SELECT [company_name] || coalesce(previous_names, []) AS names, [org_no, vat_number] AS ids, []::VARCHAR[] AS births
     FROM rows WHERE ${of}`,
   relations: (of) => `SELECT [name] AS names, [org_no] AS ids, []::VARCHAR[] AS births FROM rows WHERE ${of}`,
-  relation_entities: (
-    of,
-  ) => `SELECT [name, first_name || ' ' || last_name, last_name || ' ' || first_name] AS names,
+  relation_entities: (of) => `SELECT [name, nullif(first_name, '') || ' ' || nullif(last_name, '')] AS names,
       [org_no, national_identification_number] AS ids, [${BIRTH_KEY_SQL}] AS births FROM rows WHERE ${of}`,
 }
 

@@ -1120,7 +1120,7 @@ export interface ForgetOptions {
 
 /** Options of `doctor`. */
 export interface DoctorOptions {
-  /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
+  /** The lake whose bucket is meant: a folder, or `s3://bucket/prefix`. @default none */
   readonly lake?: string | undefined
   /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
   readonly sinks?: readonly string[] | undefined
@@ -1134,15 +1134,13 @@ export interface DoctorOptions {
    */
   readonly trustClock?: boolean | undefined
   /**
-   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
-   * each bucket one small object of an own name is written and removed.
+   * Asks what is configured whether it answers: the service, buckets and PostgreSQL. In each bucket one small
+   * object of an own name is written and removed.
    * @default false
    */
   readonly online?: boolean | undefined
   /** Longest wait for each answer, in milliseconds. @default 15_000 */
   readonly limitMs?: number | undefined
-  /** Whether the lake may be one that the first load makes. @default false */
-  readonly mayBeNew?: boolean | undefined
   /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
   readonly tokenVariable?: string | undefined
   /** The parts of the service that are used. @default ['companies'] */

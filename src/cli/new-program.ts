@@ -29,7 +29,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   discard: async () => (await import('./commands/held.ts')).addDiscard,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
   replay: async () => (await import('./commands/quarantine.ts')).addReplay,
-  demo: async () => (await import('./commands/demo.ts')).addDemo,
+  demo: async () => {
+    const { addDemo } = await import('./commands/demo.ts')
+    return (program) => addDemo(program, newProgram)
+  },
   init: async () => (await import('./commands/init.ts')).addInit,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
@@ -129,7 +132,7 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
   groupHelp(program)
   withExamples(program, [
-    ['demo', 'convert the sample, ask three questions, serve it and pull it back'],
+    ['demo', 'a tour with invented companies'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

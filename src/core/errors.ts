@@ -116,7 +116,6 @@ export const ERROR_CODES = {
   CHECK_FAILED: 'what is expected of the lake does not hold; see "firmlake check"',
   NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
-  RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',
   INDEX_UNUSABLE: 'the serving index cannot be used; remove its folder and start again',
   TOKENS_UNREADABLE: 'the file of tokens cannot be read; compare it with docs/serving.md',
   RATES_UNREADABLE: 'the file of rates cannot be read; it needs the columns currency,year,units_per_usd',

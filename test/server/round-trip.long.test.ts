@@ -1,19 +1,17 @@
 /** The whole way round: a lake is served, pulled over HTTP into a second lake, and both hold the same rows. */
 
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { LIMITS } from '../../src/contract/limits.ts'
 import { pullBatchFiles } from '../../src/jobs/batch-files/pull-batch-files.ts'
+import { batchFiles } from '../../src/jobs/common/inputs.ts'
 import { convert } from '../../src/jobs/convert/convert.ts'
 import { pull } from '../../src/jobs/pull/pull.ts'
 import { query } from '../../src/jobs/query/query.ts'
 import { serve } from '../../src/jobs/serve/serve.ts'
 import { loadRates } from '../../src/lake/rates/lake-rates.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
-import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
-import { batchFiles } from '../../src/jobs/common/inputs.ts'
 import { createService } from '../../src/source/service/service.ts'
 import { companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 import { PROJECT } from '../support/page.ts'
@@ -37,7 +35,7 @@ test('a lake that is served and pulled back over HTTP holds the same rows in all
   const [lake, second] = [join(folder, 'lake'), join(folder, 'second')]
   for (const delivery of ['sample', 'sample-second'])
     await convert({ from: [join(PROJECT, 'data', delivery)], lake })
-  const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: hashingEmbedder() })
+  const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES })
   await makeBatchFiles({ lake, index })
   await index.close()
   const server = await serve({ lake, port: 0 })

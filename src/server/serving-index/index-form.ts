@@ -55,7 +55,7 @@ export interface IndexDescription {
   readonly records: Readonly<Record<Content, number>>
   /** In the order of their partitions: a record counts in the last one that has it. */
   readonly segments: readonly SegmentDescription[]
-  /** Name and dimensions of what made the embeddings. */
+  /** Name and dimensions of what made the embeddings; `none` and 0 where nothing did. */
   readonly embedder: { readonly name: string; readonly dimensions: number }
 }
 
@@ -214,7 +214,7 @@ export const INDEX_TABLES = {
   },
   /** One row a term and company, which is the row of `company` so far behind the first; see `ranking/terms.ts`. */
   posting: { term: 'VARCHAR', company_row: 'INTEGER', weight: 'FLOAT' },
-  /** `vector` is FLOAT[dimensions] of the embedder. */
+  /** `vector` is FLOAT[dimensions] of the embedder; without one there are no rows. */
   embedding: { internal_id: 'BIGINT', vector: 'FLOAT[]' },
   /** One row a relations record. */
   relation: {

@@ -22,7 +22,8 @@ import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts
 
 /** A question as the ranking expects it: its text, or its vector as text. */
 export interface RankingQuestion {
-  readonly kind: 'terms' | 'vector'
+  /** What made the vector; absent for a text. */
+  readonly embedder?: Embedder
   readonly text: string
 }
 
@@ -41,13 +42,12 @@ const fromWhere = (
   { filters }: CompanySearch,
   caller: Caller,
   questions: readonly RankingQuestion[],
-  embedder: Embedder,
   factors: FactorTexts,
   binder: Binder,
 ): { readonly from: string; readonly where: string } => {
-  const ranked = questions.map(({ kind, text }, at) => {
+  const ranked = questions.map(({ embedder, text }, at) => {
     const placeholder = binder.bind(text, 'VARCHAR')
-    const hits = kind === 'terms' ? rankedByTerms(placeholder) : rankedByVector(placeholder, embedder)
+    const hits = embedder ? rankedByVector(placeholder, embedder) : rankedByTerms(placeholder)
     return `JOIN (${hits}) AS ${scored(at)} ON ${scored(at)}.internal_id = ${ROW}.internal_id`
   })
   return {
@@ -79,7 +79,7 @@ export const findCompanies = (
       ]
       const factors = await factorTexts(parts, session, figures, currency)
       const binder = newBinder()
-      const { from, where } = fromWhere(search, caller, questions, parts.embedder, factors, binder)
+      const { from, where } = fromWhere(search, caller, questions, factors, binder)
       const searched = [...binder.values]
       const { key, join, order } = sortOf(paging, questions.length > 0, factors, binder)
       const found = `SELECT ${ROW}.internal_id, ${scoreOf(questions)} AS score, ${key} AS sorted

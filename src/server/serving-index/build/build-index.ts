@@ -14,6 +14,7 @@ import { fsyncFolder, makeFolder, removeIfThere } from '../../../support/durable
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { removeLeftovers } from '../../../support/list-files.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
+import { embedderFacts } from '../../ranking/embedder.ts'
 import { type ExpectedIndex, earlierIndexes, findServingIndex, publishIndex } from '../index-folder.ts'
 import {
   INDEX_CONTRACT,
@@ -41,7 +42,7 @@ export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescr
   const expected: ExpectedIndex = {
     snapshot: snapshot.snapshot,
     snapshotSha256: request.snapshotSha256,
-    embedder: { name: embedder.name, dimensions: embedder.dimensions },
+    embedder: embedderFacts(embedder),
   }
   const building = join(dirname(folder), temporaryName())
   try {

@@ -15,7 +15,8 @@ export interface BuildIndexRequest {
   readonly memoryBytes: number
   /** @default 2 */
   readonly threads?: number | undefined
-  readonly embedder: Embedder
+  /** Makes the vectors of texts. @default none: the index has no vectors */
+  readonly embedder?: Embedder | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined
 }

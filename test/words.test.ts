@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { wrongWordsIn } from './support/words.ts'
+import { filesNamedIn, wrongWordsIn } from './support/words.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -24,6 +24,33 @@ test('comments, messages, help, pages and names use none of the words that are a
   for (const file of await filesOf())
     found.push(...wrongWordsIn(file, await readFile(join(ROOT, file), 'utf8')))
   expect(found).toEqual([])
+})
+
+/** Folders that hold code. */
+const CODE_FOLDERS = ['src', 'test', 'bench', 'data', 'docs', 'examples', 'pipelines', '.ci', 'etc'] as const
+
+test('comments name no file that is gone', async () => {
+  const all = (await readdir(ROOT)).filter((name) => /\.(?:md|ts)$/.test(name))
+  for (const folder of CODE_FOLDERS)
+    for (const name of await readdir(join(ROOT, folder), { recursive: true }))
+      all.push(`${folder}/${name.replaceAll('\\', '/')}`)
+  const isThere = (name: string): boolean =>
+    all.some((one) => `/${one}`.endsWith(`/${name.replace(/^(?:\.{1,2}\/)+/, '')}`))
+  const gone: string[] = []
+  for (const file of all.filter((name) => /\.(?:ts|mjs)$/.test(name)))
+    for (const [name, line] of filesNamedIn(file, await readFile(join(ROOT, file), 'utf8')))
+      if (!isThere(name)) gone.push(`${file}:${line}: ${name}`)
+  expect(gone).toEqual([])
+})
+
+test('filesNamedIn finds names of files in comments, and none in texts', () => {
+  const text =
+    "// As in `run/plan-run.ts`.\nconst a = 'x/gone.ts' // see notes.md\n/** Not a.ts, DIR/of.ts, nor dist/index.d.ts. */\n"
+  const found = filesNamedIn('src/a.ts', text)
+  expect(found.toSorted(([, one], [, other]) => one - other)).toEqual([
+    ['run/plan-run.ts', 1],
+    ['notes.md', 2],
+  ])
 })
 
 test.each([

@@ -25,6 +25,9 @@ export const EXIT = {
   terminated: 143,
 } as const
 
+/** Signals at which a process ends its work in order. */
+export const STOPPING_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
 /** One of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

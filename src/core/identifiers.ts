@@ -4,10 +4,7 @@
  */
 
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
-import { birthKey, numberKey } from './person-keys.ts'
-
-/** Shorter ones stand in too many texts. */
-const LEAST_CHARACTERS = 5
+import { birthKey, LEAST_CHARACTERS, numberKey } from './person-keys.ts'
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu
 /** Characters that may stand between the parts of a national id, besides the marks that some of them have. */

@@ -191,3 +191,9 @@ export const withSearch = <Source extends SourceFacts>(
   change: (search: SearchParameters) => SearchParameters,
 ): Source =>
   source.window ? { ...source, window: { ...source.window, search: change(source.window.search) } } : source
+
+/** Why a source is not loaded again. */
+export const ALREADY_LOADED = 'already loaded (--again loads it again)'
+/** @param at when, ISO 8601, where it is known */
+export const discardedText = (at?: string): string =>
+  `its load was discarded${at === undefined ? '' : ` at ${at}`} (--again loads it)`

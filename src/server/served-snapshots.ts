@@ -178,7 +178,7 @@ const countriesOf = async (
   const rows = await index.query(
     (session) =>
       session.rows(`
-        SELECT DISTINCT country_code FROM copy.${table}
+        SELECT DISTINCT country_code FROM serving.${table}
         WHERE country_code IS NOT NULL
         ORDER BY country_code`),
     { timeoutMs },

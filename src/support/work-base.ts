@@ -42,7 +42,7 @@ export const homeFolder = (own = ownHome(), temporary = tmpdir()): string => own
 export const workBase = (env: NodeJS.ProcessEnv, home = homeFolder): string =>
   env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(home(), '.cache'), 'firmlake')
 
-const STICKY = 0o1000
+export const STICKY = 0o1000
 
 /**
  * Whether nobody else can put files into a folder, or another folder into its place: those above it are this user's or

@@ -101,6 +101,19 @@ const codePieces = (file: string, text: string): Piece[] => {
   return [...comments, ...others]
 }
 
+/** Files of this repository that comments name, each with its line; those of the build and of other projects are none. */
+export const filesNamedIn = (
+  file: string,
+  text: string,
+): readonly (readonly [name: string, line: number])[] =>
+  codePieces(file, text).flatMap(({ kind, text: piece, line }) =>
+    kind === 'comment'
+      ? [
+          ...piece.matchAll(/(?<![\w./-])(?!dist\/|doc\/specs\/|DIR\/)([\w./-]*[\w-]{2,}\.(?:ts|mjs|md))\b/g),
+        ].map(([, name = '']) => [name, line] as const)
+      : [],
+  )
+
 /** Lines of a page; its blocks of code are not prose. */
 const pagePieces = (text: string): Piece[] =>
   text

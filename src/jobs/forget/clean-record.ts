@@ -27,7 +27,7 @@ interface CleanedRecord {
   readonly isStripped: boolean
 }
 
-/** What is left of a value; `undefined`: it is gone. */
+/** The rest of a value; `undefined`: it is gone. */
 type Left = string | undefined
 
 /** Line items of the contract, below their categories. */
@@ -42,7 +42,7 @@ class RecordCleaner {
   readonly #json: Buffer
   readonly #forgotten: ForgottenEntities
   readonly #keepsUnknown: boolean
-  /** What the contract does not know, as it stands. */
+  /** Members that the contract does not know, as they stand. */
   readonly #unknown: string[] = []
   /** Names of line items that it does not know. */
   readonly #items: string[] = []

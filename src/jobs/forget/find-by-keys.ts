@@ -4,13 +4,13 @@
  */
 
 import { type Identifiers, identifiersOf } from '../../core/identifiers.ts'
-import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
+import { BIRTH_KEY_SQL, NATIONAL_KEY_SQL, ORGANISATION_KEY_SQL } from '../../core/person-keys.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import { type FoundIds, heldAt } from './find-held.ts'
-import { COMPANY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { addTexts, collectTexts } from './resolve-ids.ts'
 
 const NUMBERS = `${HIDDEN_SCHEMA}.forgotten_numbers`
@@ -27,20 +27,16 @@ const makeKeyTable = async (
   ])
 }
 
-const NATIONAL = numberKeySql('national_identification_number')
-const ORGANISATION = numberKeySql('org_no')
-const HAS_NUMBER = `(coalesce(${NATIONAL} IN (FROM ${NUMBERS}), false) OR coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false))`
+const HAS_NUMBER = `(coalesce(${NATIONAL_KEY_SQL} IN (FROM ${NUMBERS}), false) OR coalesce(${ORGANISATION_KEY_SQL} IN (FROM ${NUMBERS}), false))`
 
 /** Entities that are theirs though they have no id; `Identifiers.isOfKeys` is the same of a record's text. */
 const IS_THEIRS = `coalesce(entity_id, 0) = 0
-  AND (${HAS_NUMBER} OR ${NATIONAL} IS NULL AND coalesce(${BIRTH_KEY_SQL} IN (FROM ${BIRTHS}), false))`
+  AND (${HAS_NUMBER} OR ${NATIONAL_KEY_SQL} IS NULL AND coalesce(${BIRTH_KEY_SQL} IN (FROM ${BIRTHS}), false))`
 
 interface FileAt {
   readonly path: string
   readonly place: number
 }
-
-const FILES_AT_ONCE = 256
 
 /** Calls `look` for some files of a table at a time, with an SQL relation of their rows and `file_index`. */
 const lookInto = async (

@@ -12,7 +12,7 @@ import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
 import { itemText, withoutForgotten } from './clean-record.ts'
 import type { StrippedRecord } from './forget-summary.ts'
-import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, ENTITY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { restoredRecords } from './past-records.ts'
 
 /** The records of the forgotten in a partition. */
@@ -25,8 +25,6 @@ export interface Held {
 
 /** By the partition's place in the snapshot. */
 export type HeldByPlace = ReadonlyMap<number, Held>
-
-const FILES_AT_ONCE = 256
 
 interface Look {
   readonly table: string

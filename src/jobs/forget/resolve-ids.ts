@@ -10,7 +10,7 @@ import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import type { HeldByPlace } from './find-held.ts'
-import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, ENTITY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 
 const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 
@@ -54,7 +54,7 @@ export const resolveIds = async (
     const files = snapshot.partitions.flatMap((partition) =>
       partition.files.filter((file) => isOfTable(file, table) && file.rows > 0),
     )
-    for (const group of cutByBytes(files, localBytes, 256)) {
+    for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
       signal?.throwIfAborted()
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national

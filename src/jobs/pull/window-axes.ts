@@ -23,7 +23,7 @@ export interface Axis {
 }
 
 /** The first and last day a filter can name: with both it means "has a date". */
-const FIRST_DAY = '0001-01-01'
+export const FIRST_DAY = '0001-01-01'
 const LAST_DAY = '9999-12-31'
 
 const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS

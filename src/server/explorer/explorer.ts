@@ -56,7 +56,7 @@ export interface Explorer {
 }
 
 export interface ExplorerSettings extends LakeTurnsSettings {
-  /** Attaches the serving index of a snapshot as the schema `copy`. @default there is none: companies cannot be browsed */
+  /** Attaches the serving index of a snapshot as the schema `serving`. @default there is none: companies cannot be browsed */
   readonly attachIndex?: ((session: Session, snapshot: number) => Promise<void>) | undefined
 }
 

@@ -13,7 +13,7 @@ export interface Embedder {
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
 }
 
-/** What an index says of an embedder; without one it has no vectors. */
+/** An embedder as the description of an index has it; without one the index has no vectors. */
 export const embedderFacts = (embedder: Embedder | undefined) => ({
   name: embedder?.name ?? 'none',
   dimensions: embedder?.dimensions ?? 0,

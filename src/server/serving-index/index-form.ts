@@ -38,8 +38,8 @@ export const BLOCK_BYTES: Readonly<Record<DocumentKind, number>> = {
 export const documentFile = (kind: DocumentKind, segment: string): string => `${kind}-${segment}.jsonl.zst`
 export const searchFile = (segment: string): string => `search-${segment}.duckdb`
 export const isSearchFile = (name: string): boolean => name.endsWith('.duckdb')
-/** A folder without it is no copy. */
-export const DESCRIPTION_FILE = 'copy.json'
+/** A folder without it is no index. */
+export const DESCRIPTION_FILE = 'index.json'
 
 export interface IndexDescription {
   readonly version: number
@@ -143,7 +143,7 @@ export const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
 export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE_TYPE}`
 
 /**
- * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
+ * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `serving`, with the rows that no later
  * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
  * `embedding` by internal_id, `figure` by line_item, within it as companies were read, `posting` by term and company, `person`
  * by national_id, the protected by person_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.

@@ -22,7 +22,7 @@ import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts
 
 /** A question as the ranking expects it: its text, or its vector as text. */
 export interface RankingQuestion {
-  /** What made the vector; absent for a text. */
+  /** The maker of the vector; absent for a text. */
   readonly embedder?: Embedder
   readonly text: string
 }
@@ -101,12 +101,12 @@ const countedPage = (found: string, page: string, order: string): string => `
 WITH found AS MATERIALIZED (${found}), page AS (${page})
 SELECT total, ${PLACE_COLUMNS}, score
 FROM (SELECT count(*) AS total FROM found)
-LEFT JOIN (page JOIN copy.company AS ${ROW} USING (internal_id)) ON true
+LEFT JOIN (page JOIN serving.company AS ${ROW} USING (internal_id)) ON true
 ORDER BY ${order}`
 
 const pageAlone = (found: string, page: string, order: string): string => `
 WITH found AS (${found}), page AS (${page})
-SELECT ${PLACE_COLUMNS}, score FROM page JOIN copy.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
+SELECT ${PLACE_COLUMNS}, score FROM page JOIN serving.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
 
 /** Which of the found companies are on the page. */
 const pageOf = (

@@ -110,7 +110,7 @@ const countRecords = async (
     const session = await engine.connect()
     await attachSegments(session, folder, segments)
     const [counted] = await session.rows(
-      'SELECT (SELECT count(*) FROM copy.company) AS companies, (SELECT count(*) FROM copy.relation) AS relations',
+      'SELECT (SELECT count(*) FROM serving.company) AS companies, (SELECT count(*) FROM serving.relation) AS relations',
     )
     return { companies: Number(counted?.companies), relations: Number(counted?.relations) }
   } finally {

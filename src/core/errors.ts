@@ -104,7 +104,7 @@ export const ERROR_CODES = {
   SORT_REFUSED: 'the service cannot sort by this field or in this direction',
   COUNTRY_REFUSED:
     'the token is not authorized for a country of the search, or there is none of that code; check it',
-  PARAMETER_REFUSED: 'a search parameter is unknown; see "firmlake parameters"',
+  PARAMETER_REFUSED: 'a search parameter is unknown; see "firmlake plan companies --parameters"',
   VALUES_REFUSED: 'a search parameter has too many values or one of a wrong form',
   CURSOR_REFUSED: 'the service did not accept the cursor even in a fresh chain; report it to the service',
   CURSOR_CAP: 'a search has more companies than one cursor chain delivers; narrow it, or use batch files',

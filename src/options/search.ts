@@ -124,6 +124,13 @@ export const PLAN = {
   content: CONTENT_OF_SEARCH,
   lake: { ...LAKE, required: false, always: false },
   ...spanned('the last pull into --lake'),
+  search: option(searchText, SEARCHED.search.about),
+  parameters: option(trueOrFalse, 'print the search parameters that the service has now instead', {
+    conflicts: 'search',
+  }),
+  parameter: option(plainText('<name>'), 'with --parameters: only this one, with all its values', {
+    implies: { parameters: true },
+  }),
   ...calling(atOnce('windows that would be pulled side by side')),
   json: JSON_OUTPUT,
 } as const satisfies OptionTable

@@ -54,7 +54,7 @@ export const ERROR_CODES = {
   ENGINE_ENDED: 'the engine ended the run, on request or by its limits; the same command resumes it',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
-  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/publishing.md',
+  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/published-tables.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
   TARGET_OF_ANOTHER_LAKE:

@@ -42,7 +42,7 @@ test('the sixteen lines of README.md run, and what the pages show of a lake', as
 
   const ofLakes = ['query', 'export', 'publish', 'quarantine', 'check', 'compact', 'gc']
   const names = [
-    ...['analysis', 'query', 'export', 'published-tables', 'batch-files', 'checks', 'other-tools'],
+    ...['analysis', 'query', 'export', 'published-tables', 'batch-files', 'checks'],
     'compaction',
   ]
   const shown = names.flatMap((name) => commandsIn(`docs/${name}.md`))

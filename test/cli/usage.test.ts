@@ -52,7 +52,9 @@ test.each(['-v', '-V', 'version'])('%s prints the version too', async (word) => 
 
 test('the help lists the ten commands that are used most, with --all each one in one group', async () => {
   const short = (await newProgram()).helpInformation()
-  const listed = [...(short.split('Most used:')[1] ?? '').matchAll(/^ {2}([a-z]+)\b/gm)].map(([, name]) => name)
+  const listed = [...(short.split('Most used:')[1] ?? '').matchAll(/^ {2}([a-z]+)\b/gm)].map(
+    ([, name]) => name,
+  )
   expect(listed).toHaveLength(10)
   const program = await newProgram(['--all'])
   const headings = (text: string): string[] => text.match(/^[A-Z].*:$/gm) ?? []

@@ -175,7 +175,7 @@ export class DeltaLog {
     const { root: table } = this.#options.form
     return new ToolkitError(
       'PUBLISH_CONFLICT',
-      `Cannot publish "${table}" as a Delta table: ${what}; see docs/publishing.md`,
+      `Cannot publish "${table}" as a Delta table: ${what}; see docs/published-tables.md`,
       { table, version: this.#version + 1 },
       cause,
     )

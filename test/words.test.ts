@@ -56,6 +56,7 @@ test('filesNamedIn finds names of files in comments, and none in texts', () => {
 test.each([
   ['a comment', 'src/a.ts', '// Of the lines only the first.\n', 'src/a.ts:1: "Of" (comment)'],
   ['a docstring', 'src/a.ts', 'a()\n\n/**\n * What a run\n * did.\n */\n', 'src/a.ts:3: "What" (comment)'],
+  ['a comment that begins with a pronoun', 'src/a.ts', '// It goes first.\n', 'src/a.ts:1: "It" (comment)'],
   ['a message', 'src/a.ts', `throw new Error('Cannot read: it goes on')\n`, '"goes on" (message)'],
   ['help', 'src/cli/commands/a.ts', `.summary('whoever asks')\n`, '"whoever" (help)'],
   ['a page', 'docs/query.md', '# A\n\nThe file vanishes.\n', 'docs/query.md:3: "vanish" (docs)'],
@@ -73,6 +74,7 @@ test.each([
 test.each([
   ['code of a page', 'docs/query.md', 'Say `what was stopped`.\n\n```sh\necho goes on\n```\n'],
   ['a word within another', 'src/a.ts', '// Often unwanted.\nconst isWanted = 1\n'],
+  ['a comment in a folder that is not done', 'src/manifest/a.ts', '// Its parts.\n'],
   ['a comment in a text', 'src/a.ts', `const url = 'https://a.b/Of'\n`],
 ])('wrongWordsIn leaves %s alone', (_what, file, text) => {
   expect(wrongWordsIn(file, text)).toEqual([])

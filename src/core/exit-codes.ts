@@ -28,7 +28,7 @@ export const EXIT = {
 /** Signals at which a process ends its work in order. */
 export const STOPPING_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** One of `EXIT`. */
+/** A value of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** With PLAN_ORIGIN `--url` names another service than the run was planned for, and nothing is begun. */

@@ -85,7 +85,7 @@ export const BUCKET_SCHEMES: readonly BucketScheme[] = OPTIONAL_PART_NAMES.filte
 export const installLine = (part: OptionalPartName): string =>
   `npm install ${OPTIONAL_PARTS[part].packages.map(({ name, tested }) => `${name}@${tested}`).join(' ')}`
 
-/** Where a package's own module is, as a file's address. @throws where it is not installed */
+/** Address of a package's own module, `file://…`. @throws where it is not installed */
 export type Resolve = (name: string) => string
 
 const resolveHere: Resolve = (name) => import.meta.resolve(name)

@@ -150,10 +150,7 @@ export interface Expectations {
    * milliseconds.
    */
   readonly maxUnlookedMs?: number | undefined
-  /**
-   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
-   * share.
-   */
+  /** Share by which fewer records the newest whole pull or sync of a search may find than the one before. */
   readonly maxFall?: number | undefined
   /** Companies whose figures the newest load restates, as a share of the lake's companies. */
   readonly maxRestated?: number | undefined
@@ -459,10 +456,7 @@ export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuara
  * one, hold none back.
  */
 export interface LoadCheck {
-  /**
-   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
-   * share.
-   */
+  /** Share by which fewer records the newest whole pull or sync of a search may find than the one before. */
   readonly maxFall?: number | undefined
   /** Companies whose figures the newest load restates, as a share of the lake's companies. */
   readonly maxRestated?: number | undefined
@@ -678,9 +672,9 @@ export interface ExportOptions {
   readonly to: string | ExportTarget
   /** Tables and views to export. @default all tables; with `sql` its one name is that of the answer */
   readonly tables?: readonly string[] | undefined
-  /** One SELECT over the views of the lake, in place of its tables. */
+  /** A SELECT over the views of the lake, in place of its tables. */
   readonly sql?: string | undefined
-  /** All versions of each record in place of the current ones. @default false */
+  /** The versions of each record in place of the current ones. @default false */
   readonly history?: boolean | undefined
   /** Also companies that the service does not list any more. @default false */
   readonly all?: boolean | undefined
@@ -832,13 +826,13 @@ export interface OpenQueryOptions extends InPlaceOptions {
   readonly check?: 'first-read' | 'every-read' | 'never' | undefined
   /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
-  /** One more folder, absolute, for the files that relations are copied to. */
+  /** A further folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
 }
 
 /** Options of `query`. */
 export interface QueryOptions extends OpenQueryOptions {
-  /** One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
+  /** A SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
   readonly sql: string
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined

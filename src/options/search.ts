@@ -135,7 +135,7 @@ export const PLAN = {
   json: JSON_OUTPUT,
 } as const satisfies OptionTable
 
-/** Which batch files of the service; a night chooses so, too. */
+/** Filter of the service's batch files; a night chooses so, too. */
 export const BATCH_FILTER = {
   content: option(CONTENT_TYPE, 'files of one content only', {
     ...{ section: 'batch_files', only: 'commands', fileAbout: 'files of this content only' },

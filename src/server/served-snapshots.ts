@@ -34,7 +34,7 @@ interface Held {
   chainMs: number
   /** When a newer snapshot took its place. */
   replacedMs: number
-  /** It is closed as soon as no request is under way. */
+  /** The index is closed as soon as no request is under way. */
   isOver: boolean
 }
 

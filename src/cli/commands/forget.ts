@@ -37,7 +37,7 @@ export const addForget = (program: Command): void => {
   })
 }
 
-/** One a line; blank lines count for nothing. */
+/** National ids, one a line; blank lines count for nothing. */
 const readNationalIds = async (file: string | undefined): Promise<readonly string[]> => {
   if (file === undefined) return []
   const lines = await (file === '-' ? readStdinText() : readUserText(file)).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Which batch files of the service's listing are to be pulled, and in which order. Pure. */
+/** Chooses the batch files of the service's listing that are to be pulled, and their order. Pure. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'

@@ -1,5 +1,5 @@
 /**
- * Which partitions hold the forgotten: by the ids in the tables that have one row a record, by those of entities, and by what
+ * Finds the partitions that hold the forgotten: by the ids in the tables that have one row a record, by those of entities, and by what
  * records of others say in the column `extra`.
  */
 
@@ -23,7 +23,7 @@ export interface Held {
   readonly changed: Set<bigint>
 }
 
-/** By the partition's place in the snapshot. */
+/** Keyed by the partition's place in the snapshot. */
 export type HeldByPlace = ReadonlyMap<number, Held>
 
 interface Look {

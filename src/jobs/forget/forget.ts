@@ -56,7 +56,7 @@ const isForgotten = async (
   { listed, written, files }: Rewritten,
 ): Promise<boolean> => {
   if (written.length + files.length > 0) return false
-  // Its own run is there.
+  // The run of this forget is there.
   if ((await listSnapshots(lake)).length > 1 || (await listRunIds(lake)).length > 1) return false
   const { partitions, files: runFiles, pulls = [], merged = [] } = snapshot
   const refusals = (await newestRoot(lake))?.refusals
@@ -128,7 +128,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
   } as const
   return withRun({ lake, plan, fresh: true }, async (run) => {
     try {
-      // It goes with the other interrupted runs, and its command loads it again, without the forgotten.
+      // The load that is held back goes with the other interrupted runs, and its command loads it again, without the forgotten.
       await removeHeld(lake)
       await refuseBusy(lake, run.run)
       const newest = await newestSnapshot(lake)
@@ -137,7 +137,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
       const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
       const always = { ...found, completed, later, notReached: notReached(lake, catalog !== undefined) }
       if (number === null) {
-        // One before may have had no room for it.
+        // A forget before may have had no room for it.
         const noViews = await refreshLakeFiles(lake)
         const views = noViews === undefined ? {} : { noViews }
         return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }

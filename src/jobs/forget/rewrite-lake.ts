@@ -1,4 +1,4 @@
-/** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
+/** Rewrites all that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
 
 import type { LeftInLake } from '../../commit/commit-forget.ts'
 import type { Identifiers } from '../../core/identifiers.ts'

@@ -98,7 +98,7 @@ export const rewriteQuarantine = async (
       }
       const { size } = await out.stat()
       const rows = session.relation(`SELECT ${columns} FROM (${readQuarantine([{ path, bytes: size }])})`)
-      // Its partition is known by the name of the file.
+      // The partition of the lines is known by the name of the file.
       const name = basename(file.path).replace(/\.jsonl$/, '')
       const [written] = (await sink.write(name, QUARANTINE.name, rows)).files
       changes.push({ file, ...found, ...(written && { written }) })
@@ -133,7 +133,7 @@ const restOf = (content: Content, raw: string, forgetting: Forgetting): string |
     const { text, isStripped } = withoutForgotten(content, raw, forgetting)
     return isStripped || forgetting.identifiers.standIn(text) ? undefined : text
   } catch {
-    // It is nested deeper than any record.
+    // The line is nested deeper than any record.
     return undefined
   }
 }

@@ -11,7 +11,7 @@ import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
 import type { LoadPart, PulledPart } from './open-loads.ts'
 
-/** One part of a night. */
+/** A part of a night. */
 export interface NightPart {
   /** As firmlake.toml names it; of what follows the loads the name of its section. */
   readonly name: string

@@ -82,7 +82,7 @@ const planEach = async (
 ): Promise<WindowPlan> => {
   const [first, ...others] = parts
   if (first === undefined) throw new RangeError('Cannot plan a search of no parts')
-  // One before the others: it asks for the service's time.
+  // A request before the others: it asks for the service's time.
   const plans = [await plan(first), ...(await Promise.all(others.map(plan)))]
   return plans.reduce(together)
 }

@@ -112,11 +112,11 @@ export const readTable = (
 FROM ${readParquet(listSql, 'union_by_name = true', 'file_row_number = true')}`
 }
 
-/** One of the values, each of a file: DuckDB numbers the files of a scan in the order of the list. */
+/** A value from a list, each of a file: DuckDB numbers the files of a scan in the order of the list. */
 const ofFile = (values: readonly (number | string)[]): string =>
   `[${values.join(',')}][file_index::BIGINT + 1]`
 
-/** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
+/** Schema in which sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
 export const HIDDEN_SCHEMA = 'firmlake'
 
 /** The files that say which companies are not listed any more; of relations there are none. */

@@ -119,7 +119,7 @@ export class LakeViews {
   readonly #session: Session
   readonly #access: FileAccess
   readonly #read: ReadListed
-  /** By content; of tables without one by name. */
+  /** Keyed by content; of tables without one by name. */
   readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
   readonly #facts: ReadFacts | undefined
@@ -130,7 +130,7 @@ export class LakeViews {
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
-  /** One after the other: two requests may want the same views. */
+  /** Requests run in turn: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
   private constructor(session: Session, access: FileAccess, read: ReadListed, options: ViewsOptions) {
@@ -223,7 +223,7 @@ export class LakeViews {
     return this.#inTurn(() => this.#session.run(statements.join(';\n')))
   }
 
-  /** Where all versions were asked for and a compaction has dropped past rows: since when all are there. */
+  /** For a question about all versions after a compaction dropped past rows: since when all are there. */
   get historyBegins(): Commit | undefined {
     return this.#historyBegins
   }

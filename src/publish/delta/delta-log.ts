@@ -159,7 +159,7 @@ export class DeltaLog {
     await this.#startFrom(version, path)
   }
 
-  /** All actions since the checkpoint, and its files before them. */
+  /** The actions since the checkpoint, and its files before them. */
   async *#fileActions(): AsyncGenerator<Action> {
     if (this.#checkpoint)
       for await (const text of streamFiles(this.#options.session, this.#checkpoint.path))

@@ -1,5 +1,5 @@
 /**
- * Which sources need not be loaded, those of the lake and those that the run has loaded itself, by content; and files that cannot
+ * Finds the sources that need not be loaded, those of the lake and those that the run has loaded itself, by content; and files that cannot
  * be read to their end, which --skip-bad-files leaves out.
  */
 

@@ -17,7 +17,7 @@ let session: Session
 beforeAll(async () => {
   const engine = await Engine.open({ memoryBytes: 200_000_000 })
   session = await engine.connect()
-  await session.run("ATTACH ':memory:' AS copy")
+  await session.run("ATTACH ':memory:' AS serving")
   return () => {
     session.close()
     engine.close()

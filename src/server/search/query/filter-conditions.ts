@@ -116,7 +116,7 @@ export const tableOf = (content: Content, filters: readonly Filter[]): string =>
 const FEW_FIGURES = 4
 const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'figure'
 
-/** All filters and what the caller may see, joined with AND. */
+/** The filters and what the caller may see, joined with AND. */
 export const filterConditions = (
   filters: readonly Filter[],
   caller: Caller,

@@ -108,7 +108,7 @@ const pageAlone = (found: string, page: string, order: string): string => `
 WITH found AS (${found}), page AS (${page})
 SELECT ${PLACE_COLUMNS}, score FROM page JOIN serving.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
 
-/** Which of the found companies are on the page. */
+/** The found companies that are on the page. */
 const pageOf = (
   parts: SearchParts,
   { paging, pageSize }: CompanySearch,
@@ -118,7 +118,7 @@ const pageOf = (
   if (paging.kind === 'cursor') {
     const { after } = paging
     const onlyAfter = after === null ? '' : `WHERE internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
-    // One more than the page holds shows whether there is a next one.
+    // A row more than the page holds shows whether there is a next one.
     return `${onlyAfter} ORDER BY ${order} LIMIT ${binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')}`
   }
   const limit = binder.bind(pageSize, 'BIGINT')

@@ -27,7 +27,7 @@ import type { BuildIndexRequest } from './build-request.ts'
 import { makeSegment } from './make-segment.ts'
 import { useSegments } from './plan-segments.ts'
 
-/** Where the index of a snapshot stands by default. */
+/** Default folder of the index of a snapshot. */
 export const indexFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))
 
 /**

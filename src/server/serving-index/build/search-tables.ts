@@ -18,7 +18,7 @@ export const CURRENT = {
 
 const PLACE = { internal_id: 'BIGINT', ...PLACE_TYPES }
 
-/** Where documents stand, each with its columns: CSV files that the statements below read. */
+/** Places of documents, each with its columns: CSV files that the statements below read. */
 export const PLACES = {
   companies: {
     ...PLACE,

@@ -194,9 +194,9 @@ export const oldVersions = (
   )
 }
 
-/** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
+/** Makes the table of superseded versions of a content in a session whose hidden schema is there; again after an interrupted try. */
 export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: RecordTable): string =>
-  `CREATE TABLE ${supersededTable(table.content)} AS ${oldVersions(listed, at, table)}`
+  `CREATE OR REPLACE TABLE ${supersededTable(table.content)} AS ${oldVersions(listed, at, table)}`
 
 /** The versions that have superseded records of a content, and how many: those of all others are current. */
 export const supersededVersions = (content: Content): string =>

@@ -324,7 +324,8 @@ export class LakeViews {
     const main = mainTables().find((table) => table.content === content)
     if (main === undefined || standInsOf(listed, main) === undefined) return undefined
     const made = `${HIDDEN_SCHEMA}.chain_${main.content}`
-    if (!this.#made.has(made)) await this.#session.run(`CREATE TABLE ${made} AS FROM ${chainMacro(main)}()`)
+    if (!this.#made.has(made))
+      await this.#session.run(`CREATE OR REPLACE TABLE ${made} AS FROM ${chainMacro(main)}()`)
     this.#made.add(made)
     return made
   }

@@ -1,6 +1,6 @@
 /**
  * What the build puts into the package itself, beside the dependencies and optional peers of package.json: parts of packages that
- * would be many more files and packages in every installation. docs/dependencies.md says why each.
+ * would be many more files and packages in every installation. DEPENDENCIES.md says why each.
  */
 
 import { readFileSync } from 'node:fs'

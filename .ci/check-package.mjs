@@ -128,7 +128,7 @@ const checkParts = () => {
 /** The tour, which names the command as a package has it. */
 const checkDemo = () => {
   const { status, stdout, stderr } = firmlake(['demo', '--lake', 'toured'])
-  if (status !== 0 || !stdout.includes('\n  firmlake query --lake toured\n'))
+  if (status !== 0 || !stdout.includes('\n$ firmlake serve --lake toured\n'))
     problems.push(`demo ended with ${status}: ${stderr}${stdout.slice(-500)}`)
 }
 

@@ -12,7 +12,6 @@ import { convert } from '../src/jobs/convert/convert.ts'
 import { query } from '../src/jobs/query/query.ts'
 import type { Caller } from '../src/server/access/caller.ts'
 import { newExplorer } from '../src/server/explorer/explorer.ts'
-import { hashingEmbedder } from '../src/server/ranking/hashing-embedder.ts'
 import { indexFolder } from '../src/server/serving-index/build/build-index.ts'
 import { currentIndex } from '../src/server/serving-index/build/current-index.ts'
 import { attachSegments } from '../src/server/serving-index/segment-views.ts'
@@ -74,7 +73,7 @@ const OVERVIEW = [
 ] as const
 
 const snapshot = Number(values.snapshot)
-const index = await currentIndex({ lake, snapshot, memoryBytes: 1024 ** 3, embedder: hashingEmbedder() })
+const index = await currentIndex({ lake, snapshot, memoryBytes: 1024 ** 3 })
 const { segments } = index.description
 await index.close()
 const explorer = () =>

@@ -14,7 +14,7 @@ interface Exported {
   readonly file: string
 }
 
-/** The names that a file exports from others: `export { a, type B as C } from './file.ts'`. */
+/** The names that a file exports from others: `export { a, type B as C } from '…'`. */
 const exportedBy = (file: string): Exported[] =>
   [...readFileSync(file, 'utf8').matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(
     ([, names = '', from = '']) =>

@@ -33,4 +33,4 @@ export const commandsText = async (made: string): Promise<string> => `# Commands
 
 ${made}
 
-${sectionsOf(await newProgram(), 'firmlake').join('\n')}`
+${sectionsOf(await newProgram(['--all']), 'firmlake').join('\n')}`

@@ -13,7 +13,7 @@ const FOLDER = ownFile('analysis')
 /** A view, a macro that gives a value, or one that gives a table. */
 export type DefinitionKind = 'view' | 'macro' | 'table macro'
 
-/** One `.sql` file. */
+/** A `.sql` file. */
 export interface Definition {
   readonly name: string
   readonly kind: DefinitionKind
@@ -25,7 +25,7 @@ export interface Definition {
   readonly head: readonly string[]
   /** Other definitions that it reads. */
   readonly uses: readonly string[]
-  /** All its words: whatever it reads is among them. */
+  /** The words of its statement: every name that it reads is among them. */
   readonly words: ReadonlySet<string>
 }
 

@@ -1,6 +1,6 @@
 /** Exit codes and examples in the help of the command line, and the code of a command that loaded. */
 
-import type { Command } from 'commander'
+import { type Command, Help } from 'commander'
 import { EXIT, type ExitCode } from '../core/exit-codes.ts'
 
 /** The exit code of a command that loaded something, where nothing fails after it. */
@@ -16,8 +16,7 @@ export const EXIT_HELP = `Exit codes:
   4    of "firmlake run": final, the same again fails the same
   5    an expectation or a rule does not hold ("firmlake check", "firmlake nightly"), or a load is held back (--check)
   6    done, but bad files were skipped (--skip-bad-files); the same command loads them once they are fixed;
-       done, but the service did not give all records that it counts or lists (COMPANIES_MISSING);
-       of forget: values are left that a person has to decide on
+       done, but the service did not give all records that it counts or lists (COMPANIES_MISSING)
   75   the service asks to wait longer than --max-wait, or units of a run are not done; run the same command later
   130  stopped by Ctrl-C (143: by SIGTERM); "firmlake resume" resumes its run`
 
@@ -67,12 +66,15 @@ export const HELP_COMMAND = ['help [command]', 'print the help of a command'] as
 
 /** The group of a command that no other one names. */
 export const LAST_GROUP = 'This machine:'
+const MOST_USED = 'Most used:'
+/** With it the help of the program lists all commands. */
+export const ALL_HELP = '--all'
 const COMMAND_GROUPS: Groups = {
-  'Most used:': [
+  [MOST_USED]: [
     ...['convert', 'pull', 'nightly', 'status', 'query', 'export', 'report', 'check', 'serve', 'init'],
   ],
-  'More to load:': ['sync', 'plan', 'parameters', 'batches', 'rates', 'resume', 'quarantine', 'replay'],
-  'More to read:': ['views', 'records', 'diff', 'manifest', 'publish', 'mcp'],
+  'More to load:': ['sync', 'plan', 'batches', 'rates', 'resume', 'quarantine'],
+  'More to read:': ['views', 'records', 'diff', 'publish', 'mcp'],
   'To keep a lake:': ['release', 'discard', 'verify', 'compact', 'gc', 'copy', 'forget'],
   'Many machines:': ['run', 'worker'],
   [LAST_GROUP]: ['demo', 'doctor', 'config', 'completion'],
@@ -104,9 +106,16 @@ const groupOptions = (command: Command): void => {
   })
 }
 
-/** Puts commands and options into the groups of their help. */
-export const groupHelp = (program: Command): void => {
+/** Puts commands and options into the groups of their help. @param all whether that of the program lists all commands */
+export const groupHelp = (program: Command, all: boolean): void => {
   sortIntoGroups(program.commands, COMMAND_GROUPS, (command, heading) => command.helpGroup(heading))
+  if (!all) {
+    program.configureHelp({
+      visibleCommands: (command) =>
+        new Help().visibleCommands(command).filter((one) => one.helpGroup() === MOST_USED),
+    })
+    program.addHelpText('after', `\nAll commands: firmlake --help ${ALL_HELP}`)
+  }
   for (const command of program.commands)
     for (const one of [command, ...command.commands]) {
       groupOptions(one)

@@ -1,11 +1,9 @@
 /** Ctrl-C and SIGTERM: the first stops the work cleanly, so that it can be resumed; a second ends at once. */
 
 import { ToolkitError } from '../core/errors.ts'
-import { EXIT } from '../core/exit-codes.ts'
+import { EXIT, STOPPING_SIGNALS } from '../core/exit-codes.ts'
 import { endNow } from './end-process.ts'
 import { note } from './output/print.ts'
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** npm passes on a Ctrl-C that the terminal sends to all of the group: two signals, one keystroke. */
 const SAME_KEYSTROKE_MS = 300
@@ -42,13 +40,13 @@ export const interruptible = async <T>(
     )
     controller.abort()
   }
-  for (const signal of SIGNALS) process.on(signal, stop)
+  for (const signal of STOPPING_SIGNALS) process.on(signal, stop)
   try {
     return await work(controller.signal)
   } catch (error) {
     if (!controller.signal.aborted || error instanceof ToolkitError) throw error
     throw new ToolkitError('INTERRUPTED', 'The command was interrupted', {}, error)
   } finally {
-    for (const signal of SIGNALS) process.off(signal, stop)
+    for (const signal of STOPPING_SIGNALS) process.off(signal, stop)
   }
 }

@@ -1,9 +1,10 @@
 /** The command line as a whole: every command with its options. Loads none of what the commands work with. */
 
 import { Command, CommanderError, Option } from 'commander'
+import { ToolkitError } from '../core/errors.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
-import { EXIT_HELP, groupHelp, HELP_COMMAND, LAST_GROUP, withExamples } from './help.ts'
+import { ALL_HELP, EXIT_HELP, groupHelp, HELP_COMMAND, LAST_GROUP, withExamples } from './help.ts'
 import { LOG_FORMATS } from './output/log.ts'
 
 /** The function that adds a command, by the command's name. */
@@ -13,7 +14,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   sync: async () => (await import('./commands/sync.ts')).addSync,
   nightly: async () => (await import('./commands/nightly.ts')).addNightly,
   plan: async () => (await import('./commands/plan.ts')).addPlan,
-  parameters: async () => (await import('./commands/parameters.ts')).addParameters,
   batches: async () => (await import('./commands/batches.ts')).addBatches,
   run: async () => (await import('./commands/run.ts')).addRun,
   worker: async () => (await import('./commands/worker.ts')).addWorker,
@@ -28,12 +28,13 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   release: async () => (await import('./commands/held.ts')).addRelease,
   discard: async () => (await import('./commands/held.ts')).addDiscard,
   quarantine: async () => (await import('./commands/quarantine.ts')).addQuarantine,
-  replay: async () => (await import('./commands/quarantine.ts')).addReplay,
-  demo: async () => (await import('./commands/demo.ts')).addDemo,
+  demo: async () => {
+    const { addDemo } = await import('./commands/demo.ts')
+    return (program) => addDemo(program, newProgram)
+  },
   init: async () => (await import('./commands/init.ts')).addInit,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   status: async () => (await import('./commands/status.ts')).addStatus,
-  manifest: async () => (await import('./commands/manifest.ts')).addManifest,
   verify: async () => (await import('./commands/verify.ts')).addVerify,
   gc: async () => (await import('./commands/gc.ts')).addGc,
   publish: async () => (await import('./commands/publish.ts')).addPublish,
@@ -78,6 +79,14 @@ const reach = (program: Command, args: readonly string[]) => {
   }
 }
 
+/** Commands, and options of theirs, of builds before the first release, by what does it now. */
+const MOVED: Readonly<Record<string, string>> = {
+  manifest: 'status --manifest',
+  parameters: 'plan --parameters',
+  replay: 'quarantine replay',
+  'views --write': 'verify --repair',
+}
+
 const NEAREST_OF = /^commander\.(unknownOption|unknownCommand|missingMandatoryOptionValue)$/
 
 /**
@@ -90,6 +99,10 @@ export const withNearestName = (error: unknown, program: Command, args: readonly
   const isCommand = error.code === 'commander.unknownCommand'
   const given = isCommand ? operand : flag
   if (given === undefined) return error
+  const called = isCommand ? given : `${command.name()} ${given}`
+  const moved = Object.hasOwn(MOVED, called) ? MOVED[called] : undefined
+  if (moved !== undefined)
+    return new ToolkitError('USAGE', `Cannot run "firmlake ${called}": it is "firmlake ${moved}" now`)
   const known = isCommand
     ? command.commands.map((one) => one.name())
     : [...command.options, ...program.options].flatMap(({ long }) => long?.slice(2) ?? [])
@@ -127,9 +140,9 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
   for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
-  groupHelp(program)
+  groupHelp(program, args.includes(ALL_HELP))
   withExamples(program, [
-    ['demo', 'convert the sample, ask three questions, serve it and pull it back'],
+    ['demo', 'a tour with invented companies'],
     ['convert batches/ --lake ./lake', 'load a folder of batch files'],
     [`pull companies --lake ./lake --search '{"CountryCode":["SE"]}'`, 'load from the service'],
     ['query --lake ./lake "SELECT count(*) FROM companies"', 'ask the lake'],

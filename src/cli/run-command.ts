@@ -24,7 +24,7 @@ const RUNNING: ReadonlySet<string> = new Set([
   'nightly',
   'batches',
   'resume',
-  'replay',
+  'quarantine',
   'compact',
   'forget',
   'run',

@@ -83,7 +83,7 @@ export const DEFINITION = {
     {
       ...keysFrom('load', { ...CONVERT, maxGone: MAX_GONE }),
     },
-    ['convert', 'pull', 'sync', 'batches pull', 'resume', 'replay', 'nightly'],
+    ['convert', 'pull', 'sync', 'batches pull', 'resume', 'quarantine replay', 'nightly'],
   ),
   take: table(
     'What the lake takes of the records: all but this.',

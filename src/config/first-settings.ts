@@ -27,7 +27,7 @@ export interface FirstSettings {
 const quoted = (text: string): string => JSON.stringify(text)
 
 const SEARCH = `search = { CountryCode = ${JSON.stringify(FIRST_SEARCH.CountryCode)} }`
-const CHANGE_IT = '# change it: "firmlake parameters companies" lists what can be searched for'
+const CHANGE_IT = '# change it: "firmlake plan companies --parameters" lists what can be searched for'
 
 /**
  * Requests of a week of quiet nights. A pull counts, then asks for a page of changes, and once a week for all; a sync counts, then

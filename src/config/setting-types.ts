@@ -16,7 +16,7 @@ export interface Setting<T, Required extends boolean = boolean> {
   readonly variable?: string | undefined
   /** The value that the section sets where it stands without this key. */
   readonly withSection?: string | undefined
-  /** It names the variable that holds the value of that one. */
+  /** Set where the key names the variable that holds the value of that one. */
   readonly names?: string | undefined
 }
 

@@ -21,7 +21,7 @@ interface TomlValue {
 }
 export type TomlNode = TomlTable | TomlList | TomlValue
 interface TomlEntry {
-  /** Where the key stands. */
+  /** The line of the key. */
   readonly line: number
   readonly node: TomlNode
 }

@@ -179,7 +179,7 @@ export interface LineItem {
 /** Categories of line items, as the financials name them. */
 export const CATEGORIES = Object.keys(ITEMS_BY_CATEGORY) as readonly Category[]
 
-/** All line items, category by category. A name occurs in one category only. */
+/** The line items, category by category. A name occurs in one category only. */
 export const LINE_ITEMS: readonly LineItem[] = CATEGORIES.flatMap((category) =>
   Object.entries<Unit>(ITEMS_BY_CATEGORY[category]).map(([lineItem, unit]) => ({
     category,

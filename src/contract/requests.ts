@@ -4,7 +4,7 @@ import { DEFAULT_CURRENCY, DEFAULT_SORT_DIRECTION, LIMITS, SORT_DIRECTIONS } fro
 import { LINE_ITEMS } from './line-items.ts'
 import { META_DATA } from './objects.ts'
 
-/** All operations. `{batchFileId}` is a path parameter. */
+/** The operations of the service. `{batchFileId}` is a path parameter. */
 export const OPERATIONS = {
   companies: { method: 'POST', path: '/v2/companies' },
   companiesSearchParameters: { method: 'GET', path: '/v2/companies/search-parameters' },

@@ -9,7 +9,7 @@ import { ENGINES, isInRange } from '../support/own-package.ts'
 import { ToolkitError } from './errors.ts'
 import { kindOf, type SourceKindName } from './source-kinds.ts'
 
-/** Where compressed bytes come from: a file that a person named, or the service. */
+/** The origin of compressed bytes: a file that a person named, or the service. */
 export type BrotliOrigin = 'file' | 'service'
 
 /** A batch file that the run downloads is the service's; a file that a person saved is theirs, whoever made it. */

@@ -3,7 +3,7 @@
 import { formatBeside, formatCount, formatPercent, formatSpan } from '../support/format.ts'
 import { type ErrorCode, ToolkitError } from './errors.ts'
 
-/** One expectation or rule. */
+/** An expectation or rule. */
 export interface CheckResult {
   readonly name: string
   /** A rule with findings of which none is above a note has the status `note`, and does not fail. */

@@ -54,7 +54,7 @@ export const ERROR_CODES = {
   ENGINE_ENDED: 'the engine ended the run, on request or by its limits; the same command resumes it',
   STORAGE_REFUSED: 'the object storage refuses access; check the bucket, the credentials and their rights',
   STORAGE_FAILED: 'the object storage does not answer as it should; run the same command again',
-  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/publishing.md',
+  PUBLISH_CONFLICT: 'the published table was changed by someone else; see docs/published-tables.md',
   CATALOG_FAILED: 'the Iceberg catalog does not answer as it should; check --catalog and its token',
   TARGET_REFUSED: 'the target of an export or a copy cannot be used; its message says why, check the address',
   TARGET_OF_ANOTHER_LAKE:
@@ -104,7 +104,7 @@ export const ERROR_CODES = {
   SORT_REFUSED: 'the service cannot sort by this field or in this direction',
   COUNTRY_REFUSED:
     'the token is not authorized for a country of the search, or there is none of that code; check it',
-  PARAMETER_REFUSED: 'a search parameter is unknown; see "firmlake parameters"',
+  PARAMETER_REFUSED: 'a search parameter is unknown; see "firmlake plan companies --parameters"',
   VALUES_REFUSED: 'a search parameter has too many values or one of a wrong form',
   CURSOR_REFUSED: 'the service did not accept the cursor even in a fresh chain; report it to the service',
   CURSOR_CAP: 'a search has more companies than one cursor chain delivers; narrow it, or use batch files',
@@ -116,7 +116,6 @@ export const ERROR_CODES = {
   CHECK_FAILED: 'what is expected of the lake does not hold; see "firmlake check"',
   NOTHING_FOUND: 'the search found no record, and --require-records expects one; check its values',
   PLAN_IMPOSSIBLE: 'the search cannot be cut into windows small enough; narrow it, or use batch files',
-  RECORDS_DIFFER: 'two lakes that must hold the same records do not; report it with the message',
   INDEX_UNUSABLE: 'the serving index cannot be used; remove its folder and start again',
   TOKENS_UNREADABLE: 'the file of tokens cannot be read; compare it with docs/serving.md',
   RATES_UNREADABLE: 'the file of rates cannot be read; it needs the columns currency,year,units_per_usd',

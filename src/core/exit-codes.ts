@@ -15,7 +15,7 @@ export const EXIT = {
   final: 4,
   /** `check` and `nightly`: an expectation of the lake does not hold. */
   checkFailed: 5,
-  /** The rest is done: bad files were left out, the service did not give all records, or `forget` has left values that nobody can decide on. */
+  /** The rest is done: bad files were left out, or the service did not give all records. */
   excluded: 6,
   /** EX_TEMPFAIL of sysexits.h: the same command may succeed later. */
   busy: 75,
@@ -25,7 +25,10 @@ export const EXIT = {
   terminated: 143,
 } as const
 
-/** One of `EXIT`. */
+/** Signals at which a process ends its work in order. */
+export const STOPPING_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** A value of `EXIT`. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** With PLAN_ORIGIN `--url` names another service than the run was planned for, and nothing is begun. */

@@ -4,12 +4,7 @@
  */
 
 import { PROTECTED_IDENTITY } from '../contract/objects.ts'
-import { birthKey, numberKey } from './person-keys.ts'
-
-/** Shorter ones stand in too many texts. */
-const LEAST_CHARACTERS = 5
-/** A shorter number may be anything: a code, a count, a street number. */
-export const LEAST_DIGITS = 6
+import { birthKey, LEAST_CHARACTERS, numberKey } from './person-keys.ts'
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu
 /** Characters that may stand between the parts of a national id, besides the marks that some of them have. */
@@ -52,16 +47,16 @@ interface Standing {
 export interface Identifiers {
   /** The identifiers of the forgotten that a text contains. */
   readonly standing: (text: string) => Standing
-  /** Whether a text has a name or national id of the forgotten, also one with escapes of JSON. */
+  /** Whether a text is a name of theirs and nothing else, a short one too. */
+  readonly isName: (text: string) => boolean
+  /** Whether a text has all words of a name, in any order, or a national id; escapes of JSON are undone. */
   readonly standIn: (text: string) => boolean
-  /** Whether a text has an id of the forgotten as a number of its own. @param leastDigits shorter ones do not count */
+  /** Whether a text has an id, as digits without another digit beside them. @param leastDigits shorter ones do not count */
   readonly idStandsIn: (text: string, leastDigits?: number) => boolean
+  /** Whether a text has a name, a national id or an id. */
+  readonly mentions: (text: string) => boolean
   /** Ids of the forgotten that stand in a text. */
   readonly idsIn: (text: string) => readonly bigint[]
-  /** Whether a text is a name of theirs, a short one too; a national id and nothing else; the digits of an id. */
-  readonly isName: (text: string) => boolean
-  readonly isNationalId: (text: string) => boolean
-  readonly isId: (digits: string) => boolean
   /** Whether a row without an id is theirs, by a number or by a name beside the date of birth. */
   readonly isOfKeys: (keys: PersonKeys) => boolean
   /** Keys as they are sought in tables. */
@@ -88,15 +83,19 @@ export const identifiersOf = (
   ids: Iterable<bigint>,
 ): Identifiers => {
   const names = new Set<string>()
+  /** Words of names by the longest of them. */
+  const namesByWord = new Map<string, (readonly string[])[]>()
   const nationalIds = new Set<string>()
   const numberKeys = new Set<string>()
   const births = new Set(givenBirths)
   const between = new Set(ALWAYS_BETWEEN)
   let [mostWords, mostCharacters] = [0, 0]
   for (const name of givenNames) {
-    const words = wordsOf(upper(name))
+    const words = wordsOf(upper(name)).map(({ text }) => text)
     if (words.length === 0 || name === PROTECTED_IDENTITY) continue
-    names.add(words.map(({ text }) => text).join(' '))
+    names.add(words.join(' '))
+    const longest = words.reduce((one, other) => (other.length > one.length ? other : one))
+    namesByWord.set(longest, [...(namesByWord.get(longest) ?? []), words])
     mostWords = Math.max(mostWords, words.length)
   }
   for (const id of givenIds) {
@@ -141,18 +140,25 @@ export const identifiersOf = (
       nationalId: nationalIds.size > 0 && words.some((_, at) => nationalIdAt(text, words, at)),
     }
   }
+  const standIn = (given: string): boolean => {
+    const text = upper(unescaped(given))
+    const words = wordsOf(text)
+    const all = new Set(words.map((word) => word.text))
+    return (
+      [...all].some((word) => namesByWord.get(word)?.some((name) => name.every((one) => all.has(one)))) ||
+      (nationalIds.size > 0 && words.some((_, at) => nationalIdAt(text, words, at)))
+    )
+  }
+  const numbersIn = (text: string): readonly string[] =>
+    [...unescaped(text).matchAll(/\d+/g)].map(([run]) => run)
+  const idStandsIn = (text: string, leastDigits = 1): boolean =>
+    numbersIn(text).some((run) => run.length >= leastDigits && numbers.has(run))
   return {
     standing,
-    standIn: (text) => {
-      const { name, nationalId } = standing(unescaped(text))
-      return name || nationalId
-    },
-    idStandsIn: (text, leastDigits = 1) =>
-      [...unescaped(text).matchAll(/\d+/g)].some(([run]) => run.length >= leastDigits && numbers.has(run)),
-    idsIn: (text) => [...text.matchAll(/\d+/g)].flatMap(([run]) => (numbers.has(run) ? [BigInt(run)] : [])),
     isName: (text) => names.has(joined(text, ' ')),
-    isNationalId: (text) => nationalIds.has(joined(text, '')),
-    isId: (digits) => numbers.has(digits),
+    ...{ standIn, idStandsIn },
+    mentions: (text) => standIn(text) || idStandsIn(text),
+    idsIn: (text) => numbersIn(text).flatMap((run) => (numbers.has(run) ? [BigInt(run)] : [])),
     isOfKeys: ({ nationalId, orgNo, name, birth }) => {
       const national = numberKey(nationalId)
       if ([national, numberKey(orgNo)].some((key) => numberKeys.has(key ?? ''))) return true

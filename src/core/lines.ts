@@ -15,7 +15,7 @@ export interface Block {
   /** Lines of this range that are longer than the limit, in order; they are not in `bytes`. */
   readonly overlong: readonly OverlongLine[]
   /**
-   * Where each line stood in its source; absent where lines and offsets follow from the first (all sources but a
+   * The place of each line in its source; absent where lines and offsets follow from the first (all sources but a
    * quarantine, whose lines have gaps between them, and small ones together). None of the lines is blank then.
    */
   readonly places?: readonly LinePlace[]
@@ -25,7 +25,7 @@ export interface Block {
   readonly release?: () => void
 }
 
-/** Where a line stood in its decoded source: its number from 1 and the offset of its first byte. */
+/** Place of a line in its decoded source: its number from 1 and the offset of its first byte. */
 export interface LinePlace {
   readonly line: number
   readonly offset: number
@@ -33,7 +33,7 @@ export interface LinePlace {
   readonly source?: string | undefined
 }
 
-/** Where the line that begins at `start` in a block's bytes stood in its source. */
+/** The place in the source of the line that begins at `start` in a block's bytes. */
 export const placeOf = ({ bytes, firstLine, offset, places }: Block, start: number): LinePlace => {
   let before = 0
   for (let at = bytes.indexOf(LINE_FEED); at >= 0 && at < start; at = bytes.indexOf(LINE_FEED, at + 1))
@@ -89,7 +89,7 @@ export interface RejectedLine {
   readonly raw: Buffer
 }
 
-/** Which records and entities a load leaves out, because they were forgotten. */
+/** The records and entities that a load leaves out, because they were forgotten. */
 export interface RefusedIds {
   /** A company with all its records. */
   readonly isCompany: (id: bigint) => boolean

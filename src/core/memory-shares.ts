@@ -76,7 +76,7 @@ const blockRoom = (
 ) => ({
   bytes:
     totalBytes - BESIDE_BYTES.loading - checkThreads * BESIDE_BYTES.checkThread - threads * partitionBytes,
-  // One stands decoded, one is being decoded, one is being checked; each with as much for its columns.
+  // A block stands decoded, one is being decoded, one is being checked; each with as much for its columns.
   blocks: 2 * (threads + 2 + Math.max(checkThreads, 1)),
 })
 

@@ -21,8 +21,6 @@ export interface OptionalPart {
   readonly title: string
   readonly purpose: string
   readonly packages: readonly OptionalPackage[]
-  /** Variables of the environment that hold its credentials. @default none */
-  readonly credentials?: readonly string[]
   /** Whether it opens buckets, whose addresses begin with its name. @default false */
   readonly isBucket?: true
 }
@@ -38,7 +36,6 @@ const PARTS = {
       { name: '@aws-sdk/client-s3', ...AWS },
       { name: '@aws-sdk/lib-storage', ...AWS },
     ],
-    credentials: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN', 'AWS_PROFILE'],
     isBucket: true,
   },
   postgres: {
@@ -48,7 +45,6 @@ const PARTS = {
       { name: 'pg', range: '^8.23.1', tested: '8.23.1' },
       { name: 'pg-copy-streams', range: '^7.0.0', tested: '7.0.0' },
     ],
-    credentials: ['PGPASSWORD'],
   },
   temporal: {
     title: 'Temporal',
@@ -89,7 +85,7 @@ export const BUCKET_SCHEMES: readonly BucketScheme[] = OPTIONAL_PART_NAMES.filte
 export const installLine = (part: OptionalPartName): string =>
   `npm install ${OPTIONAL_PARTS[part].packages.map(({ name, tested }) => `${name}@${tested}`).join(' ')}`
 
-/** Where a package's own module is, as a file's address. @throws where it is not installed */
+/** Address of a package's own module, `file://…`. @throws where it is not installed */
 export type Resolve = (name: string) => string
 
 const resolveHere: Resolve = (name) => import.meta.resolve(name)

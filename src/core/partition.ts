@@ -15,7 +15,7 @@ export interface FileEntry {
   readonly sha256: string
 }
 
-/** Where a partition's lines came from. */
+/** Source of a partition's lines. */
 export interface SourceEntry extends SourceFacts {
   readonly kind: SourceKindName
   /** Path or name as given by the person; of a search its window, of a batch file its name, of a listing its search. */
@@ -33,7 +33,7 @@ export interface SourceEntry extends SourceFacts {
 
 /** A small source that shares a partition with others. */
 export interface SharedSource extends SourceEntry {
-  /** Its share of the partition. */
+  /** The source's share of the partition. */
   readonly counts: LineCounts
   /** The instant of its own records, as `asOf` of a partition. */
   readonly asOf?: string
@@ -47,7 +47,7 @@ export interface CheckEntry extends CheckResult {
   readonly time: string
 }
 
-/** One pull or sync as a whole: where "since last" continues from, and what no window could cover. */
+/** A pull or sync as a whole: where "since last" continues from, and what no window could cover. */
 export interface PullEntry {
   readonly run: string
   readonly content: Content
@@ -74,11 +74,11 @@ export interface PullEntry {
   readonly gapLeft?: number
 }
 
-/** One thing seen that the contract does not know. */
+/** A name or value seen that the contract does not know. */
 export interface Drift {
   /** `more` stands for the rest, where there are too many to list. */
   readonly kind: 'field' | 'category' | 'line-item' | 'code' | 'more'
-  /** Where: `BasicDetails.Foo`, `Sheet.Item`, `LegalForm=777`; a long one is cut. Of `more`: `and 1,234 more`. */
+  /** Path of the name: `BasicDetails.Foo`, `Sheet.Item`, `LegalForm=777`; a long one is cut. Of `more`: `and 1,234 more`. */
   readonly name: string
   /** How many records have it; of `more` at least so many have one of them. */
   readonly records: number
@@ -113,7 +113,7 @@ export interface Counts extends LineCounts {
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** One partition, from when it is loaded on. */
+/** A partition, from when it is loaded on. */
 export interface PartitionEntry {
   readonly id: string
   readonly run: string
@@ -157,7 +157,7 @@ export interface CommitFacts {
   readonly version: number
 }
 
-/** One partition as it stands in a snapshot. */
+/** A partition as it stands in a snapshot. */
 export interface CommittedPartition extends PartitionEntry, CommitFacts {
   /**
    * The instant at which the service said what it holds: of one record the version with the latest is current. Where records
@@ -181,7 +181,7 @@ export interface VersionFile {
   readonly kind: 'last' | 'superseded'
   /** The main table of a content, or the dictionary. */
   readonly table: string
-  /** Its name among the parts of snapshots. */
+  /** The partition's name among the parts of snapshots. */
   readonly name: string
   readonly rows: number
   /** Rows that are versions of records and no listings: each version that is superseded stands in one file. */

@@ -19,7 +19,8 @@ export const comparedNumberSql = (number: string): string =>
 
 // As keys of a company or person they do not differ by letter case either; what is too short or all one character is none.
 
-const LEAST_CHARACTERS = 5
+/** Shorter numbers identify nobody: they stand in too many texts. */
+export const LEAST_CHARACTERS = 5
 
 /** A number as the key of whom it identifies; `undefined` where it identifies nobody. */
 export const numberKey = (number: string): string | undefined => {
@@ -31,6 +32,10 @@ export const numberKey = (number: string): string | undefined => {
 export const numberKeySql = (number: string): string =>
   `list_transform([upper(${comparedNumberSql(number)})], lambda key : CASE WHEN length(key) >= ${LEAST_CHARACTERS}
   AND regexp_matches(key, '[0-9]') AND replace(key, left(key, 1), '') <> '' THEN key END)[1]`
+
+/** The keys of the columns of `relation_entities`. */
+export const NATIONAL_KEY_SQL = numberKeySql('national_identification_number')
+export const ORGANISATION_KEY_SQL = numberKeySql('org_no')
 
 const WORDS = String.raw`[\p{L}\p{M}\p{N}]+`
 const ALL_WORDS = new RegExp(WORDS, 'gu')

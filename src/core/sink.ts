@@ -1,5 +1,5 @@
 /**
- * Where rows go. A sink opens runs; of each: `write` once for each table of each partition, several partitions side by
+ * Targets of rows. A sink opens runs; of each: `write` once for each table of each partition, several partitions side by
  * side; then `commit` with the files of all finished partitions, or `abort`. A sink holds no run itself: several may be
  * open at once.
  *
@@ -49,7 +49,7 @@ export interface TargetNames {
 
 /** The lake that a target is to hold the rows of. */
 export interface LakeClaim {
-  /** Its id; `null` where rows come that are no lake's. */
+  /** Id of the lake; `null` where rows come that are no lake's. */
   readonly lake: string | null
   /** Whether a target of another lake is handed over to this one. */
   readonly adopt: boolean
@@ -57,7 +57,7 @@ export interface LakeClaim {
   readonly marks: boolean
   /** Called where the target got the id of the lake though it shows runs already. */
   readonly onAdopted?: (() => void) | undefined
-  /** Those of the runs that a target shows which the lake does not have. @default nobody asks */
+  /** Runs that a target shows and the lake does not have. @default nobody asks */
   readonly lost?: ((shown: ReadonlySet<string>) => Promise<readonly string[]>) | undefined
   /** Whether a target that shows such runs loses their rows: it is refused otherwise. @default false */
   readonly overwrite?: boolean | undefined
@@ -88,7 +88,7 @@ export interface SinkContext {
   readonly layer?: ((names: TargetNames) => Promise<readonly string[]>) | undefined
 }
 
-/** Where rows go: a folder, a database, or anything else that can show all of a run at once. */
+/** A target of rows: a folder, a database, or anything else that can show all of a run at once. */
 export interface Sink {
   readonly name: string
   /** Prepares for a run; a run id seen before is a resumed run. */
@@ -187,8 +187,8 @@ export interface TableRows {
   select(wrap: (from: string) => string): TableRows
   /** Writes all rows to a new file. */
   copyTo(path: string, format: CopyFormat): Promise<CopyReceipt>
-  /** All rows as objects, chunk by chunk; for sinks that are not files of the engine. */
+  /** The rows as objects, chunk by chunk; for sinks that are not files of the engine. */
   rows(): AsyncIterable<readonly Readonly<Record<string, unknown>>[]>
-  /** All rows as columns of raw memory, chunk by chunk: for much data, where no value should become an object. */
+  /** The rows as columns of raw memory, chunk by chunk: for much data, where no value should become an object. */
   chunks(): Promise<RawChunks>
 }

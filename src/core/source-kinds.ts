@@ -18,7 +18,7 @@ import {
   valuesOf,
 } from '../support/json-form.ts'
 
-/** One window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
+/** A window of a search, pulled by one cursor chain (or by several, where it outgrew the cap meanwhile). */
 export interface WindowEntry {
   /** Origin of the service: `https://host:port`. */
   readonly service: string
@@ -88,7 +88,7 @@ export interface Announcement {
   readonly received?: number | undefined
 }
 
-/** Where lines came from. */
+/** Origin of lines. */
 type SourceOrigin =
   | { readonly at: 'path'; readonly path: string }
   | { readonly at: 'service'; readonly service: string; readonly name: string }
@@ -191,3 +191,9 @@ export const withSearch = <Source extends SourceFacts>(
   change: (search: SearchParameters) => SearchParameters,
 ): Source =>
   source.window ? { ...source, window: { ...source.window, search: change(source.window.search) } } : source
+
+/** Why a source is not loaded again. */
+export const ALREADY_LOADED = 'already loaded (--again loads it again)'
+/** @param at when, ISO 8601, where it is known */
+export const discardedText = (at?: string): string =>
+  `its load was discarded${at === undefined ? '' : ` at ${at}`} (--again loads it)`

@@ -40,7 +40,7 @@ export interface Source {
   readonly open: (signal?: AbortSignal) => AsyncIterable<Buffer>
   /** The blocks to load: from `from` to before `to`, of `of` that it has. @default all */
   readonly range?: { readonly from: number; readonly to: number; readonly of: number }
-  /** Its lines as blocks, where they are not decoded from its bytes. */
+  /** The source's lines as blocks, where they are not decoded from its bytes. */
   readonly blocks?: () => AsyncIterable<Block>
   /** The small sources that it consists of: their lines stand in one block, in this order. */
   readonly shared?: readonly SharedPart[]
@@ -63,7 +63,7 @@ export interface SharedPart {
   readonly name: string
   readonly fingerprint: Fingerprint
   readonly asOf?: string | undefined
-  /** Where its lines begin in the bytes of the block. */
+  /** Offset at which its lines begin in the bytes of the block. */
   readonly from: number
 }
 

@@ -39,7 +39,7 @@ export interface CutOptions {
   readonly blockBytes?: number | undefined
   /** Longest line in bytes, without its `\n` (a `\r` counts). @default DECODE_LIMITS.maxLineBytes */
   readonly maxLineBytes?: number | undefined
-  /** Where blocks get their memory; the consumer then calls `release` of each block. @default fresh memory */
+  /** Memory for blocks; the consumer then calls `release` of each block. @default fresh memory */
   readonly memory?: BlockMemory | undefined
 }
 
@@ -86,7 +86,7 @@ class BlockCutter {
   // Whole lines are copied out of their chunks at once: kept slices would keep all chunks of a block alive.
   #block: Buffer = NO_BYTES
   #full = false
-  /** Where the block begins in its memory. */
+  /** Offset of the block in its memory. */
   #start = 0
   #copiedBytes = 0
   #wholeBytes = 0

@@ -14,13 +14,13 @@ export interface DecodeOptions {
   readonly name: string
   /** @default detected from the first bytes and the name, see `detectCompression` */
   readonly compression?: Compression | undefined
-  /** Where its bytes come from. @default 'file' */
+  /** Origin of its bytes. @default 'file' */
   readonly origin?: BrotliOrigin | undefined
   /** Largest block in bytes. @default 32 MiB - 64 KiB, DECODE_LIMITS.blockBytes */
   readonly blockBytes?: number | undefined
   /** Longest line in bytes that is held. @default 16 MiB, DECODE_LIMITS.maxLineBytes */
   readonly maxLineBytes?: number | undefined
-  /** Where blocks get their memory; the consumer then calls `release` of each. @default fresh memory */
+  /** Memory for blocks; the consumer then calls `release` of each. @default fresh memory */
   readonly memory?: BlockMemory | undefined
   /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default 250, DECODE_LIMITS.maxRatio */
   readonly maxRatio?: number | undefined

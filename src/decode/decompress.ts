@@ -95,7 +95,7 @@ export interface DecompressOptions {
   /** Name of the source, for messages. */
   readonly name: string
   readonly compression: Compression
-  /** Where its bytes come from. @default 'file' */
+  /** Origin of its bytes. @default 'file' */
   readonly origin?: BrotliOrigin | undefined
   /** Most decoded bytes for one compressed byte, past the first 16 MiB. @default DECODE_LIMITS.maxRatio */
   readonly maxRatio?: number | undefined

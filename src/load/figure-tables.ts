@@ -120,7 +120,7 @@ class SeriesReader {
   readonly consolidation = new Int32Array(CHUNK_ROWS)
   readonly category = new Int32Array(CHUNK_ROWS)
   readonly lineItem = new Int32Array(CHUNK_ROWS)
-  /** By series, where its figures begin and how many they are. */
+  /** Per series: where its figures begin, and how many they are. */
   readonly places = new BigUint64Array(2 * CHUNK_ROWS)
   year = new Int16Array(FIRST_FIGURES)
   value = new Float64Array(FIRST_FIGURES)

@@ -4,7 +4,7 @@ import { LINE_ITEMS } from '../contract/line-items.ts'
 import type { LineItemKey } from '../core/unknown-names.ts'
 import { literal } from '../lake/duckdb/sql.ts'
 
-/** Where the line items beyond the contract stand; one may stand in both places, and again and again. */
+/** The places of line items beyond the contract; one may stand in both places, and again and again. */
 export interface SeenItems {
   readonly listed: readonly LineItemKey[]
   /** The relation to read, behind FROM, for rows that have them, as `category` and `line_item`. */

@@ -1,5 +1,5 @@
 /**
- * Which records of a part are loaded. A record that is left out counts as filtered: none of its rows is written, and
+ * Chooses the records of a part that are loaded. A record that is left out counts as filtered: none of its rows is written, and
  * nothing of it is kept elsewhere.
  */
 

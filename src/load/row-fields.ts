@@ -37,7 +37,7 @@ export class RowFields {
   /** The columns that the fields become. */
   readonly columns: readonly ChunkColumn[]
   readonly #names: readonly Buffer[]
-  /** Which are days. */
+  /** Whether each is a day. */
   readonly #days: readonly boolean[]
   readonly #readers: readonly FieldReader[]
   /** The columns that take values as they are. */

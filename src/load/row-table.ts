@@ -74,7 +74,7 @@ export interface RowSource {
   readonly table: TableName
   readonly fields: readonly FieldColumn[]
   readonly cells: RowCells
-  /** By record, the row behind its last one. */
+  /** Per record, the row behind its last one. */
   readonly end: ArrayLike<number>
   /** The object whose members all date-times are; absent where they are the row's own. */
   readonly dateTimes?: string

@@ -65,7 +65,7 @@ export class StatementFacts {
     const last = records.columns.figuresEnd[record]!
     const first = row === last ? 0 : figures.seriesOf(row)
     this.#readSeries(figures, first, row, last)
-    // Where there is one statement of each year, it is the preferred one.
+    // The only statement of a year is the preferred one.
     if (this.#statements === BOTH) this.#markFigures(figures, first, row, last)
     if (this.#statements !== 0) this.#readMetaData(record, figures, row, last)
     this.#setFacts((statement, at) => this.#ofFigure(statement, at))

@@ -6,6 +6,7 @@ import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { Expectations } from '../options/interfaces.ts'
 import type { Caller } from '../server/access/caller.ts'
 import type { AskExplorer, ExplorerReply } from '../server/explorer/explorer.ts'
+import { MOST_LEVELS } from '../server/explorer/ownership-question.ts'
 import { rowObjects } from '../server/explorer/question.ts'
 import { qualityRules } from '../server/explorer/report-questions.ts'
 import { anyText, count, optional } from '../support/json-form.ts'
@@ -51,7 +52,6 @@ const ID: ParameterSchema = {
 const MOST_YEARS = 40
 const USUAL_YEARS = 5
 const MOST_RESTATEMENTS = 200
-const MOST_LEVELS = 10
 const USUAL_LEVELS = 3
 
 const findCompany = (ask: AskNamed): AgentTool =>

@@ -18,7 +18,7 @@ async function* rowTexts({ columns, rows }: QueryResult): AsyncGenerator<string>
       yield seenJson(`[${columns.map(({ shape }, at) => jsonText(row[at], shape)).join(',')}]`)
 }
 
-/** All questions of a process are those of one agent. */
+/** The questions of a process are those of one agent. */
 const AGENT = 'agent'
 
 /** @param hasNotes whether answers have notes on sums that add what does not add up */

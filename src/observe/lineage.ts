@@ -35,7 +35,7 @@ export const openLineage = async ({ env, warn }: ObserverOptions): Promise<Obser
       warn(`OpenLineage could not be sent to ${address.origin}: ${reason}`)
     }
   }
-  // One after the other, so that a start is there before its end; the work does not wait for them.
+  // Events are sent in turn, so that a start is there before its end; the work does not wait for them.
   let last = Promise.resolve()
   const queue = (event: object): void => {
     const body = JSON.stringify(event)

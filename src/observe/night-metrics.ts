@@ -14,7 +14,7 @@ interface EndedNight {
   readonly started: Date
   readonly ended: Date
   readonly totals: NightTotals
-  /** Those that failed. */
+  /** Checks that failed. */
   readonly checks: readonly CheckResult[]
 }
 

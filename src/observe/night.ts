@@ -16,7 +16,7 @@ import { NightTotals, writeMetricsFile } from './night-metrics.ts'
 
 export interface NightOptions {
   readonly lake: string
-  /** Its program and arguments, run where the night failed. @default none */
+  /** A program and arguments, run where the night failed. @default none */
   readonly command?: readonly string[] | undefined
   /** Address of a web hook that is posted to then. @default none */
   readonly webhook?: string | undefined
@@ -115,7 +115,7 @@ export const watchNight = ({ lake, command, webhook, metricsFile, warn }: NightO
 
 /** The alarm as JSON: on standard input of the command, as the body of the web hook. */
 interface Alarm {
-  /** One line for people; chat systems show a field of this name. */
+  /** A line for people; chat systems show a field of this name. */
   readonly text: string
   readonly outcome: 'failed' | 'partial' | 'later'
   readonly exitCode: number
@@ -177,7 +177,7 @@ const runAlarmCommand = (
         child.on('close', (code, signal) =>
           resolve(code === 0 ? undefined : { reason: `it ended with ${code ?? signal}` }),
         )
-        // It need not read it.
+        // The program need not read it.
         child.stdin.on('error', () => undefined)
         child.stdin.end(`${JSON.stringify(alarm)}\n`)
       }),

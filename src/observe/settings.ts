@@ -56,7 +56,7 @@ export const checkTelemetry = (env: Variables): void => {
   }
 }
 
-/** Where lineage events go. */
+/** Target of lineage events. */
 interface LineageSettings {
   readonly address: URL
   readonly headers: Readonly<Record<string, string>>

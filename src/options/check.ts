@@ -5,7 +5,7 @@ import { type OptionTable, option, withDefault } from './entry.ts'
 import { EXPECTATIONS } from './expectations.ts'
 import { choiceOf, countsByName, folderOfRules, manyOf, plainText, trueOrFalse } from './value-types.ts'
 
-/** Which rules are checked, and how much each may find. */
+/** The rules that are checked, and how much each may find. */
 export const RULES = {
   data: withDefault(
     trueOrFalse,

@@ -10,7 +10,7 @@ import { anObject, duration, manyOf, plainText, trueOrFalse } from './value-type
 export const DOCTOR = {
   lake: option(LAKE.type, LAKE.about, {
     ...{ flag: LAKE.flag, variable: LAKE.variable },
-    doc: `A lake to be looked at too: a folder, or \`${BUCKET_FORM}\`. @default none`,
+    doc: `The lake whose bucket is meant: a folder, or \`${BUCKET_FORM}\`. @default none`,
   }),
   sinks: {
     ...sinksThat('look at what this needs too'),
@@ -21,7 +21,7 @@ export const DOCTOR = {
     trueOrFalse,
     'ask the service, buckets and databases whether they answer; in a bucket one small object is written and removed',
     {
-      doc: 'Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In each bucket one small object of an own name is written and removed.',
+      doc: 'Asks what is configured whether it answers: the service, buckets and PostgreSQL. In each bucket one small object of an own name is written and removed.',
     },
   ),
   limitMs: withDefault(duration(), 'with --online, longest wait for each answer', '15s', {
@@ -29,7 +29,6 @@ export const DOCTOR = {
     doc: 'Longest wait for each answer, in milliseconds. @default 15_000',
   }),
   json: JSON_OUTPUT,
-  mayBeNew: option(trueOrFalse, 'whether the lake may be one that the first load makes', { only: 'calls' }),
   tokenVariable: option(plainText(), 'name of the variable that holds the token', {
     only: 'calls',
     otherwise: "'FIRMLAKE_TOKEN'",

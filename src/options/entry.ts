@@ -1,5 +1,5 @@
 /**
- * One declaration an option: what it is, its type, its default, and how a call, the command line and `firmlake.toml` spell it. A
+ * A declaration for each option: what it is, its type, its default, and how a call, the command line and `firmlake.toml` spell it. A
  * table of them is what a job takes; from it come the check of a call, the options of a command, the keys of the file, their
  * reference, and the interfaces of the library (`npm run docs`).
  */

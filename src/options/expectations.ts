@@ -18,7 +18,7 @@ export const EXPECTATIONS = {
   ),
   maxFall: option(share, 'how much fewer records than the whole pull or sync before the newest may find', {
     section: 'check',
-    doc: 'By how much fewer records the newest whole pull or sync of a search may find than the one before, as a share.',
+    doc: 'Share by which fewer records the newest whole pull or sync of a search may find than the one before.',
   }),
   maxRestated: option(
     share,

@@ -16,10 +16,10 @@ export const EXPORT = {
   format: option(choiceOf('<format>', ...STREAM_FORMATS), 'format on standard output', { only: 'commands' }),
   tables: EXPORTED.tables,
   sql: option(plainText('<sql>'), 'the rows of this SELECT; one --table gives their name', {
-    doc: 'One SELECT over the views of the lake, in place of its tables.',
+    doc: 'A SELECT over the views of the lake, in place of its tables.',
   }),
   history: option(trueOrFalse, 'all versions of each record, as in <table>_history', {
-    doc: 'All versions of each record in place of the current ones.',
+    doc: 'The versions of each record in place of the current ones.',
   }),
   all: option(trueOrFalse, 'companies that the service does not list any more too', {
     doc: 'Also companies that the service does not list any more.',

@@ -150,10 +150,7 @@ export interface Expectations {
    * milliseconds.
    */
   readonly maxUnlookedMs?: number | undefined
-  /**
-   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
-   * share.
-   */
+  /** Share by which fewer records the newest whole pull or sync of a search may find than the one before. */
   readonly maxFall?: number | undefined
   /** Companies whose figures the newest load restates, as a share of the lake's companies. */
   readonly maxRestated?: number | undefined
@@ -465,10 +462,7 @@ export interface ReplayOptions extends Omit<LoadOptions<ReplayReport>, 'maxQuara
  * one, hold none back.
  */
 export interface LoadCheck {
-  /**
-   * By how much fewer records the newest whole pull or sync of a search may find than the one before, as a
-   * share.
-   */
+  /** Share by which fewer records the newest whole pull or sync of a search may find than the one before. */
   readonly maxFall?: number | undefined
   /** Companies whose figures the newest load restates, as a share of the lake's companies. */
   readonly maxRestated?: number | undefined
@@ -684,9 +678,9 @@ export interface ExportOptions {
   readonly to: string | ExportTarget
   /** Tables and views to export. @default all tables; with `sql` its one name is that of the answer */
   readonly tables?: readonly string[] | undefined
-  /** One SELECT over the views of the lake, in place of its tables. */
+  /** A SELECT over the views of the lake, in place of its tables. */
   readonly sql?: string | undefined
-  /** All versions of each record in place of the current ones. @default false */
+  /** The versions of each record in place of the current ones. @default false */
   readonly history?: boolean | undefined
   /** Also companies that the service does not list any more. @default false */
   readonly all?: boolean | undefined
@@ -838,13 +832,13 @@ export interface OpenQueryOptions extends InPlaceOptions {
   readonly check?: 'first-read' | 'every-read' | 'never' | undefined
   /** Done around each fetch and check of files. @default without progress and signal */
   readonly aroundFetch?: AroundFetch | undefined
-  /** One more folder, absolute, for the files that relations are copied to. */
+  /** A further folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
 }
 
 /** Options of `query`. */
 export interface QueryOptions extends OpenQueryOptions {
-  /** One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
+  /** A SELECT (also WITH, FROM, PIVOT, DESCRIBE, …). */
   readonly sql: string
   /** Stops the statement. */
   readonly signal?: AbortSignal | undefined
@@ -1126,7 +1120,7 @@ export interface ForgetOptions {
 
 /** Options of `doctor`. */
 export interface DoctorOptions {
-  /** A lake to be looked at too: a folder, or `s3://bucket/prefix`. @default none */
+  /** The lake whose bucket is meant: a folder, or `s3://bucket/prefix`. @default none */
   readonly lake?: string | undefined
   /** Addresses that runs are delivered to, such as `csv:out` and `postgres://…`. @default FIRMLAKE_SINKS */
   readonly sinks?: readonly string[] | undefined
@@ -1140,15 +1134,13 @@ export interface DoctorOptions {
    */
   readonly trustClock?: boolean | undefined
   /**
-   * Asks what is configured whether it answers: the service, buckets, PostgreSQL and the Iceberg catalog. In
-   * each bucket one small object of an own name is written and removed.
+   * Asks what is configured whether it answers: the service, buckets and PostgreSQL. In each bucket one small
+   * object of an own name is written and removed.
    * @default false
    */
   readonly online?: boolean | undefined
   /** Longest wait for each answer, in milliseconds. @default 15_000 */
   readonly limitMs?: number | undefined
-  /** Whether the lake may be one that the first load makes. @default false */
-  readonly mayBeNew?: boolean | undefined
   /** Name of the variable that holds the token. @default 'FIRMLAKE_TOKEN' */
   readonly tokenVariable?: string | undefined
   /** The parts of the service that are used. @default ['companies'] */

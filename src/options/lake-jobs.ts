@@ -40,7 +40,7 @@ export const COMMON = {
 export const MAX_QUARANTINED = withDefault(
   limit,
   'most bad lines to commit with: a count, or a share such as 5%',
-  // One in a hundred: more than stray bad lines means that the source or the contract has changed.
+  // 1 %: more than stray bad lines means that the source or the contract has changed.
   '1%',
   {
     section: 'load',
@@ -51,7 +51,7 @@ export const MAX_QUARANTINED = withDefault(
 export const MAX_GONE = withDefault(
   limit,
   'mark none as gone if more than this many companies would be: a count, or a share such as 5%',
-  // One in fifty: more is rather a listing that is not what it seems.
+  // 2 %: more is rather a listing that is not what it seems.
   '2%',
   {
     section: 'load',

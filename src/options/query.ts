@@ -44,7 +44,7 @@ export const OPEN_QUERY = {
     only: 'calls',
     otherwise: 'without progress and signal',
   }),
-  outFolder: option(path(), 'one more folder, absolute, for the files that relations are copied to', {
+  outFolder: option(path(), 'a further folder, absolute, for the files that relations are copied to', {
     only: 'calls',
   }),
   unchecked: UNCHECKED,
@@ -60,7 +60,7 @@ export const QUERY = {
     'the statement; - reads it from standard input',
     {
       argument: '[sql]',
-      doc: 'One SELECT (also WITH, FROM, PIVOT, DESCRIBE, …).',
+      doc: 'A SELECT (also WITH, FROM, PIVOT, DESCRIBE, …).',
     },
   ),
   signal: signalThat('Stops the statement.'),

@@ -128,6 +128,13 @@ export const VERIFY_COMMAND = {
     'compare targets too: those that are given or configured, and published tables',
   ),
   sinks: { ...sinksThat('with --targets: compare this target'), implies: { targets: true } },
+  repair: option(
+    trueOrFalse,
+    'first write lake.duckdb and lake.ducklake again, as after the lake was moved',
+    {
+      conflicts: 'snapshot',
+    },
+  ),
   json: JSON_OUTPUT,
 } as const satisfies OptionTable
 

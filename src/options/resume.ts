@@ -21,7 +21,7 @@ export const RESUME = {
   }),
   lake,
   ...WORKING,
-  // Which runs are resumed depends on whether it is given.
+  // The choice of runs depends on whether it is given.
   maxQuarantined: option(limit, MAX_QUARANTINED.about, {
     ...{ otherwise: MAX_QUARANTINED.default.text, doc: MAX_QUARANTINED.doc },
   }),

@@ -124,11 +124,18 @@ export const PLAN = {
   content: CONTENT_OF_SEARCH,
   lake: { ...LAKE, required: false, always: false },
   ...spanned('the last pull into --lake'),
+  search: option(searchText, SEARCHED.search.about),
+  parameters: option(trueOrFalse, 'print the search parameters that the service has now instead', {
+    conflicts: 'search',
+  }),
+  parameter: option(plainText('<name>'), 'with --parameters: only this one, with all its values', {
+    implies: { parameters: true },
+  }),
   ...calling(atOnce('windows that would be pulled side by side')),
   json: JSON_OUTPUT,
 } as const satisfies OptionTable
 
-/** Which batch files of the service; a night chooses so, too. */
+/** Filter of the service's batch files; a night chooses so, too. */
 export const BATCH_FILTER = {
   content: option(CONTENT_TYPE, 'files of one content only', {
     ...{ section: 'batch_files', only: 'commands', fileAbout: 'files of this content only' },

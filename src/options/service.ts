@@ -14,7 +14,7 @@ const TRUST_CLOCK = option(
   },
 )
 
-/** Where the service is, and the token for it. */
+/** Address of the service, and the token for it. */
 export const MEANT_SERVICE = {
   url: option(plainText('<url>'), 'address of the service (or FIRMLAKE_URL)', {
     ...{ section: 'service', variable: 'FIRMLAKE_URL', fileAbout: 'address' },

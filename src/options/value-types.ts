@@ -166,7 +166,7 @@ export const threadCount: ValueType<number> = {
   },
 }
 
-/** Its owner must be able to work in it, and a folder into which everybody may write is no place for data. */
+/** The folder's owner must be able to work in it, and a folder into which everybody may write is no place for data. */
 const [NEEDED, REFUSED] = [0o700, 0o5002]
 
 /** Mode bits as `chmod` takes them. */
@@ -307,7 +307,7 @@ export const instantOfFiles: ValueType<string> = textRead({
   ofCall: (value) => asOfRead(String(value)),
 })
 
-/** One of some texts. */
+/** A choice of some texts. */
 export const choiceOf = <const Value extends string>(
   argument: string,
   ...values: readonly Value[]

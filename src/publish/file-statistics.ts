@@ -24,7 +24,7 @@ export interface ColumnStatistics {
   readonly greatest?: StatisticsValue
 }
 
-/** By column name; no lists and structs. */
+/** Keyed by column name; no lists and structs. */
 export type FileStatistics = ReadonlyMap<string, ColumnStatistics>
 
 /** Files of one query: their footers are held at once. */

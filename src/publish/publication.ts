@@ -22,7 +22,7 @@ export interface PublishContext {
   readonly localBytes: number
   /** The first snapshot that the lake still keeps. */
   readonly oldest: number
-  /** Which rows are superseded, for tables of current rows. */
+  /** The superseded rows, for tables of current rows. */
   readonly superseded: SupersededRows
   readonly now: () => Date
   readonly signal?: AbortSignal | undefined
@@ -34,7 +34,7 @@ export type ShownContext = Pick<PublishContext, 'lake' | 'session' | 'scratch' |
 /** A snapshot of the lake, and what it lists of a table. */
 export type SnapshotToPublish = SnapshotHead & TableInSnapshot
 
-/** One table in one format. */
+/** A table in a format. */
 export interface TablePublication {
   /** `null` where nothing is published yet. */
   readonly shown: () => ShownSnapshot | null

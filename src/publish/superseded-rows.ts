@@ -1,5 +1,5 @@
 /**
- * Which rows of a table are superseded, where they stand in its files, and which of that is new since the table was
+ * Finds the rows of a table that are superseded, where they stand in its files, and which of that is new since the table was
  * published. A table's rows are versions of records; the main table of its content says which versions a record has,
  * and the last one counts (`lake/views/current-versions.ts`). A listing that lacks a company counts as a version
  * without rows.
@@ -31,10 +31,10 @@ FROM ${readParquet(pathsSql(files.map(({ path }) => placeOf(path))), 'union_by_n
 /** A file and how many of its rows are superseded. */
 export interface CountedFile {
   readonly file: TableFile
-  /** Where it can be read on this machine. */
+  /** The file's place on this machine. */
   readonly place: string
   readonly superseded: number
-  /** Those that a version from `since` on has superseded. */
+  /** Rows that a version from `since` on has superseded. */
   readonly fresh: number
   /** SQL of their positions (`pos`, from 0, ascending). */
   readonly positions: (of: 'all' | 'fresh') => string
@@ -106,7 +106,7 @@ export class SupersededRows {
     this.#known = known
   }
 
-  /** Those of some files that may have fresh rows. @param files where it is known, with the ids of their records */
+  /** Files that may have fresh rows. @param files where it is known, with the ids of their records */
   async touched<File extends Pick<TableFile, 'version'> & { readonly ids?: IdRange | undefined }>(
     { table, snapshot, since }: CountRequest,
     files: readonly File[],

@@ -91,7 +91,7 @@ export interface ShownSnapshot {
 }
 
 export interface FilesOfTable {
-  /** All files of the table. */
+  /** The table's files. */
   readonly files: () => Promise<readonly TableFile[]>
   /**
    * How they differ from those of the snapshot that the published table shows, or of a later one of which it is known that
@@ -108,6 +108,6 @@ export interface TableInSnapshot extends FilesOfTable {
   readonly main: FilesOfTable
   /** The files that list which versions of its records are superseded. */
   readonly superseded: readonly VersionFile[]
-  /** Which companies are not listed any more; no files where the table is none of theirs. */
+  /** Files that say which companies are not listed any more; no files where the table is none of theirs. */
   readonly listings: FilesOfTable
 }

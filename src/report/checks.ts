@@ -24,7 +24,7 @@ const STATES = {
 
 /** A check as a reader knows it. */
 export interface CheckWords {
-  /** Its subject, `Companies fell`. */
+  /** The check's subject, `Companies fell`. */
   readonly title: string
   readonly found: string
   readonly allowed: string
@@ -137,7 +137,7 @@ export const checkWords = (
 /** Failed ones first. */
 const ORDER = ['failed', 'note', 'passed'] as const
 
-/** All checks, folded. */
+/** The checks, folded. */
 export const checkTable = (checks: readonly CheckLine[], numbers: Numbers): Html => {
   const lines = ORDER.flatMap((state) => checks.filter(({ status }) => status === state)).map((check) => {
     const { title, found, allowed, at } = checkWords(check, numbers)

@@ -12,7 +12,7 @@ export interface OpenRun {
   readonly reason: string
 }
 
-/** One receipt of `forget`; it names nobody. */
+/** A receipt of `forget`; it names nobody. */
 export interface ForgetLine {
   /** The snapshot that it made: those before are gone. */
   readonly snapshot: number

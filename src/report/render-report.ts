@@ -30,7 +30,7 @@ export interface ReportContent {
   readonly pages: readonly ReportPage[]
   /** The companies that the pages name, where links lead to it. */
   readonly named?: Section | undefined
-  /** By the id of the section. */
+  /** Keyed by the id of the section. */
   readonly answers: ReadonlyMap<string, SectionAnswer>
   /** Checks of the loads; those of the rules follow from their section. */
   readonly checks: readonly CheckLine[]
@@ -45,7 +45,7 @@ const MARK = new Piece(
   '<svg viewBox="0 0 24 24" aria-hidden="true"><rect class="f1" x="3" y="7" width="4" height="7" rx="1"/><rect class="f1" x="10" y="2" width="4" height="12" rx="1"/><rect class="f1" x="17" y="5" width="4" height="9" rx="1"/><rect class="f1l" x="3" y="16" width="4" height="3" rx="1"/><rect class="f1l" x="10" y="16" width="4" height="6" rx="1"/><rect class="f1l" x="17" y="16" width="4" height="4" rx="1"/></svg>',
 )
 
-/** All that a page is drawn with. */
+/** Everything that a page is drawn with. */
 interface Drawing {
   readonly content: ReportContent
   readonly around: Surroundings

@@ -1,4 +1,4 @@
-/** One section of a page as a card: its drawing, its numbers as a table, its statement. */
+/** A section of a page as a card: its drawing, its numbers as a table, its statement. */
 
 import { type Html, html, untrustedText } from './html.ts'
 import { type Numbers, numbersIn } from './numbers.ts'
@@ -66,7 +66,7 @@ const drawing = (section: Section, answer: SectionAnswer, around: Surroundings):
 const numbersWord = (section: Section, rows: readonly ReportRow[], numbers: Numbers): string =>
   section.draw && rows.length <= TOP ? 'Numbers' : `Show all ${numbers.whole(rows.length)}`
 
-/** All of a section but its heading. */
+/** A section without its heading. */
 export const sectionBody = (section: Section, answer: SectionAnswer, around: Surroundings): Html => {
   const { title, about, sql, none } = section
   const { numbers } = around

@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly companyHref: (internalId: string) => string
 }
 
-/** One statement with its drawing and its table. */
+/** A statement with its drawing and its table. */
 export interface Section {
   readonly id: string
   readonly title: string

@@ -18,14 +18,14 @@ export const sparkline = (values: readonly number[]): Html => {
   return html`<svg class="spark" viewBox="0 0 120 30" preserveAspectRatio="none" aria-hidden="true"><path class="s1" d="M${points.join(' ')}"/></svg>`
 }
 
-/** One part of a bar: its value, and its class of colour in the sheet. */
+/** A part of a bar: its value, and its class of colour in the sheet. */
 export interface BarPart {
   readonly value: number
   /** @default f1, the one colour of data */
   readonly tone?: 'f1' | 'f1l' | 'f2' | 'f3' | 'fr' | 'fu' | 'fb'
 }
 
-/** Where a bar is cut: a gap at a slant, near its end. */
+/** The cut of a bar: a gap at a slant, near its end. */
 const BREAK = html`<path class="cut" d="M90 10L93 0H96L93 10Z"/>`
 
 /** A part that is there is seen, however small. */

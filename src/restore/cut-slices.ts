@@ -1,5 +1,5 @@
 /**
- * Where a partition is cut into slices: by ids, or, where a compaction has put it in order, by runs of its rows. Gives
+ * Cuts a partition into slices: by ids, or, where a compaction has put it in order, by runs of its rows. Gives
  * conditions and files; knows no views.
  */
 
@@ -15,7 +15,7 @@ export type SliceRows = Readonly<Partial<Record<TableName, number>>>
 export interface Slice {
   /** Conditions on the rows of a table; a row of the slice meets exactly one of them. */
   readonly conditions: (table: Table) => readonly string[]
-  /** By table the places of the files that may hold such rows. @default all files */
+  /** Places, by table, of the files that may hold such rows. @default all files */
   readonly files?: ReadonlyMap<string, ReadonlySet<number>>
 }
 

@@ -15,11 +15,11 @@ export interface CompanySeries {
   readonly numbers: Int32Array
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** By row; ascending within a series. */
+  /** Per row; ascending within a series. */
   readonly years: Int16Array
-  /** By row, as in the lake: with the scale applied. */
+  /** Per row, as in the lake: with the scale applied. */
   readonly values: Float64Array
-  /** By row, as reported. */
+  /** Per row, as reported. */
   readonly figures: Float64Array
 }
 
@@ -36,17 +36,17 @@ const FIRST_ROWS = 1 << 16
 /** Filled range by range, each of rows of one company, then asked company by company. */
 export class NestedSeries {
   readonly #rows = yearColumns()
-  /** All series as they came; their rows stand one behind the other. */
+  /** The series as they came; their rows stand one behind the other. */
   readonly #all = seriesColumns()
   /** Ranges of one company: where its series begin, and the company's next range. */
   #begins: number[] = []
   #next: number[] = []
   #first = new Int32Array(0)
   #last = new Int32Array(0)
-  /** Where the rows of a company are put together. */
+  /** Memory in which the rows of a company are put together. */
   readonly #joinedRows = yearColumns()
   readonly #series = seriesColumns()
-  /** By a series' number where the next one of it is put. */
+  /** Per series, the place of its next row. */
   #places = new Int32Array(0)
 
   /** Begins anew, for so many companies. */

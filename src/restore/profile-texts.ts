@@ -72,7 +72,7 @@ const metaIn = (members: readonly JsonMember[]): readonly JsonMember[] =>
     .filter(({ name }) => name === META_NAME)
     .flatMap(({ json, valueFrom }) => membersAt(json, valueFrom))
 
-/** Where a company's texts stand in the bytes of the slice: ends of rest, meta, currency and score, one behind the other. */
+/** Places of a company's texts in the bytes of the slice: ends of rest, meta, currency and score, one behind the other. */
 const ENDS = 4
 
 /** Makes the profiles of one slice after the other in the same memory. */

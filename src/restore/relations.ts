@@ -112,7 +112,7 @@ interface Entity {
   readonly patches: readonly Buffer[]
   /** Names of the lists that came empty. */
   readonly empty: readonly string[]
-  /** Its ownerships and roles, in the order of its lists. */
+  /** The entity's ownerships and roles, in the order of its lists. */
   readonly items: Item[]
   readonly history: Entity[]
 }
@@ -196,7 +196,7 @@ export class RelationsReader {
   #records: RelationsRecord[] = []
   /** The parents and the children of each company. */
   #ofCompany = new Map<bigint, readonly Entity[][]>()
-  /** By their JSON pointers, members beyond the contract of rows of the record that is written. */
+  /** Keyed by their JSON pointers, members beyond the contract of rows of the record that is written. */
   #beyond: ReadonlyMap<string, readonly JsonMember[]> = new Map()
 
   /** Reads the records of the slice whose views stand in the session. @returns them in the order of their ids */

@@ -41,9 +41,9 @@ export interface CompanyPieces extends Statements {
   readonly rest: Uint8Array
   /** JSON text of Score. */
   readonly score: Uint8Array | undefined
-  /** Its figures, with the names of their line items. */
+  /** The company's figures, with the names of their line items. */
   readonly series: CompanySeries
-  /** Its headcounts: numbers are places in `CONSOLIDATIONS`. */
+  /** The company's headcounts: numbers are places in `CONSOLIDATIONS`. */
   readonly headcounts: CompanySeries
   readonly names: ItemNames
 }
@@ -137,7 +137,7 @@ export async function* restoreLines(request: RestoreRequest): AsyncGenerator<Buf
 /** Figures of a slice stand in memory, 22 bytes each, and the profiles of its companies. */
 const COMPANY_ROWS: SliceRows = { companies: 16_384, financials: 2_000_000, employees: 400_000 }
 
-/** All current companies, partition by partition, in the order of `slicesOf`, within a slice by id. */
+/** The current companies, partition by partition, in the order of `slicesOf`, within a slice by id. */
 export async function* restoreCompanies(request: SessionRequest): AsyncGenerator<Iterable<CompanyPieces>> {
   const profiles = new ProfileReader()
   const figures = new SliceFigures()
@@ -211,7 +211,7 @@ const RELATION_ROWS: SliceRows = {
   roles: 60_000,
 }
 
-/** All current relations records, partition by partition, in the order of `slicesOf`. */
+/** The current relations records, partition by partition, in the order of `slicesOf`. */
 export async function* restoreRelations(request: SessionRequest): AsyncGenerator<Iterable<RelationText>> {
   const relations = new RelationsReader()
   for await (const _ of slicesOf(request, 'relations', RELATION_ROWS)) yield relations.read(request.session)

@@ -60,7 +60,7 @@ class ItemNumbers {
     return this.#names.push({ category, lineItem }) - 1
   }
 
-  /** All in the order in which they are nested, and by number the place of each among them. */
+  /** Line items in the order in which they are nested, and by number the place of each among them. */
   inOrder(): { readonly names: ItemNames; readonly places: Int32Array } {
     const sorted = this.#names
       .map((name, number) => ({
@@ -101,7 +101,7 @@ export class SliceFigures {
   readonly #reported = new DoubleColumn('reported')
   readonly #series = new NestedSeries()
   #items = new ItemNumbers()
-  /** By an item's number, 1 where the scale was applied. */
+  /** Per item, 1 where the scale was applied. */
   #scaled: number[] = []
   #isScaled: IsScaled = () => false
   /** The meaning of places in the row group's dictionaries, and the numbers of its line items as far as they are known. */
@@ -200,7 +200,7 @@ export class SliceFigures {
     for (let row = from; row < to; row++) figures[row] = (values[row] ?? 0) / factor
   }
 
-  /** Where dividing does not give the figure back, it stands beside the value. */
+  /** If dividing does not restore the figure, it stands beside the value. */
   #putReported(start: number, end: number, figures: Float64Array, at: number): void {
     const { isThere, values } = this.#reported
     if (isThere === false) return

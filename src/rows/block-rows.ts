@@ -9,7 +9,7 @@ import { SeriesRows } from './series-rows.ts'
 export interface RecordRow {
   /** As written, without quotes. */
   readonly id: string
-  /** Where its line begins, and where the next one does. */
+  /** Offset of its line, and of the next one. */
   readonly start: number
   readonly next: number
   readonly country: number

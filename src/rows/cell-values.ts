@@ -10,7 +10,7 @@ const { QUOTE, BACKSLASH, COLON, MINUS, POINT, ZERO, NINE, OPEN_BRACE, CLOSE_BRA
 const SAFE_DIGITS = 15
 const NO_BYTES = Buffer.alloc(0)
 
-/** Where the UTF-8 bytes of texts stand: in the block itself, or beside it where one is written with escapes. */
+/** Place of the UTF-8 bytes of texts: in the block itself, or beside it where one is written with escapes. */
 export class TextReader {
   bytes: Buffer = NO_BYTES
   from = 0

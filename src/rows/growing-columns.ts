@@ -35,7 +35,7 @@ export class GrowingColumns<Types extends ColumnTypes = ColumnTypes> {
   length = 0
   /** The first row of the record at hand. */
   recordStart = 0
-  /** One array a column, with room for more rows than there are; growing replaces them. */
+  /** An array for each column, with room for more rows than there are; growing replaces them. */
   readonly columns: { readonly [Name in keyof Types]: Types[Name]['prototype'] }
   readonly #columns: Record<string, Column>
   readonly #types: Types

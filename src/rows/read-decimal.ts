@@ -7,7 +7,7 @@ import { shiftDecimal } from '../support/exact-numbers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 
 const { PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E } = JSON_BYTES
-/** By which small letters differ from large ones. */
+/** The bit by which small letters differ from large ones. */
 const CASE_BIT = 0x20
 
 /** Digits of the first and of the second whole number that a decimal is read into: both are doubles. */

@@ -18,9 +18,9 @@ export const NO_ENTITY = -1
  * stands in the block's bytes. Holds no texts; columns without a value take no room.
  */
 export class RowCells {
-  /** By row, its first cell and the one behind its last. Others may begin and end before a row ends. */
+  /** Per row, its first cell and the one behind its last. Others may begin and end before a row ends. */
   readonly rows = new GrowingColumns({ first: Uint32Array, behind: Uint32Array })
-  /** By cell, the place of its column in the table with its form, and two numbers: see `row-columns.ts`. */
+  /** Per cell, the place of its column in the table with its form, and two numbers: see `row-columns.ts`. */
   readonly cells = new GrowingColumns(
     { column: Uint16Array, low: Uint32Array, high: Uint32Array },
     LEAST_CELLS,
@@ -66,7 +66,7 @@ export class RecordRows {
   readonly ownershipLists = rowLists()
   readonly roleLists = rowLists()
   /**
-   * By entity, the one in whose history it stands, its direction and depth, the lower and the upper half of its id and
+   * Per entity, the one in whose history it stands, its direction and depth, the lower and the upper half of its id and
    * whether it has one, and a bit for each of its lists that came empty.
    */
   readonly entityPlaces = new GrowingColumns({
@@ -79,7 +79,7 @@ export class RecordRows {
     emptyLists: Uint8Array,
   })
   /**
-   * By record, the rows behind its last ones, a bit for each of its lists that came empty, and by direction what to take
+   * Per record, the rows behind its last ones, a bit for each of its lists that came empty, and by direction what to take
    * from an entity's row to have its number: see `numberOf`.
    */
   readonly recordEnds = new GrowingColumns({
@@ -100,7 +100,7 @@ export class RecordRows {
   /** Cells of the rows that have begun and not ended. */
   #pending = new Uint32Array(FIRST_PENDING * 3)
   #filled = 0
-  /** Where the cells of each open row begin, and its number. */
+  /** Per open row, where its cells begin, and its number. */
   readonly #openFrom: number[] = []
   readonly #openRow: number[] = []
   #entity = NO_ENTITY

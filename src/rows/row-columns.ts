@@ -1,5 +1,5 @@
 /**
- * Which fields of a record are columns of which rows, which lists are rows of a table of their own, and what cells hold.
+ * Declares which fields of a record are columns of which rows, which lists are rows of a table of their own, and what cells hold.
  */
 
 import type { Field } from '../contract/fields.ts'
@@ -72,13 +72,13 @@ export const rowListOf = (name: string): RowList => {
 
 /** The value itself where it has 64 bits or less; where a text stands, without its quotes; where a list stands. */
 export const VALUE = 0
-/** Where the JSON of a text stands that may be written with escapes. */
+/** The JSON of a text that may be written with escapes. */
 export const ESCAPED = 0x100
-/** Where the JSON of a date-time stands whose instant does not restore it, beside its value. */
+/** The JSON of a date-time whose instant does not restore it, beside its value. */
 export const REPORTED = 0x200
-/** Where the JSON of a date-time stands that is left to DuckDB. */
+/** The JSON of a date-time that is left to DuckDB. */
 export const ODD = 0x400
-/** Where the JSON of personal data stands that came masked. */
+/** The JSON of personal data that came masked. */
 export const MASKED = 0x600
 
 export const FORM_BITS = 0x700

@@ -25,7 +25,7 @@ const { QUOTE, BACKSLASH } = JSON_BYTES
 /** As many names as an ENUM may have: of more none is made. */
 const BOUNDS = { names: LARGEST_ENUM, bytes: 1024 * 1024 }
 
-/** By line item of the contract the place of a category, -1 where the condition is false. */
+/** Per line item of the contract, the place of a category, -1 where the condition is false. */
 const categoriesWhere = (holds: (item: LineItem) => boolean): Int16Array =>
   Int16Array.from(LINE_ITEMS, (item) => (holds(item) ? CATEGORIES.indexOf(item.category) : -1))
 
@@ -35,10 +35,10 @@ const CATEGORY_OF_ITEM = categoriesWhere(() => true)
 export const isInContract = (category: number, lineItem: number): boolean =>
   lineItem < CATEGORY_OF_ITEM.length && CATEGORY_OF_ITEM[lineItem] === category
 
-/** By line item of the contract the category in which the scale applies to it, -1 where it never does. */
+/** Per line item of the contract, the category in which the scale applies to it, -1 where it never does. */
 export const scaledCategories = (): Int16Array => categoriesWhere(({ scaled }) => scaled)
 
-/** By line item of the contract the category in which it is money, -1 where it never is. */
+/** Per line item of the contract, the category in which it is money, -1 where it never is. */
 export const moneyCategories = (): Int16Array => categoriesWhere(({ isMoney }) => isMoney)
 
 export const newSeenSets = (): SeenSets => ({

@@ -106,7 +106,7 @@ export class CellTaker {
     if (stamp > this.stamp && stamp <= this.#stampsUntil) this.stamp = stamp
   }
 
-  /** Where the service omits a 0, one that is sent means the same as none. */
+  /** If the service omits a 0, one that is sent means the same as none. */
   #takeWhole(
     rows: RecordRows,
     { omitted }: Field,

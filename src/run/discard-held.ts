@@ -17,7 +17,7 @@ import {
   removeHeld,
 } from '../manifest/snapshots/held.ts'
 
-/** Its folder goes first: from then on nobody resumes it. */
+/** The run's folder goes first: from then on nobody resumes it. */
 const endOwned = async (lake: string, run: string): Promise<void> => {
   try {
     await removeRun(await leaseRun(lake, run, { now: new Date() }))

@@ -248,7 +248,7 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   const byJob = sourcesByJob(jobs)
   const sources = byJob.flat()
   let facts: Loaded<Facts>['facts'] = []
-  // Where there are several sources, the others can be loaded, with `skipBadFiles` too.
+  // If there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
   try {
     if (run.committed !== undefined) {

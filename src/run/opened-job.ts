@@ -25,7 +25,7 @@ export const notDelivered = (asked: number, came: number): NotDelivered | undefi
 
 /** The outcome of a pull or a sync. It is committed also where nothing came. */
 export interface PullFacts {
-  /** Its entry in the manifest. */
+  /** The job's entry in the manifest. */
   readonly entry: PullEntry
   /** The records that did not come; it is committed without. */
   readonly missing?: NotDelivered | undefined
@@ -40,10 +40,10 @@ export interface PullFacts {
 export type FactsOf<Facts extends PullFacts> = (own: readonly PartitionEntry[], recorded?: PullEntry) => Facts
 
 export interface OpenedJob<Facts extends PullFacts = PullFacts> {
-  /** Its place among the jobs of the run's plan. @default that among those that are loaded */
+  /** The job's place among the jobs of the run's plan. @default that among those that are loaded */
   readonly place?: number
   readonly sources: readonly Source[]
-  /** Its outcome, once all of it is loaded. @default it is no pull */
+  /** The job's outcome, once all of it is loaded. @default it is no pull */
   readonly facts?: FactsOf<Facts> | undefined
   /** The file of ids beside a source, where the closing of a gap needs them. */
   readonly idsPath?: ((index: number) => string | undefined) | undefined
@@ -61,7 +61,7 @@ export const notResumable = (run: string, state: string): ToolkitError =>
 export const jobFolder = (job: JobOfRun, name: string): string =>
   `${job.scratch ?? inLake(job.lake, runPath(job.run))}/${nameOfJob(name, job)}`
 
-/** Where the files of a job's windows are. */
+/** Folder of the files of a job's windows. */
 export const windowsFolder = (job: JobOfRun): string => jobFolder(job, 'windows')
 
 /** Makes a folder of a run where it is missing. @throws {ToolkitError} DISK_FULL, WRITE_FAILED */

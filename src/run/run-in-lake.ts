@@ -16,9 +16,9 @@ import type { RunEvent } from './work/progress.ts'
 /** A run in the snapshot that shows it. What its rules have found the lake knows of the marks of companies alone. */
 export interface RunInLake extends Pick<RuleFindings, 'gone'> {
   readonly snapshot: SnapshotHead
-  /** Those that records came with. */
+  /** Sources that records came with. */
   readonly partitions: readonly PartitionEntry[]
-  /** One for each pull or sync among its jobs, in their order. */
+  /** An entry for each pull or sync among its jobs, in their order. */
   readonly pulls: readonly PullEntry[]
 }
 

@@ -51,7 +51,7 @@ export interface ReplayJob {
 /** Loads the results of a search at the service. */
 export interface PullJob {
   readonly kind: 'pull'
-  /** Where a resumed run finds the service. */
+  /** Address at which a resumed run finds the service. */
   readonly url: string
   readonly content: Content
   readonly search: SearchParameters
@@ -75,7 +75,7 @@ export type SyncJob = Omit<PullJob, 'kind'> & { readonly kind: 'sync' }
 export interface BatchFilesJob {
   readonly kind: 'batches'
   readonly url: string
-  /** By id, or all that are listed; a filter leaves out what does not say that it fits. */
+  /** Batch files by id, or all that are listed; a filter leaves out what does not say that it fits. */
   readonly selection:
     | { readonly kind: 'ids'; readonly ids: readonly string[] }
     | { readonly kind: 'all'; readonly content?: Content; readonly countries?: readonly string[] }
@@ -131,7 +131,7 @@ const STDIN = '-'
 
 /** Everything that a run needs to be resumed, or done again from the start. */
 export interface RunPlan {
-  /** All of them are committed in one snapshot, in this order. */
+  /** The jobs are committed in one snapshot, in this order. */
   readonly jobs: readonly [Job, ...Job[]]
   /** Whether sources that the lake holds are loaded once more. */
   readonly again: boolean

@@ -30,7 +30,7 @@ export interface ToolOptions extends Pick<ProjectionOptions, 'hashKey' | 'keeps'
   readonly threads?: number | undefined
   /** Threads that check lines; 0: the main thread does it. @default 0 on two cores, else one for three partitions */
   readonly checkThreads?: number | undefined
-  /** Where rows go. @default the Parquet lake */
+  /** Target of the rows. @default the Parquet lake */
   readonly sink?: Sink | undefined
   /** Filters of the records that come; the others are counted as filtered. @default none */
   readonly filters?: readonly RecordFilter[] | undefined
@@ -131,7 +131,7 @@ export const withTools = async <T>(
   const engine = settled(
     openEngine(run, spoolFolder, scratch ?? inLake(lake, ''), {
       memoryBytes: engineBytes,
-      // One thread a partition and partitions side by side: a tenth less work than two threads in one query.
+      // A thread for each partition and partitions side by side: a tenth less work than two threads in one query.
       threads: 1,
       spillFolder: `${folder}/spill`,
     }),

@@ -21,7 +21,7 @@ type ComparedSource = Pick<Source, 'kind' | 'excluded' | 'fingerprint' | 'releas
 
 /** The sources of a plan as they are now. */
 export interface SourcesNow {
-  /** Those that are known by their bytes. @param run has a folder for what has to be fetched @default none */
+  /** Sources that are known by their bytes. @param run has a folder for what has to be fetched @default none */
   readonly sources?: ((run: Pick<RunLease, 'lake' | 'run'>) => Promise<readonly ComparedSource[]>) | undefined
   readonly signal?: AbortSignal | undefined
 }

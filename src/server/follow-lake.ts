@@ -41,11 +41,11 @@ export const followLake = async (
     onMove?.(newest)
   }
   const moveOn = async (): Promise<void> => {
-    // One at a time: two indexes are what there is memory for.
+    // Indexes are made in turn: two indexes are what there is memory for.
     if (served.isHeld()) return
     const newest = await newestNumber(lake)
     const { number, sha256 } = served.current
-    // Where a backup took the lake's place, what is served may be a snapshot that the lake has lost.
+    // After a backup took the lake's place, what is served may be a snapshot that the lake has lost.
     if (newest === number && (await readSnapshotHash(lake, number)) === sha256) return
     try {
       await move(newest)

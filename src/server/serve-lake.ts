@@ -34,7 +34,7 @@ export interface ServeLakeRequest {
   /** Moves to each newer snapshot. @default none: the server keeps its snapshot */
   readonly follow?: FollowSettings | undefined
   readonly tokens: TokenRegistry
-  readonly embedder: Embedder
+  readonly embedder?: Embedder | undefined
   /** Secret that signs cursors, at least 32 bytes. */
   readonly cursorKey: Buffer
   /** Companies that one cursor chain may deliver. */

@@ -34,7 +34,7 @@ interface Held {
   chainMs: number
   /** When a newer snapshot took its place. */
   replacedMs: number
-  /** It is closed as soon as no request is under way. */
+  /** The index is closed as soon as no request is under way. */
   isOver: boolean
 }
 
@@ -178,7 +178,7 @@ const countriesOf = async (
   const rows = await index.query(
     (session) =>
       session.rows(`
-        SELECT DISTINCT country_code FROM copy.${table}
+        SELECT DISTINCT country_code FROM serving.${table}
         WHERE country_code IS NOT NULL
         ORDER BY country_code`),
     { timeoutMs },

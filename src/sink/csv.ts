@@ -18,7 +18,7 @@ import { folderSink, withRows } from './folder-sink.ts'
 import { instant, jsonValue } from './json-lines.ts'
 
 const NUMBER = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|BIGNUM)$/
-const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
+export const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
 
 /** A text with quotes where RFC 4180 needs them. */
 const quoted = (text: string, delimiter: string): string =>

@@ -255,7 +255,7 @@ const refuseInput = (path: string, isNamed: boolean): void => {
 interface OpenOptions {
   /** Stops reading with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Its length as far as it is known: of a small file less memory is taken. @default not known */
+  /** The file's length as far as it is known: of a small file less memory is taken. @default not known */
   readonly sizeBytes?: number | undefined
 }
 
@@ -343,7 +343,7 @@ export const fingerprintFile = async (path: string, options: OpenOptions = {}): 
 export const identityOf = async (path: string): Promise<string> => {
   try {
     const { size, mtimeNs, ino } = await stat(pathOnDisk(path), { bigint: true })
-    // One text, where a template would keep its pieces too.
+    // A single text, where a template would keep its pieces too.
     return [size, mtimeNs, ino].join('-')
   } catch (error) {
     throw sourceError('open', path, error)
@@ -433,7 +433,7 @@ const fileSource = ({ path, bytes }: LocalFile, cwd: string): Source => {
 interface RegularFile extends Source {
   /** The folder that `name` is relative to. */
   readonly cwd: string
-  /** Its path where `name` is not the same. */
+  /** The file's path where `name` is not the same. */
   readonly path?: string
   /** As it was when it was hashed. */
   identity: string | undefined

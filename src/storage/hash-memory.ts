@@ -1,5 +1,5 @@
 /**
- * Which files of lakes this machine has hashed before, in a folder of its user. A file there that is damaged, unknown or
+ * Remembers the files of lakes that this machine has hashed before, in a folder of its user. A file there that is damaged, unknown or
  * missing only means that files are hashed again; of two processes that write at once the last one wins.
  */
 

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { ToolkitError } from '../core/errors.ts'
 import type { FileFacts, StoredFile } from './storage.ts'
 
-/** Where the objects are. */
+/** Address of the objects. */
 export interface StoreAddress {
   /** For other tools and messages, without a slash at its end: `s3://bucket/prefix`. */
   readonly uri: string
@@ -91,7 +91,7 @@ export const notOfLake = ({ uri }: StoreAddress, path: string): ToolkitError =>
 
 /** @throws {ToolkitError} `LAKE_DAMAGED` for a path that leaves the lake: such as this come from a forged snapshot */
 export const checkPath = (address: StoreAddress, path: string): void => {
-  // One slash at the end is that of a folder's marker.
+  // A slash at the end is that of a folder's marker.
   if (hasBadSegment(path.replace(/\/$/, '')) || /[\0\\]/.test(path)) throw notOfLake(address, path)
 }
 

@@ -7,7 +7,7 @@ export const overlayObjects = (
   above: ObjectStore,
   below: Pick<ObjectStore, 'head' | 'get' | 'list'>,
 ): ObjectStore => {
-  /** Those of below that are removed. */
+  /** Objects of below that are removed. */
   const removed = new Set<string>()
   return {
     address: above.address,

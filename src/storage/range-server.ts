@@ -46,7 +46,7 @@ export const serveRanges = async (store: ObjectStore): Promise<RangeServer> => {
     },
   }
 
-  // By number: DuckDB takes signs of a path for patterns.
+  // Named by number: DuckDB takes signs of a path for patterns.
   const offer = (file: FileFacts): void => {
     if (places.has(file.path)) return
     const place = `/${secret}/${places.size + 1}.parquet`

@@ -1,5 +1,5 @@
 /**
- * Where a lake stands: a folder of this machine, or a prefix of a bucket. Paths are below it, with `/`.
+ * The place of a lake: a folder of this machine, or a prefix of a bucket. Paths are below it, with `/`.
  * All that differs between the two is behind this interface; nobody else asks which one it is.
  */
 
@@ -132,7 +132,7 @@ export interface Storage {
   readonly prepare: (folders: readonly string[], mode?: number) => Promise<void>
   /** Whether there is such a folder: one that was prepared, or one that holds a file at any depth. */
   readonly hasFolder: (folder: string) => Promise<boolean>
-  /** One file; `null` where there is none. */
+  /** Facts of a file; `null` where there is none. */
   readonly stat: (path: string) => Promise<StoredFile | null>
   /** Every file below a folder at any depth, by path; none where there is no such folder. `''`: all of the storage. */
   readonly list: (folder: string) => Promise<readonly StoredFile[]>

@@ -62,7 +62,7 @@ const AT_WORK = /^(?:_(?!manifest)|\.)/
 
 /** Marks of processes that read copies: empty files with temporary names, written again whenever one asks for copies. */
 const READERS = '_readers'
-/** By folder of copies the mark of this process. */
+/** Marks of this process, by folder of copies. */
 const ownMarks = new Map<string, string>()
 /** Absolute paths of the copies that this process asked for. */
 const ownCopies = new Set<string>()

@@ -7,11 +7,11 @@
 import { constants, type Stats } from 'node:fs'
 import { chmod, chown, type FileHandle, lstat, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { STICKY } from './work-base.ts'
 
 export const PRIVATE_FOLDER = 0o700
 export const PRIVATE_FILE = 0o600
 
-const STICKY = 0o1000
 const SETGID = 0o2000
 const GROUP_WRITES = 0o020
 const GROUP_BITS = 0o070

@@ -2,7 +2,8 @@
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/
-const DAY_MS = 86_400_000
+
+import { DAY_MS } from './quantities.ts'
 
 /**
  * The instant of a date or a date-time, at most a given one: without a zone it is UTC, a day is its end, and what is later is

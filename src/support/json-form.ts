@@ -62,7 +62,7 @@ export const textLike = (pattern: RegExp, expected: string): Form<string> =>
 /** 64 hexadecimal digits in lower case. */
 export const sha256: Form<string> = textLike(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
 
-/** One of a closed set. */
+/** A value of a closed set. */
 export const oneOf = <const T extends string | number | boolean>(set: readonly T[]): Form<T> =>
   form(
     (value): value is T => set.some((one) => one === value),
@@ -131,7 +131,7 @@ export const strictObject =
   (value, place) => {
     if (!isObject(value)) throw new FormError(place, 'an object')
     const unknown = Object.keys(value).findIndex((name) => !Object.hasOwn(fields, name))
-    // By its number: a token pasted in the wrong place may have become a field's name.
+    // The field is named by its number: a token pasted in the wrong place may have become a field's name.
     if (unknown >= 0)
       throw new FormError(`${place}, field ${unknown + 1}`, `one of ${Object.keys(fields).join(', ')}`)
     checkFields(value, fields, place)
@@ -163,7 +163,7 @@ export const valuesOf =
     return value as Readonly<Record<string, T>>
   }
 
-/** Where a value does not fit, and what was expected there; `null` where it fits. */
+/** The place at which a value does not fit, and what was expected there; `null` where it fits. */
 export const misfitOf = <T>(expected: Form<T>, value: unknown, place: string): FormError | null => {
   try {
     expected(value, place)

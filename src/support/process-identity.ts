@@ -1,4 +1,4 @@
-/** Which process did this, in a form that outlives it: a pid alone comes back as another process's. */
+/** Identifies the process that did something, in a form that outlives it: a pid alone comes back as another process's. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'

@@ -14,7 +14,7 @@ const temporaryHome = (temporary: string): string => {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch {
-    // It is there, or whoever writes there says why not.
+    // The folder is there, or whoever writes there says why not.
   }
   if (!existsSync(folder) || isPrivateFolder(folder)) return folder
   throw new Error(
@@ -38,11 +38,11 @@ const ownHome = (): string => {
  */
 export const homeFolder = (own = ownHome(), temporary = tmpdir()): string => own || temporaryHome(temporary)
 
-/** Where firmlake keeps what belongs to this machine and user alone. */
+/** The folder in which firmlake keeps what belongs to this machine and user alone. */
 export const workBase = (env: NodeJS.ProcessEnv, home = homeFolder): string =>
   env.FIRMLAKE_WORK_DIR || join(env.XDG_CACHE_HOME || join(home(), '.cache'), 'firmlake')
 
-const STICKY = 0o1000
+export const STICKY = 0o1000
 
 /**
  * Whether nobody else can put files into a folder, or another folder into its place: those above it are this user's or

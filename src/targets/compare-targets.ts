@@ -20,7 +20,7 @@ import { FORMATS, publishedFormats, tableAhead } from './table-formats.ts'
 
 /** The state of a target beside its lake. */
 export interface ComparedTarget {
-  /** Its address, without a password, or format and rows of published tables. */
+  /** The target's address, without a password, or format and rows of published tables. */
   readonly target: string
   /** `refused`: a delivery, or a publication, would end with this error. */
   readonly state: 'current' | 'behind' | 'refused'

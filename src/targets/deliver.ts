@@ -254,7 +254,7 @@ const deliverTo = async (
 /** The same command would be refused again. */
 const REFUSED: ReadonlySet<ErrorCode> = new Set(['TARGET_AHEAD', 'TARGET_OF_ANOTHER_LAKE'])
 
-/** One error for all that failed. DuckDB's own messages may quote data: they stay causes. */
+/** Builds an error for all that failed. DuckDB's own messages may quote data: they stay causes. */
 const failure = (
   failures: readonly Extract<Outcome, { kind: 'failed' }>[],
   { signal }: Pick<DeliverOptions, 'signal'>,
@@ -295,7 +295,7 @@ const delivered = async (options: Asked): Promise<readonly Delivery[]> => {
   // For sinks that load databases. A killed process leaves it there, and gc removes it.
   const staging = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const lakeId = await ensureLakeId(lake, randomBytes)
-  // Where rows are joined with the records that are taken, only one thread keeps their order.
+  // When rows are joined with the records that are taken, only one thread keeps their order.
   const isJoined = SINK_TABLES.some(({ content }) => content && take?.condition(content) !== undefined)
   const isOneThread = isJoined || sinks.some(({ name }) => needsOneThread(name))
   const engine = await Engine.open({ memoryBytes, keepsOrder: true, ...(isOneThread && { threads: 1 }) })

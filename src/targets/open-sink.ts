@@ -32,7 +32,7 @@ export type TargetAddress =
 export const redacted = (address: string): string =>
   address.replace(/^([a-z][a-z0-9+.-]*:(\/\/)?)?.*@/is, '$1…@')
 
-/** By the end of its name, which has more than that. */
+/** Recognised by the end of its name, which has more than that. */
 const formatOfFile = (path: string): FileFormatName | undefined =>
   FILE_FORMAT_NAMES.find((name) => {
     const file = basename(path).toLowerCase()

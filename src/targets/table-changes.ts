@@ -21,7 +21,7 @@ const holds =
   ({ contents }) =>
     content !== undefined && contents?.includes(content) === true
 
-/** All files of a table. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+/** The files of a table. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export const tableFilesOf = async (
   lake: string,
   root: SnapshotRoot,

@@ -24,7 +24,7 @@ export type TargetEvent =
     }
   | { readonly kind: 'delivering'; readonly progress: DeliverProgress }
   | { readonly kind: 'delivered'; readonly delivered: readonly Delivery[] }
-  /** One more failure beside the one that is thrown in the end. */
+  /** A further failure beside the one that is thrown in the end. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /** Publications and deliveries of an update. */
@@ -66,7 +66,7 @@ export const checkTargets: (
   },
 )
 
-/** One error after the run: its own code, and that the run is not lost. */
+/** An error after the run: its own code, and that the run is not lost. */
 const afterCommit = (error: unknown): unknown => {
   if (!(error instanceof ToolkitError) || error.message.includes('lake itself is committed')) return error
   return new ToolkitError(

@@ -94,7 +94,7 @@ export const signOut = async (): Promise<void> => {
   const ended = session
   forgetSession()
   const { ok, status } = await send(SESSION_ADDRESS, 'DELETE', ended, {})
-  // One that has ended before is ended.
+  // A session that has ended before is ended.
   if (!ok && status !== 401) throw failureOf(status)
 }
 

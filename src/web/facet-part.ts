@@ -44,7 +44,7 @@ export const countryName = (code: string): string => {
 export const statusName = (status: string): string =>
   status.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
-/** One value of a facet, and how many companies it would show. */
+/** A value of a facet, and how many companies it would show. */
 export interface FacetValue {
   readonly value: string
   readonly title: string

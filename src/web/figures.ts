@@ -55,7 +55,7 @@ export const yearsOf = (figures: readonly Figure[], most: number): readonly numb
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-/** One of a company's small multiples. */
+/** A small multiple of a company. */
 export interface Multiple {
   /** Line items that it takes, the first that there is. */
   readonly items: readonly string[]
@@ -102,7 +102,7 @@ const comparable = (
       (one.months === months || one.months === null || months === null),
   )
 
-/** By the rule of `growth`: against the year before. @returns a share; `undefined` without such a year, or a loss before */
+/** Growth by the rule of `growth`: against the year before. @returns a share; `undefined` without such a year, or a loss before */
 export const growthOf = (figures: readonly Figure[], latest: Figure): number | undefined => {
   const before = comparable(figures, latest).find(({ year }) => year === latest.year - 1)
   return before === undefined || before.value <= 0 ? undefined : (latest.value - before.value) / before.value
@@ -111,7 +111,7 @@ export const growthOf = (figures: readonly Figure[], latest: Figure): number | u
 const MOST_YEARS = 5
 const LEAST_YEARS = 2
 
-/** By the rule of `cagr`, over five years or the most that there are. @returns a share and the first year */
+/** Growth a year by the rule of `cagr`, over five years or the most that there are. @returns a share and the first year */
 export const yearlyGrowthOf = (
   figures: readonly Figure[],
   latest: Figure,

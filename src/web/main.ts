@@ -1,6 +1,6 @@
 /** The explorer's page: its frame, navigation, and the page that the address names behind its `#`. */
 
-import { AskFailure, answerRows, ask, forgetSession, hasSession, signOut } from './api.ts'
+import { AskFailure, answerRows, ask, forgetSession, hasSession, signIn, signOut } from './api.ts'
 import { brandMark } from './brand.ts'
 import { stateOf } from './browse-state.ts'
 import { showCompany } from './company-page.ts'
@@ -103,10 +103,24 @@ const begin = async (): Promise<void> => {
   showFrame()
 }
 
-addEventListener('hashchange', () => void show())
-if (hasSession())
-  begin().catch((error: unknown) => {
+/** A token that the address brings, as `firmlake demo --open` gives it; it does not stay there, nor in the tab's history. */
+const tokenOfAddress = (): string | undefined => {
+  const token = /^#token=(.+)$/.exec(location.hash)?.[1]
+  if (token !== undefined) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+const start = async (): Promise<void> => {
+  const token = tokenOfAddress()
+  try {
+    if (token !== undefined) await signIn(token)
+    if (hasSession()) await begin()
+    else askToSignIn('')
+  } catch (error) {
     if (error instanceof AskFailure && error.status === 401) askToSignIn(error.message)
     else showSignIn(error instanceof Error ? error.message : String(error), begin)
-  })
-else askToSignIn('')
+  }
+}
+
+addEventListener('hashchange', () => void show())
+void start()

@@ -1,4 +1,4 @@
-/** One of a company's small multiples: bars over the years, and the figures of the other kind as a dashed line. Pure. */
+/** A small multiple of a company: bars over the years, and the figures of the other kind as a dashed line. Pure. */
 
 import { type Html, html } from '../report/html.ts'
 import { type Figure, shownNumber } from './figures.ts'

@@ -1,4 +1,4 @@
-/** Where the nodes and lines of a picture of a small group stand: owners at the left, what they own at the right, a column a level. Pure. */
+/** Places the nodes and lines of a picture of a small group: owners at the left, what they own at the right, a column a level. Pure. */
 
 import type { AnswerRow } from './api.ts'
 import { shownStake } from './figures.ts'

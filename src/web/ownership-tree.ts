@@ -4,7 +4,7 @@ import type { AnswerRow } from './api.ts'
 
 /** A company or person as an answer names it. */
 export interface Entity {
-  /** Its number in the answer; the company itself is 0. */
+  /** The node's number in the answer; the company itself is 0. */
   readonly number: number
   /** `company`, `person` or `protected`. */
   readonly kind: string
@@ -87,6 +87,6 @@ export const treeOf = (rows: readonly AnswerRow[], near: 'owner' | 'owned'): rea
   return childrenOf(0, new Set([0]))
 }
 
-/** All rows of a tree. */
+/** The rows of a tree. */
 export const rowsOfTree = (tree: readonly TreeRow[]): readonly TreeRow[] =>
   tree.flatMap((row) => [row, ...rowsOfTree(row.children)])

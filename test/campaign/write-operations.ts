@@ -136,13 +136,13 @@ const indexesOf = (lake: string): Promise<readonly string[]> =>
       if ((await statPath(folder)) === null) return 'none'
       const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
       const hashes = Object.keys(INDEX_TABLES).map(
-        (table) => `(SELECT count(*) || ' ' || bit_xor(hash(t)) FROM copy.${table} AS t) AS ${table}`,
+        (table) => `(SELECT count(*) || ' ' || bit_xor(hash(t)) FROM serving.${table} AS t) AS ${table}`,
       )
       try {
         return await index.query(
           async (session) => {
             const [tables] = await session.rows(`SELECT ${hashes.join(', ')}`)
-            const rows = await session.rows('SELECT * FROM copy.company ORDER BY internal_id')
+            const rows = await session.rows('SELECT * FROM serving.company ORDER BY internal_id')
             const documents = await index.documents('companies', placesOf(rows))
             return JSON.stringify([index.description.segments, tables, sha256(Buffer.concat(documents))])
           },

@@ -1,59 +1,65 @@
-/** The whole of `demo`, to its end and stopped on its way. */
+/** The tour: each command as it is typed, run again, and the explorer that it opens. */
 
-import { mkdir, readdir } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
+import { IS_CHECKOUT } from '../../src/support/own-package.ts'
 import { runCommand } from '../support/run-command.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { cli } from './run-cli.ts'
+import { atTerminal, needsTerminal } from './at-terminal.ts'
 
-/** Two folders: what a command works in, and the system's for temporary files. */
-const folders = async (): Promise<{ cwd: string; env: { TMPDIR: string } }> => {
-  const folder = await temporaryFolder()
-  const [cwd, TMPDIR] = [join(folder, 'work'), join(folder, 'tmp')]
-  for (const one of [cwd, TMPDIR]) await mkdir(one)
-  return { cwd, env: { TMPDIR } }
-}
+const typed = (stdout: string): readonly string[] =>
+  [...stdout.matchAll(/^\$ (?:npm run -s firmlake --|firmlake) (\w+)/gm)].map(([, name = '']) => name)
 
-/** What is left in the system's folder; Node's cache of compiled modules is not ours. */
-const leftIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder)).filter((name) => name !== 'node-compile-cache')
-
-const answersOf = ({ stdout }: { readonly stdout: string }): string =>
-  stdout.slice(stdout.indexOf('== What the second'), stdout.indexOf('== Served'))
-
-test('demo shows what the second delivery changed, answers three questions, and pulls back over HTTP what it served; once more it loads nothing, and stopped while it serves it leaves nothing but its lake', async () => {
-  const { cwd, env } = await folders()
-  const first = await runCommand(['demo'], { cwd, env })
+test('demo loads, compares, asks and reports by commands that it shows; run again it loads nothing', async () => {
+  const cwd = await temporaryFolder()
+  const first = await runCommand(['demo'], { cwd })
   expect(first.code, first.stderr).toBe(0)
+  expect(IS_CHECKOUT).toBe(true)
+  expect(typed(first.stdout)).toEqual(['convert', 'convert', 'diff', 'query', 'report', 'serve'])
   expect(first.stdout).toContain('1,710 lines: 1,710 records, 0 quarantined')
   expect(first.stdout).toContain('78 lines: 78 records, 0 quarantined')
-  expect(answersOf(first)).toMatch(/\nSE +160 +146 +91\.3\n/)
-  expect(answersOf(first)).toContain('\ncompanies:    12 new, 47 changed, 0 gone\n')
-  expect(answersOf(first)).toMatch(/\nSkasø Energy Inc\. +US +2024 +8056400000 /)
-  expect(first.stdout).toContain('\n  npm run -s firmlake -- query --lake ./lake\n')
-  expect(first.stdout).toContain('Pulled 875 companies by cursor')
-  expect(first.stdout).toContain('Pulled 821 relations by cursor')
-  expect(first.stdout).toContain('Pulled 37 companies by batch file companies-PL-0001.jsonl.br')
-  const compared = first.stdout.slice(first.stdout.indexOf('row by row:'), first.stdout.indexOf('Left out:'))
-  for (const [table, rows] of Object.entries({ companies: '912', financials: '48,336', relations: '821' }))
-    expect(compared).toMatch(new RegExp(`\\n${table} +${rows} +0 +0\\n`))
-  expect(await leftIn(env.TMPDIR)).toEqual([])
+  expect(first.stdout).toContain('\ncompanies:    12 new, 47 changed, 0 gone\n')
+  expect(first.stdout).toMatch(/\nSkasø Energy Inc\. +US +2024 +8056400000 /)
+  expect(first.stdout).toMatch(/\n\$ npm run -s firmlake -- serve --lake \.\/lake\n$/)
+  expect((await readdir(cwd)).sort()).toEqual(['lake', 'lake-report.html'])
+  expect(await readFile(join(cwd, 'lake-report.html'), 'utf8')).toMatch(/^<!doctype html>/i)
 
-  const stopped = await cli(['demo'], {
-    cwd,
-    env,
-    onStart: (child) => {
-      child.stdout?.on('data', (text: Buffer) => {
-        if (String(text).includes('== Served')) child.kill('SIGINT')
-      })
-    },
+  const again = await runCommand(['demo'], { cwd })
+  expect(again.code, again.stderr).toBe(0)
+  expect(again.stdout).toContain('Nothing new to load: the lake stays as it is.')
+  const answers = ({ stdout }: typeof first): string => stdout.slice(stdout.indexOf('== What did it change?'))
+  expect(answers(again)).toBe(answers(first))
+})
+
+test('demo --open without a terminal is refused before anything is loaded', async () => {
+  const cwd = await temporaryFolder()
+  const { code, stdout, stderr } = await runCommand(['demo', '--open'], { cwd })
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain('Cannot open the explorer: standard output is no terminal')
+  expect(await readdir(cwd)).toEqual([])
+})
+
+test('demo --open serves the lake, opens the explorer with a token that it takes, and ends by Ctrl-C', async (context: TestContext) => {
+  needsTerminal(context)
+  const folder = await temporaryFolder()
+  const [bin, seen] = [join(folder, 'bin'), join(folder, 'seen')]
+  await mkdir(bin)
+  // Stands for a browser: signs in with the token of the address as the page does, then interrupts the command.
+  const browser = `#!${process.execPath}
+const { writeFileSync } = require('node:fs')
+const [address, token] = process.argv[2].split('/#token=')
+fetch(address + '/explorer/api/session', { method: 'POST', headers: { authorization: 'Bearer ' + token, 'content-type': 'application/json' }, body: '{}' })
+  .then((answer) => answer.json().then((body) => writeFileSync(${JSON.stringify(seen)}, answer.status + ' ' + typeof body.session)))
+  .finally(() => process.kill(process.ppid, 'SIGINT'))
+`
+  await writeFile(join(bin, 'xdg-open'), browser)
+  await chmod(join(bin, 'xdg-open'), 0o755)
+  const { code, said } = await atTerminal('', ['demo', '--open', '--lake', join(folder, 'lake')], {
+    PATH: `${bin}:${process.env.PATH}`,
   })
-  expect(stopped.code).toBe(130)
-  expect(stopped.stderr).toContain('error INTERRUPTED')
-  expect(stopped.stdout).toContain('Nothing new to load: the lake stays as it is.')
-  expect(answersOf(stopped)).toBe(answersOf(first))
-  expect(await leftIn(env.TMPDIR)).toEqual([])
-  expect(await readdir(cwd)).toEqual(['lake'])
-  expect(await runCommand(['status', '--lake', join(cwd, 'lake')])).toMatchObject({ code: 0 })
+  expect(await readFile(seen, 'utf8')).toBe('200 string')
+  expect(said).toMatch(/Serving the explorer at http:\/\/127\.0\.0\.1:\d+; Ctrl-C ends it/)
+  expect(said).not.toContain('#token=')
+  expect(code).toBe(0)
 })

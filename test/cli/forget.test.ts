@@ -112,22 +112,23 @@ test('forget reads national ids from standard input', async () => {
   ])
 })
 
-test('forget ends with 6 where it leaves what nobody can decide on, and names the file and no person', async () => {
+test('forget lists the records that lose their unknown fields, then counts them, and names no person', async () => {
   const folder = await temporaryFolder()
   const [lake, path] = [join(folder, 'lake'), join(folder, 'relations.jsonl')]
   await writeFile(
     path,
-    `${JSON.stringify({ ...JSON.parse(RELATIONS), Note: 'Ask Ann Ek', Count: PERSON })}\n`,
+    `${JSON.stringify({ ...JSON.parse(RELATIONS), Note: 'Ask Ek, Ann', Count: PERSON })}\n`,
   )
   await convert({ from: [path], lake })
   const given = ['forget', '--lake', lake, '--person', String(PERSON)]
   const planned = await runCommand([...given, '--dry-run'])
   const done = await runCommand(given)
-  expect([planned.code, done.code]).toEqual([6, 6])
-  expect(done.stdout).toMatch(/^relations +relations\/load=\S+\.parquet +2$/m)
-  for (const { stdout, stderr } of [planned, done]) expect(stdout + stderr).not.toMatch(/Ann Ek|42108151/)
+  expect([planned.code, done.code]).toEqual([0, 0])
+  expect(planned.stdout).toMatch(/^record +company\n─.*\nrelations +1\n\n/m)
+  expect(done.stdout).toContain('Records of others, unknown fields removed: 1\n')
+  for (const { stdout, stderr } of [planned, done]) expect(stdout + stderr).not.toMatch(/Ann|42108151/)
   const again = await runCommand([...given, '--json'])
-  expect(JSON.parse(again.stdout)).toMatchObject({ unknown: 0, left: expect.any(Array) })
+  expect(JSON.parse(again.stdout)).toMatchObject({ unknown: 0, recordsStripped: 0 })
 })
 
 test('forget of ids that the lake does not know fails, and changes nothing', async () => {
@@ -137,7 +138,7 @@ test('forget of ids that the lake does not know fails, and changes nothing', asy
     const { code, stdout, stderr } = await runCommand(['forget', '--lake', lake, ...ids, ...more])
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('IDS_UNKNOWN')
-    expect(stderr).toContain('knows none of the 3 ids')
+    expect(stderr).toContain('none of the 3 ids is in its newest snapshot')
     expect(stderr).not.toMatch(/19000101/)
   }
   const status = await runCommand(['status', '--lake', lake])

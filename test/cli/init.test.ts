@@ -26,7 +26,7 @@ test('init for files writes what a first night needs, and later commands find th
   const made = await run('init', '--files', 'in "box"', '--lake', 'firms')
   expect(made.stderr).toBe('')
   expect(made.code).toBe(0)
-  expect(made.stdout).toContain('none yet, the first load makes it')
+  expect(made.stdout).toContain('The core and what is configured have all they need.')
   expect(made.stdout).toMatch(/\n {2}firmlake nightly\n$/)
   const text = await readFile(join(folder, 'firmlake.toml'), 'utf8')
   const keys = text.split('\n').filter((line) => line !== '')
@@ -78,7 +78,7 @@ test('init for a service says where the token belongs; with it the trial is well
   const tried = await run('doctor', '--online')
   expect([tried.code, tried.stdout]).toEqual([
     0,
-    expect.stringContaining('none yet, the first load makes it'),
+    expect.stringContaining('The core and what is configured have all they need.'),
   ])
   const night = await run('nightly', '--quiet')
   expect([night.code, night.stderr]).toEqual([0, ''])

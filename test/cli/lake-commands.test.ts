@@ -98,8 +98,8 @@ describe('status', () => {
   })
 })
 
-test('manifest prints the JSON of a snapshot as it stands', async () => {
-  const { code, stdout } = await runCommand(['manifest', '--lake', lake, '--snapshot', '1'])
+test('status --manifest prints the JSON of a snapshot as it stands', async () => {
+  const { code, stdout } = await runCommand(['status', '--manifest', '--lake', lake, '--snapshot', '1'])
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ format: FORMAT, snapshot: 1, parent: null })
 })
@@ -116,7 +116,8 @@ describe('verify', () => {
   test('ends with 1 and names a file that is cut and one that is missing', async () => {
     const copy = await copiedLake()
     const { partitions } = await runCommandJson<{ partitions: { files: { path: string }[] }[] }>([
-      'manifest',
+      'status',
+      '--manifest',
       '--lake',
       copy,
     ])

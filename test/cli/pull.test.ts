@@ -209,10 +209,10 @@ test('sync reports new, changed, unchanged companies and those that left the sea
   expect((await one.run(['sync', '--lake', 'lake', ...SEARCH])).stdout).toContain('1 left the search')
 })
 
-test('parameters prints the live search parameters and the values of one', async () => {
+test('plan --parameters prints the live search parameters and the values of one', async () => {
   const one = await bench({ companies: companies(1) })
-  expect((await one.run(['parameters', 'relations'])).stdout).toContain('RelationsUpdatedAt')
-  const { stdout } = await one.run(['parameters', 'companies', 'countrycode', '--json'])
+  expect((await one.run(['plan', 'relations', '--parameters'])).stdout).toContain('RelationsUpdatedAt')
+  const { stdout } = await one.run(['plan', 'companies', '--parameter', 'countrycode', '--json'])
   expect(JSON.parse(stdout)).toEqual({
     content: 'companies',
     parameters: [{ name: 'CountryCode', datatype: 'string', values: [{ value: 'SE', name: 'SE' }] }],

@@ -66,7 +66,7 @@ test('replay loads what another limit lets pass, and leaves the rest where it is
   await writeFile(file, [line, '{'].join('\n'))
   const lake = join(folder, 'lake')
   await runCommandJson(['convert', file, '--lake', lake, '--max-depth', '2', '--max-quarantined', '2'])
-  const replay = ['replay', '--lake', lake]
+  const replay = ['quarantine', 'replay', '--lake', lake]
 
   expect((await runCommand([...replay, '--source', 'other*'])).stdout).toContain('Nothing to replay')
   expect((await runCommand([...replay, '--max-depth', '2'])).stdout).toContain('No line could be loaded')

@@ -32,15 +32,14 @@ test('commands that call a service run, and print what the pages show', async ()
 
   await deliver(SAMPLE)
   const pulls = await newFolder('pull')
-  const [companies = [], relations = [], sync = [], ...others] = commandsIn('docs/pull.md')
+  const [companies = [], relations = [], sync = [], plan = [], ...others] = commandsIn('docs/pull.md')
   expect(others).toEqual([])
   for (const words of [companies, relations]) await run(words, pulls)
 
   await deliver(`${SAMPLE}-second`)
-  expect(await run(sync, pulls)).toEqual(expect.arrayContaining(shownIn('docs/pull.md')))
-  const [plan = []] = commandsIn('docs/large-searches.md')
-  expect(shownIn('docs/large-searches.md').length).toBeGreaterThan(2)
-  expect(await run(plan)).toEqual(expect.arrayContaining(shownIn('docs/large-searches.md')))
+  const printed = [...(await run(sync, pulls)), ...(await run(plan))]
+  expect(shownIn('docs/pull.md').length).toBeGreaterThan(5)
+  expect(printed).toEqual(expect.arrayContaining(shownIn('docs/pull.md')))
 
   await makeServable(join(folder, 'served'))
   const batches = commandsIn('docs/batch-files.md').filter(([name, inner]) =>

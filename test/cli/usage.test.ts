@@ -50,14 +50,19 @@ test.each(['-v', '-V', 'version'])('%s prints the version too', async (word) => 
   expect(await cli([word])).toMatchObject({ code: 0, stdout: (await cli(['--version'])).stdout })
 })
 
-test('the help has the commands and options that are used most first, each in one group', async () => {
-  const program = await newProgram()
+test('the help lists the ten commands that are used most, with --all each one in one group', async () => {
+  const short = (await newProgram()).helpInformation()
+  const listed = [...(short.split('Most used:')[1] ?? '').matchAll(/^ {2}([a-z]+)\b/gm)].map(
+    ([, name]) => name,
+  )
+  expect(listed).toHaveLength(10)
+  const program = await newProgram(['--all'])
   const headings = (text: string): string[] => text.match(/^[A-Z].*:$/gm) ?? []
   const help = program.helpInformation()
   expect(headings(help).slice(0, 2)).toEqual(['Options:', 'Most used:'])
   expect(headings(help)).not.toContain('Commands:')
-  const most = /Most used:\n([\s\S]*?)\n\n/.exec(help)?.[1]?.split('\n') ?? []
-  expect(most).toHaveLength(10)
+  const most = /Most used:\n([\s\S]*?)\n\n/.exec(help)?.[1]?.match(/^ {2}[a-z]+/gm) ?? []
+  expect(most.map((name) => name.trim())).toEqual(listed)
   for (const { name } of program.commands.map((one) => ({ name: one.name() })))
     expect(help.match(new RegExp(`^  ${name}\\b`, 'gm'))).toHaveLength(1)
 
@@ -73,6 +78,24 @@ test('the help has the commands and options that are used most first, each in on
   expect(headings(pull?.helpInformation() ?? '')).toEqual(['Arguments:', 'Options:', ...groups])
   for (const { long } of pull?.options ?? [])
     expect(pull?.helpInformation().match(new RegExp(`^ .*${long}[ \\n]`, 'gm'))?.length).toBeGreaterThan(0)
+})
+
+test.each([
+  [['manifest', '--lake', 'l'], 'status --manifest'],
+  [['parameters'], 'plan --parameters'],
+  [['replay', '--lake', 'l', '--source', 'x'], 'quarantine replay'],
+  [['views', '--lake', 'l', '--write'], 'verify --repair'],
+])('%j answers with the name that it has now', async (args, name) => {
+  const { code, stdout, stderr } = await runCommand(args)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(
+    new RegExp(`^error USAGE: Cannot run "firmlake [a-z -]+": it is "firmlake ${name}" now\\n`),
+  )
+})
+
+test('the help says how all commands are listed', async () => {
+  expect((await runCommand(['--help'])).stdout).toContain('\nAll commands: firmlake --help --all\n')
+  expect((await runCommand(['--help', '--all'])).stdout).not.toContain('All commands:')
 })
 
 test('--version prints the version', async () => {
@@ -111,7 +134,11 @@ describe('wrong usage ends with 2', () => {
     [['status', '--lake', 'l', '--snapshot', '0']],
     [['gc', '--lake', 'l', '--keep', 'all']],
     [['verify', '--lake']],
-    [['manifest', '--lake', 'l', '--raw']],
+    [['status', '--lake', 'l', '--raw']],
+    [['status', '--lake', 'l', '--manifest', '--partitions']],
+    [['plan', 'companies']],
+    [['plan', 'companies', '--parameters', '--search', '{}']],
+    [['verify', '--lake', 'l', '--repair', '--snapshot', '1']],
   ])('%j', async (args) => {
     const error = await (await newProgram(args))
       .parseAsync(args, { from: 'user' })

@@ -43,7 +43,7 @@ test.each(['lake', './lake', 'way/lake'])(
     const [committed, file] = [join(folder, 'committed.duckdb'), join(folder, 'lake/lake.duckdb')]
     expect((await run('convert', 'a.jsonl', '--lake', lake)).code).toBe(0)
     await copyFile(file, committed)
-    expect((await run('views', '--lake', lake, '--write')).code).toBe(0)
+    expect((await run('verify', '--lake', lake, '--repair')).code).toBe(0)
     const { stdout } = await run('views', '--lake', lake)
     const questions = [
       ...[committed, file].map(

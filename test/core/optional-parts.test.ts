@@ -46,8 +46,8 @@ const PAGES: Readonly<Record<OptionalPartName, string>> = {
   telemetry: 'docs/observability.md',
 }
 
-test.each(PARTS)('the page on %s has the line that installs it, and docs/dependencies.md too', (part) => {
-  for (const page of [PAGES[part], 'docs/dependencies.md'])
+test.each(PARTS)('the page on %s has the line that installs it, and DEPENDENCIES.md too', (part) => {
+  for (const page of [PAGES[part], 'DEPENDENCIES.md'])
     expect(readPage(page).replaceAll(/\\\n\s*/g, '')).toContain(installLine(part))
 })
 

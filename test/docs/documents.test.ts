@@ -36,8 +36,8 @@ test('docs/llms.txt is an index of every page below docs/, by docs/README.md', (
   expect(linked).toEqual(expect.arrayContaining(pages))
 })
 
-test('docs/dependencies.md names every package and its exact version', () => {
-  const text = readFileSync(join(DOCS, 'dependencies.md'), 'utf8')
+test('DEPENDENCIES.md names every package and its exact version', () => {
+  const text = readFileSync(join(DOCS, '../DEPENDENCIES.md'), 'utf8')
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(DOCS, '../package.json'), 'utf8'),
   ) as Record<'dependencies' | 'devDependencies', Record<string, string>>

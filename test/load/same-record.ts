@@ -1,7 +1,7 @@
 /**
- * The equality of design.md ("The lake on disk"): two records are equal as JSON data once what the contract says
+ * When two records are the same: they are equal as JSON data once what the contract says
  * is omitted counts as absent on both sides: null, an empty object, a default date-time, 0 where so marked. A
- * figure of 0 stays, an empty list stays. A number in quotes is the number (design.md, "Traps").
+ * figure of 0 stays, an empty list stays. A number in quotes is the number.
  */
 
 import type { Field, ObjectType } from '../../src/contract/fields.ts'

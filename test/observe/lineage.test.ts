@@ -137,7 +137,7 @@ test('replay and forget are watched as other runs are', async () => {
   const env = { OPENLINEAGE_URL: endpoint.url }
   const lake = join(folder, 'lake')
   await runCommandJson(['convert', input, '--lake', lake, '--max-quarantined', '1'])
-  await runCommandJson(['replay', '--lake', lake], { env })
+  await runCommandJson(['quarantine', 'replay', '--lake', lake], { env })
   await runCommandJson(['forget', '--lake', lake, '--company', '1'], { env })
   expect(eventsAt(endpoint).map(({ eventType, job }) => [eventType, job.name])).toEqual([
     ['START', 'lake.replay'],

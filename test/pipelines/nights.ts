@@ -11,7 +11,6 @@ import { beforeAll, expect } from 'vitest'
 import { runProgram } from '../../src/jobs/common/run-program.ts'
 import { nightly as runNightly } from '../../src/jobs/nightly/nightly.ts'
 import { chooseTokens } from '../../src/server/access/choose-tokens.ts'
-import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { type LakeServer, serveLake } from '../../src/server/serve-lake.ts'
 import { companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 
@@ -84,7 +83,6 @@ export const serve = async (folder: string, changes: string): Promise<LakeServer
   return serveLake({
     lake: bench.lake,
     tokens: registry,
-    embedder: hashingEmbedder(),
     cursorKey: randomBytes(32),
     cursorCap: 100_000,
     queryTimeoutMs: 30_000,

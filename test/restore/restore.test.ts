@@ -48,7 +48,7 @@ const expectSums = (found: readonly Cells[], wanted: readonly Cells[]): void => 
 }
 
 const REAL = resolve('../shared/data/real')
-/** Ids of the fictional companies of PROVENANCE.md, A5. */
+/** Ids of the fictional companies of the data's notes, A5. */
 const EXAMPLES = [
   1_000_745_682_419, 1_001_811_701_746, 1_006_457_293_873, 1_006_718_728_428, 1_007_271_597_699,
   1_013_308_645_338, 1_015_091_221_352, 1_018_786_623_940, 1_021_941_258_216, 1_024_394_584_797,
@@ -168,7 +168,7 @@ describe('real companies', () => {
       expect(await one('SELECT count(*) FROM companies WHERE internal_id // 1_000_000_000 = 47')).toBe(
         profileOnly.brreg_asa,
       )
-      // Ids of the ownership standard are above 10^12; the examples among them (PROVENANCE.md, A5) are no part of it.
+      // Ids of the ownership standard are above 10^12; the examples among them (the data's notes, A5) are no part of it.
       const bods = (id: string): string => `${id} > 1e12 AND ${id} NOT IN (${EXAMPLES.join(', ')})`
       const parents = `direction = 'parent' AND ${bods('company_id')}`
       const current = `FROM ownerships WHERE kind = 'Direct' AND NOT is_history AND ${parents}`
@@ -185,7 +185,7 @@ describe('real companies', () => {
         currentShareholdings: await one(`SELECT count(*) ${current}`),
         sumMinOwnershipStakeCurrent: String(await one(`SELECT sum(min_ownership_stake) ${current}`)),
       }).toEqual(totals)
-      // "Contents" of PROVENANCE.md: all relations, the examples included.
+      // "Contents" of the data's notes: all relations, the examples included.
       expect(
         sorted(
           await ask(

@@ -57,7 +57,8 @@ interface Manifest {
 }
 
 /** The newest snapshot. */
-export const manifest = async (): Promise<Manifest> => JSON.parse((await succeed('manifest')).stdout)
+export const manifest = async (): Promise<Manifest> =>
+  JSON.parse((await succeed('status', '--manifest')).stdout)
 
 /** A file of a table that the newest snapshot lists. */
 export const tableFile = async (table: string): Promise<string> => {

@@ -169,7 +169,7 @@ test('quarantine lists and replays lines from a machine that has nothing of the 
   await succeed('convert', file, '--max-depth', '2', '--max-quarantined', '2')
   await elsewhere()
   expect(await cliJsonAnew(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ line: 1 }, { line: 2 }])
-  expect((await succeed('replay')).stdout).toContain('1 record')
+  expect((await succeed('quarantine', 'replay')).stdout).toContain('1 record')
   await elsewhere()
   expect(await cliJsonAnew(['quarantine', 'list', '--lake', LAKE])).toMatchObject([{ code: 'NOT_JSON' }])
   expect(await query('SELECT count(*) AS n FROM companies')).toEqual([{ n: 1 }])

@@ -4,7 +4,6 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { convert, serve } from '../../src/index.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'
-import { hashingEmbedder } from '../../src/server/ranking/hashing-embedder.ts'
 import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
 
 const [folder = '', ...files] = process.argv.slice(2)
@@ -34,7 +33,7 @@ const writeBatches = async (below: string): Promise<string> => {
 
 const lake = join(folder, 'served')
 await convert({ from: await writeBatches(folder), lake })
-const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2, embedder: hashingEmbedder() })
+const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2 })
 await makeBatchFiles({ lake, index })
 await index.close()
 const server = await serve({ lake, port: 0, token: 'token-of-my-service' })

@@ -350,6 +350,25 @@ test('a session that the server does not know any more is a sign-in, and says wh
   expect(await page.evaluate('sessionStorage.length')).toBe(0)
 })
 
+test('a token in the address signs in, and neither the address nor the history keeps it', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('awkward')
+  const page = await browser.newPage()
+  onTestFinished(() => page.close())
+  await page.goto(`${address}#token=${TOKENS.everything}`)
+  await page.waitForSelector('nav')
+  await settled(page)
+  expect(page.url()).toBe(address)
+  await page.goto(`${address}#/quality`)
+  await page.goBack()
+  expect(page.url()).toBe(address)
+  const other = await browser.newPage()
+  onTestFinished(() => other.close())
+  await other.goto(`${address}#token=not-one-of-them`)
+  await other.getByText('Not a token of this server.').waitFor()
+  expect(other.url()).toBe(address)
+})
+
 test('by keyboard one browses: every state is a link, the focus stays, the back button goes back, the list is saved', async (context) => {
   const browser = await openBrowser(context)
   const address = await served('sample')

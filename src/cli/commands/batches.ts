@@ -204,16 +204,10 @@ const chosenBy = ({ ids = [], new: all, content, countries }: PullValues): Batch
 }
 
 /** As it is printed: files that were not downloaded were skipped. */
-const reportOfPull = ({ held, discarded, unnameable, ...report }: BatchFilesReport) => {
-  const reason = 'the lake already holds it (--again loads it again)'
-  const skipped = [
-    ...held.map(({ name }) => ({ source: name, reason })),
-    ...discarded.map(({ name }) => ({ source: name, reason: 'its load was discarded (--again loads it)' })),
-    ...skippedFiles(unnameable),
-    ...report.skipped,
-  ]
-  return { ...report, skipped }
-}
+const reportOfPull = ({ held, discarded, unnameable, ...report }: BatchFilesReport) => ({
+  ...report,
+  skipped: [...skippedFiles({ held, discarded, unnameable }), ...report.skipped],
+})
 
 const runPull = async (values: PullValues, command: Command): Promise<void> => {
   const choice = chosenBy(values)
@@ -250,7 +244,7 @@ const runPull = async (values: PullValues, command: Command): Promise<void> => {
       }),
     async (pulled) => {
       const report = reportOfPull(pulled)
-      for (const { source, reason } of skippedFiles(pulled.unnameable))
+      for (const { source, reason } of skippedFiles({ unnameable: pulled.unnameable }))
         note(`warning: batch file "${source}" is skipped: ${reason}`)
       if (json) return printJson({ lake, service: origin, ...report })
       await printLines(linesOf(report, pulled))

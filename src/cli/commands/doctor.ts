@@ -20,16 +20,14 @@ export const addDoctor = (program: Command): void => {
     name: 'doctor',
     summary: 'check the machine, the optional packages and the configuration',
     description:
-      'Says what this machine has (Node, memory, disks, DuckDB, optional packages and their versions, the token, variables ' +
-      'of credentials by their names) and what is missing for what, with the line that mends it; with --lake also how the ' +
-      'lake stands. With --online it asks what is configured whether it answers: the service, buckets, PostgreSQL, the ' +
-      'Iceberg catalog; without it no network is asked but for the bucket of a lake. ' +
+      'Says what this machine has (Node, memory, DuckDB and its extensions, optional packages and their versions, the token) ' +
+      'and what is missing for what, with the line that mends it. With --online it asks what is configured whether it ' +
+      'answers: the service, buckets, PostgreSQL. ' +
       'Ends with 1 where something is missing that the core or the configuration needs.',
     options: DOCTOR,
     run: runDoctor,
     examples: [
       ['doctor', 'what is there, and what is missing'],
-      ['doctor --lake ./lake', 'the lake and its disk too'],
       ['doctor --online', 'does all answer that firmlake.toml and the environment name?'],
     ],
   })
@@ -46,22 +44,17 @@ const usesOf = ({ pull = [], sync = [], batch_files = [] }: FileSettings): reado
 /** Asks what the file configures whether it answers. @param settings of a file that was just written */
 export const tryConfigured = async (settings: FileSettings): Promise<Diagnosis> => {
   const { lake, service } = settings
-  const asked = { lake, url: service?.url, online: true }
-  const diagnosis = await diagnose(asked, settings, true)
+  const diagnosis = await diagnose({ lake, url: service?.url, online: true }, settings)
   await printLines(linesOf(diagnosis))
   return diagnosis
 }
 
-const diagnose = async (
-  asked: DoctorOptions,
-  settings: FileSettings,
-  mayBeNew: boolean,
-): Promise<Diagnosis> => {
+const diagnose = async (asked: DoctorOptions, settings: FileSettings): Promise<Diagnosis> => {
   const { doctor } = await import('../../jobs/doctor/doctor.ts')
   const uses = usesOf(settings)
   const named = settings.service?.token_env
   return await doctor({
-    ...{ ...asked, mayBeNew },
+    ...asked,
     // The value of the one that is named stands in this variable too, if it has any.
     tokenVariable: process.env.FIRMLAKE_TOKEN ? undefined : named,
     uses: uses.length > 0 ? uses : undefined,
@@ -69,10 +62,8 @@ const diagnose = async (
   })
 }
 
-const runDoctor = async (values: ValuesOf<typeof DOCTOR>, command: Command): Promise<void> => {
-  // The file may name a lake before its first load; who names one here means one that is there.
-  const mayBeNew = command.getOptionValueSource('lake') === 'default'
-  const diagnosis = await diagnose(askedOf(DOCTOR, values), loadedConfig().file?.settings ?? {}, mayBeNew)
+const runDoctor = async (values: ValuesOf<typeof DOCTOR>): Promise<void> => {
+  const diagnosis = await diagnose(askedOf(DOCTOR, values), loadedConfig().file?.settings ?? {})
   // Set before anything is printed: a reader that goes away must not turn a failure into a success.
   if (!diagnosis.well) process.exitCode = EXIT.failed
   await (values.json ? printJson(diagnosis) : printLines(linesOf(diagnosis)))
@@ -89,12 +80,11 @@ const signOf = (state: MachineFinding['state']): string => {
   return state === 'missing' ? coloured('red', sign) : sign
 }
 
-const linesOf = ({ well, findings, variables }: Diagnosis): string[] => [
+const linesOf = ({ well, findings }: Diagnosis): string[] => [
   ...findings.flatMap(({ about, state, says, mend }) => [
     `${signOf(state)}${about.padEnd(11)}${says}`,
     ...(mend === undefined ? [] : [`${' '.repeat(19)}→ ${mend}`]),
   ]),
-  `${'ok'.padEnd(8)}${'variables'.padEnd(11)}${variables.length > 0 ? `set: ${variables.join(', ')}` : 'none is set'}`,
   well
     ? 'The core and what is configured have all they need.'
     : 'Something is missing that the core or the configuration needs.',

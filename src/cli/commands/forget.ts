@@ -2,7 +2,6 @@
 
 import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
-import { EXIT } from '../../core/exit-codes.ts'
 import { readStdinText, readUserText } from '../../core/user-text.ts'
 import type { ForgetSummary } from '../../jobs/forget/forget-summary.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
@@ -38,7 +37,7 @@ export const addForget = (program: Command): void => {
   })
 }
 
-/** One a line; blank lines count for nothing. */
+/** National ids, one a line; blank lines count for nothing. */
 const readNationalIds = async (file: string | undefined): Promise<readonly string[]> => {
   if (file === undefined) return []
   const lines = await (file === '-' ? readStdinText() : readUserText(file)).catch((error: unknown) => {
@@ -69,7 +68,6 @@ const runForget = async (values: ValuesOf<typeof FORGET_COMMAND>): Promise<void>
     )
   if (!dryRun && isAsked(values) && !(await agreesToForget(await run(true, 'nothing is changed')))) return
   const summary = await run(dryRun, 'the same command completes it')
-  if (summary.left.length > 0) process.exitCode = EXIT.excluded
   await (json ? printJson({ lake, ...summary }) : printLines(summaryLines(summary)))
   warnOfNoViews(summary.noViews)
 }
@@ -90,27 +88,39 @@ const headOf = ({ kind, snapshot, companies, persons }: ForgetSummary): string =
     : `Snapshot ${snapshot}: ${whom} forgotten.`
 }
 
-/** Where somebody has to look; never what stands there. */
-const leftLines = (left: ForgetSummary['left']): string[] =>
-  left.length === 0
+/** Ids of the records, never what stands in them. */
+const recordLines = (records: ForgetSummary['records'] = []): string[] =>
+  records.length === 0
     ? []
     : [
-        'Left, as they may be about others: texts that have a name in them, numbers that may be an id',
+        'Records of others whose unknown fields mention them, and would be removed:',
         ...textTable(
-          [{ title: 'kind' }, { title: 'file' }, { title: 'values', right: true }],
-          left.map(({ kind, path, values }) => [kind, path, formatCount(values)]),
+          [{ title: 'record' }, { title: 'company', right: true }],
+          records.map(({ content, id }) => [content, id]),
         ),
         '',
       ]
 
 const summaryLines = (summary: ForgetSummary): string[] => {
-  const { kind, files, linesCleared, snapshots, runs, made, published, unknown, unresolved, left, later } =
-    summary
+  const {
+    kind,
+    files,
+    recordsStripped,
+    linesCleared,
+    snapshots,
+    runs,
+    made,
+    published,
+    unknown,
+    unresolved,
+    later,
+  } = summary
   const gone = kind === 'planned' ? 'would be removed' : 'removed'
   const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
   return [
     ...summary.completed.map((done) => `Snapshot ${done}: an interrupted forget was completed.`),
     headOf(summary),
+    ...recordLines(summary.records),
     ...lines(unknown, `${formatCounted(unknown, 'id')} not known to the lake.`),
     ...lines(unresolved, `${formatCounted(unresolved, 'national id')} not known to the lake.`),
     '',
@@ -125,17 +135,14 @@ const summaryLines = (summary: ForgetSummary): string[] => {
           files.map((one) => [one.kind, formatCount(one.files), formatCount(one.rows)]),
         )),
     '',
-    ...lines(
-      linesCleared,
-      `Quarantined lines that could not be read, text ${gone}: ${formatCount(linesCleared)}`,
-    ),
+    ...lines(recordsStripped, `Records of others, unknown fields ${gone}: ${formatCount(recordsStripped)}`),
+    ...lines(linesCleared, `Quarantined lines, text ${gone}: ${formatCount(linesCleared)}`),
     ...lines(snapshots.length, `Older snapshots ${gone}: ${snapshots.join(', ')}`),
     ...lines(runs.length, `Interrupted runs ${gone}: ${runs.join(', ')}; run their commands again`),
     ...lines(made.length, `Made from older snapshots, ${gone}: ${made.join(', ')}`),
     ...lines(published.length, `Published anew: ${published.join(', ')}`),
     `Afterwards ${laterText(later)}.`,
     '',
-    ...leftLines(left),
     'Not reached:',
     ...summary.notReached.map((one) => `  ${one}`),
   ]

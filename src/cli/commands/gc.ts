@@ -20,7 +20,7 @@ export const addGc = (program: Command): void => {
     summary: 'delete unreferenced files and dead runs',
     description:
       'Removes runs whose process is gone, unfinished writes, and files that no kept snapshot lists. Never ' +
-      'touches a live run or a file of a kept snapshot. With --keep or --keep-days the published tables (docs/publishing.md) are ' +
+      'touches a live run or a file of a kept snapshot. With --keep or --keep-days the published tables (docs/published-tables.md) are ' +
       'first brought in step with the lake.',
     options: GC,
     run: runGc,

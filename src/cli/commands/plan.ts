@@ -29,11 +29,12 @@ export const addPlan = (program: Command): void => {
     description:
       'Asks the service for counts only and shows into which windows a pull would cut the search, how many ' +
       'requests and how much time it would take, what no window covers, and whether batch files are the ' +
-      'better way.',
+      'better way. With --parameters prints the search parameters that the service has now.',
     options: PLAN,
     run: runPlan,
     examples: [
       [`plan companies --search '{"CountryCode":["SE","NO"]}'`, 'cut by ContentUpdatedAt where it must be'],
+      ['plan companies --parameters', 'what can be searched for'],
       [`plan companies --search @search.json --by CompanyInfoUpdatedAt --cap 50000`, 'smaller windows'],
     ],
   })
@@ -47,7 +48,14 @@ const snapshotOf = async ({ lake, since }: PlanValues): Promise<LakePulls> => {
   return newestPulls(lake)
 }
 
-const runPlan = async (options: PlanValues): Promise<void> => {
+const runPlan = async ({ search, ...asked }: PlanValues): Promise<void> => {
+  if (asked.parameters) {
+    const { printParameters } = await import('../output/parameters.ts')
+    return printParameters(asked)
+  }
+  if (search === undefined)
+    throw new ToolkitError('USAGE', 'Cannot plan without a search: expected --search, or --parameters')
+  const options = { ...asked, search }
   const { askedByPull } = await import('../../jobs/pull/pull.ts')
   const settings = askedByPull(await readingSearch(options))
   const { estimatePlan, planPull } = await import('../../jobs/pull/plan-pull.ts')

@@ -1,5 +1,5 @@
 /**
- * `quarantine list` and `replay`: lines that could not be loaded, listed and loaded again. Their text may hold personal data
+ * `quarantine list` and `quarantine replay`: lines that could not be loaded, listed and loaded again. Their text may hold personal data
  * and is shown only on request.
  */
 
@@ -34,11 +34,12 @@ const LIST = {
 export const addQuarantine = (program: Command): void => {
   const group = program
     .command('quarantine')
-    .summary('show quarantined lines')
+    .summary('show quarantined lines, and load them again')
     .description(
       'Bad lines go to the quarantine instead of the tables, with source, line, offset and reason.',
     )
   addList(group)
+  addReplay(group)
 }
 
 const addList = (group: Command): void => {
@@ -78,8 +79,8 @@ const runList = async (values: ValuesOf<typeof LIST>): Promise<void> => {
   if (!raw) note('The text of the lines may hold personal data: --raw prints it.')
 }
 
-export const addReplay = (program: Command): void => {
-  addCommand(program, {
+const addReplay = (group: Command): void => {
+  addCommand(group, {
     name: 'replay',
     summary: 'load quarantined lines again',
     description:
@@ -88,8 +89,8 @@ export const addReplay = (program: Command): void => {
     options: REPLAY,
     run: runReplay,
     examples: [
-      ['replay --lake ./lake', 'after an update of firmlake'],
-      ["replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
+      ['quarantine replay --lake ./lake', 'after an update of firmlake'],
+      ["quarantine replay --lake ./lake --source '*-0007.jsonl.br' --max-depth 512", 'with another limit'],
     ],
   })
 }

@@ -69,7 +69,7 @@ const runResume = async (values: Values, command: Command): Promise<void> => {
   throw failures.at(-1)
 }
 
-/** One run that cannot be resumed does not stop the others; a signal does. */
+/** A run that cannot be resumed does not stop the others; a signal does. */
 const resumeAll = async (runs: readonly string[], values: Values): Promise<ResumedRun[]> => {
   const { resumeOne } = await import('../../jobs/resume/resume.ts')
   const outcomes: ResumedRun[] = []

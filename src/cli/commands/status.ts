@@ -4,29 +4,42 @@ import type { Command } from 'commander'
 import type { ValuesOf } from '../../options/entry.ts'
 import { STATUS_COMMAND } from '../../options/lake-looks.ts'
 import { addCommand } from '../add-command.ts'
-import { printJson, printLines } from '../output/print.ts'
+import { print, printJson, printLines } from '../output/print.ts'
 
 export const addStatus = (program: Command): void => {
   addCommand(program, {
     name: 'status',
     summary: 'show what a lake holds',
     description:
-      'Shows partitions, date ranges, counts and sizes of a lake, and the runs that are not finished.',
+      'Shows partitions, date ranges, counts and sizes of a lake, and the runs that are not finished; with --manifest ' +
+      'the manifest of a snapshot, checked.',
     options: STATUS_COMMAND,
     run: runStatus,
     examples: [
       ['status --lake ./lake', 'the newest snapshot'],
       ['status --lake ./lake --snapshot 3 --partitions', 'an older one, with its partitions'],
+      [
+        "status --lake ./lake --snapshot 1 --manifest | jq '.partitions[].source.name'",
+        'the sources of the first one',
+      ],
     ],
   })
+}
+
+const printManifest = async (lake: string, snapshot: number | undefined): Promise<void> => {
+  const { readRoot } = await import('../../manifest/snapshots/snapshots.ts')
+  const { documentText } = await import('../../manifest/snapshots/snapshot-text.ts')
+  for await (const text of documentText(lake, await readRoot(lake, snapshot))) await print(text)
 }
 
 const runStatus = async ({
   lake,
   snapshot,
   partitions,
+  manifest,
   json,
 }: ValuesOf<typeof STATUS_COMMAND>): Promise<void> => {
+  if (manifest) return printManifest(lake, snapshot)
   const { readStatus } = await import('../../jobs/status/lake-status.ts')
   const status = await readStatus(lake, { snapshot, partitions })
   if (!json) {

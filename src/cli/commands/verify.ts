@@ -20,11 +20,13 @@ export const addVerify = (program: Command): void => {
     description:
       'Reads every file that a kept snapshot lists, serving indexes and batch files, recomputes hashes and counts, ' +
       'and names each file that is changed, cut, missing or unreadable. With --targets also each target that shows what ' +
-      'the lake does not have. Ends with 1 when there is one. Changes nothing.',
+      'the lake does not have. Ends with 1 when there is one. Changes nothing; with --repair it first writes lake.duckdb and ' +
+      'lake.ducklake again, whose paths are absolute.',
     options: VERIFY_COMMAND,
     run: runVerify,
     examples: [
       ['verify --lake ./lake', 'the whole lake'],
+      ['verify --lake ./lake --repair', 'after the lake was moved'],
       [
         'verify --lake ./lake --targets --sink firms.duckdb',
         'whether a target shows rows of this lake alone',
@@ -39,8 +41,10 @@ const runVerify = async ({
   snapshot,
   targets,
   sinks,
+  repair,
   json,
 }: ValuesOf<typeof VERIFY_COMMAND>): Promise<void> => {
+  const repaired = repair ? await repairLakeFiles(lake, json === true) : {}
   const line = new ProgressLine({ terminalOnly: json === true })
   const { verify } = await import('../../jobs/verify/verify.ts')
   const { catalogFromEnvironment } = await import('../../targets/catalog-environment.ts')
@@ -53,18 +57,37 @@ const runVerify = async ({
     const asked = targets && { targets: { sinks, catalog: catalogFromEnvironment() } }
     const found = await verify({ lake, snapshot, ...asked, onProgress })
     line.clear()
-    await report(lake, found, json === true)
+    await report(lake, found, json === true, repaired)
   } finally {
     line.clear()
   }
 }
 
-const report = async (lake: string, found: VerifyResult, json: boolean): Promise<void> => {
+/** @returns what the JSON says of it */
+const repairLakeFiles = async (lake: string, json: boolean): Promise<object> => {
+  const { writeLakeFiles } = await import('../../manifest/lake-file/lake-file.ts')
+  const { views, catalog } = await writeLakeFiles(lake)
+  const named = [
+    ['lake.duckdb', views],
+    ['lake.ducklake', catalog],
+  ] as const
+  if (!json)
+    for (const [name, one] of named)
+      note(
+        one.kind === 'written'
+          ? `Wrote ${name} of snapshot ${one.snapshot}`
+          : `Wrote no ${name}: ${one.reason}`,
+      )
+  const numbers = named.map(([name, one]) => [name, one.kind === 'written' ? one.snapshot : null] as const)
+  return { repaired: Object.fromEntries(numbers) }
+}
+
+const report = async (lake: string, found: VerifyResult, json: boolean, repaired: object): Promise<void> => {
   const { snapshots, files, bytes, rows, madeFiles, problems, notes, targets = [] } = found
   const refused = targets.filter(({ state }) => state === 'refused')
   // Set before anything is printed: a reader that goes away must not turn a bad lake into a good one.
   if (problems.length + refused.length > 0) process.exitCode = EXIT.failed
-  if (json) await printJson({ lake, ok: problems.length + refused.length === 0, ...found })
+  if (json) await printJson({ lake, ok: problems.length + refused.length === 0, ...found, ...repaired })
   else {
     for (const one of notes) note(`note: ${one}`)
     await printLines(

@@ -5,7 +5,7 @@ import type { ConfigFile, FoundSetting } from '../../config/read-settings.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { note } from '../output/print.ts'
 
-/** It plays with a lake of its own, never with real data. */
+/** `demo` plays with a lake of its own, never with real data. */
 const LEFT_ALONE = new Set(['demo'])
 
 /** They call the service only for a run that was planned with one; what `doctor` is asked for is what is missing. */

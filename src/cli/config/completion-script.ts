@@ -27,7 +27,7 @@ const completedOf = (program: Command): readonly Completed[] =>
   }))
 
 const takesValue = (option: Option): boolean => option.required || option.optional
-/** Where a file or a folder is a good guess. */
+/** Options of which a file or a folder is a good guess. */
 const takesFile = ({ flags }: Option): boolean => /<(file|folder|lake|url)>/.test(flags)
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

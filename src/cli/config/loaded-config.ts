@@ -41,7 +41,7 @@ export const loadConfig = async (args: readonly string[]): Promise<LoadedConfig>
 /** The file that was loaded for this command; of one with a fault what is sound. */
 export const loadedConfig = (): LoadedConfig => current
 
-/** Where a lake is looked for that nothing names. */
+/** The folder in which an unnamed lake is looked for. */
 export const LAKE_HERE = './lake'
 /** The message where there is none either. */
 export const LAKE_MISSING = `Cannot tell which lake is meant: expected --lake, FIRMLAKE_LAKE, lake = "…" in firmlake.toml, or a lake in ${LAKE_HERE}`

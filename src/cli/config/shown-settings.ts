@@ -60,7 +60,7 @@ const settingsIn = (fields: FieldsOf, prefix: string): readonly (readonly [strin
     return field.kind === 'table' ? settingsIn(field.fields, `${prefix}${name}.`) : []
   })
 
-/** All settings of the file, and those that it leaves out. */
+/** Settings of the file, and those that it leaves out. */
 export const shownSettings = (config: LoadedConfig): readonly ShownSetting[] => {
   const found = new Map((config.file?.found ?? []).map((one) => [one.key, one]))
   const known = settingsIn(DEFINITION, '')

@@ -17,7 +17,7 @@ export const checkEngine = (flags: EngineFlags): void => {
 
 export const unitsAtOnceOf = ({ unitsAtOnce: units = MOST_UNITS_AT_ONCE }: EngineFlags): number => units
 
-/** Where the flags say that Temporal is. */
+/** The address of Temporal by the flags. */
 export const temporalPlace = ({ temporal: address, namespace, taskQueue }: TemporalFlags) => ({
   address,
   namespace,

@@ -33,7 +33,7 @@ const listedOf = ({ tables }: LakeCatalog, { name }: CatalogEntry): ListedTable 
 const rowsText = ({ rows, historyRows }: ListedTable): string =>
   rows === null ? `${formatCounted(historyRows, 'row')} of versions` : formatCounted(rows, 'row')
 
-/** One line: tables with their rows, of all others what they are. */
+/** The line of an entry: tables with their rows, of all others what they are. */
 const lineOf = (lake: LakeCatalog, entry: CatalogEntry): readonly string[] => {
   const listed = listedOf(lake, entry)
   const name = entry.parameters.length > 0 ? `${entry.name}(…)` : entry.name
@@ -79,7 +79,7 @@ const listLines = (title: string, columns: CatalogEntry['columns']): readonly st
   return ['', ...indented(textTable(titles, rows))]
 }
 
-/** One table, view or macro with its rule, parameters, columns and an example. */
+/** A table, view or macro with its rule, parameters, columns and an example. */
 export const entryLines = (lake: LakeCatalog, entry: CatalogEntry): string[] => {
   const listed = listedOf(lake, entry)
   const rows = listed === undefined ? '' : `${rowsText(listed)}. `
@@ -94,7 +94,7 @@ export const entryLines = (lake: LakeCatalog, entry: CatalogEntry): string[] => 
   ]
 }
 
-/** One entry for programs; `rows` is null where it is no table, or rows would have to be read to count current ones. */
+/** An entry for programs; `rows` is null where it is no table, or rows would have to be read to count current ones. */
 export const entryObject = (lake: LakeCatalog, entry: CatalogEntry): object => {
   const listed = listedOf(lake, entry)
   const { name, kind, subject, signature, about, rule = null, example } = entry

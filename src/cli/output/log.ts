@@ -88,7 +88,7 @@ export const withColour = (text: string): string =>
     coloured(head.startsWith('w') ? 'yellow' : 'red', head, process.stderr),
   )
 
-/** One line: for people as it is, on a terminal in place of a progress line; else as JSON, with the facts. */
+/** Writes a line: for people as it is, on a terminal in place of a progress line; else as JSON, with the facts. */
 export const writeLog = (text: string, facts: object = {}, debug = false): void => {
   const [level, message] = debug ? (['debug', text] as const) : levelIn(text)
   if (!isLogged(level)) return

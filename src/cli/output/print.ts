@@ -33,7 +33,7 @@ export const printBytes = (bytes: Uint8Array): Promise<void> =>
 export const printLines = (lines: readonly string[]): Promise<void> =>
   print(lines.map((line) => `${line}\n`).join(''), true)
 
-/** One JSON document, laid out for people too. */
+/** Prints a JSON document, laid out for people too. */
 export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
 
 /** A remark beside the result, or a text that begins with `warning: ` or `error `. */

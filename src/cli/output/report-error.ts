@@ -1,4 +1,4 @@
-/** One error as a person or a program reads it on standard error. Never a stack, never a record's content. */
+/** An error as a person or a program reads it on standard error. Never a stack, never a record's content. */
 
 import { inspect } from 'node:util'
 import { CommanderError } from 'commander'

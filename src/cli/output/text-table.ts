@@ -176,7 +176,7 @@ export const fitTable = (
   let taken = 0
   for (const one of least) {
     const rest = shown + 1 < least.length ? GAP + displayWidth(MORE.title) : 0
-    // One column is shown however wide it is.
+    // A single column is shown however wide it is.
     if (shown > 0 && taken + one + rest > width) break
     taken += one + GAP
     shown += 1

@@ -33,7 +33,7 @@ export class TimeLeft {
     if (about !== this.#about || done < (this.#samples.at(-1)?.done ?? 0)) this.#samples = []
     this.#about = about
     this.#samples.push({ ms, done })
-    // One sample older than the window stays: the rate is of all of it.
+    // A sample older than the window stays: the rate is of all of it.
     while ((this.#samples[1]?.ms ?? ms) < ms - WINDOW_MS) this.#samples.shift()
     const [first] = this.#samples
     if (first === undefined || ms - first.ms < LEAST_MS || done < LEAST_SHARE * total) return undefined

@@ -171,7 +171,7 @@ export const checkOrder = async (order: RunOrder, lakes: readonly string[] | und
   await refuseOtherLakes(order, lakes)
 }
 
-/** One unit, or a range of them to before the second. @throws {ToolkitError} `USAGE` */
+/** A unit, or a range of them to before the second. @throws {ToolkitError} `USAGE` */
 export const checkUnits = (from: number, to = from): void => {
   const areNumbers = [from, to].every((unit) => Number.isSafeInteger(unit) && unit >= 0)
   // A worker lists the range: one without an end would take all of its memory.
@@ -184,7 +184,7 @@ export const checkUnits = (from: number, to = from): void => {
 
 /** How a step ended. */
 interface StepEnd {
-  /** Its exit code; `null` where a signal ended it that it was not sent by us. */
+  /** Exit code of the process; `null` where a signal ended it that it was not sent by us. */
   readonly code: number | null
   readonly stdout: string
   /** The code and message that it printed for programs, if it did. */

@@ -4,7 +4,7 @@
 export type AttemptEnd =
   /** With an exit code of `firmlake run …`, or by a signal that nobody sent on purpose. */
   | { readonly kind: 'exit'; readonly code: number | null }
-  /** Its worker fell silent. */
+  /** The attempt's worker fell silent. */
   | { readonly kind: 'lost' }
 
 /** The attempts so far. */

@@ -117,7 +117,7 @@ class TemporalEngine implements RunEngine {
     try {
       return await this.#client.workflow.start<typeof firmlakeRun>('firmlakeRun', {
         ...{ workflowId, taskQueue: this.#at.taskQueue, args: [order] },
-        // One that failed or was cancelled may be tried again; one that runs is attached to.
+        // A workflow that failed or was cancelled may be tried again; one that runs is attached to.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
         workflowIdConflictPolicy: 'USE_EXISTING',
       })

@@ -1,4 +1,4 @@
-/** Where Temporal's server is and how it is reached: the address as given, TLS and API key from `TEMPORAL_…`. */
+/** Address of Temporal's server and how it is reached: the address as given, TLS and API key from `TEMPORAL_…`. */
 
 import { ServiceError } from '@temporalio/client'
 import { type ClientConnectConfig, loadClientConnectConfig } from '@temporalio/envconfig'
@@ -6,7 +6,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/http-values.ts'
 import { VERSION } from '../../support/own-package.ts'
 
-/** Where runs are handed over. */
+/** Server and queue to which runs are handed over. */
 export interface TemporalPlace {
   /** `host:port`. @default `TEMPORAL_ADDRESS` */
   readonly address: string | undefined

@@ -27,7 +27,7 @@ export interface RunPlace {
 export interface ShardOrder {
   readonly order: RunOrder
   readonly from: number
-  /** One behind the last. */
+  /** Number behind the last unit. */
   readonly to: number
   /** Units in flight. */
   readonly lanes: number

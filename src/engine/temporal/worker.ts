@@ -11,7 +11,7 @@ export { addressOf } from './connect.ts'
 interface WorkerOptions extends StepOptions {
   /** Steps at once. */
   readonly slots: number
-  /** Where the metrics are offered, `host:port`. @default nowhere */
+  /** Address of the metrics, `host:port`. @default nowhere */
   readonly metrics?: string | undefined
   /** Stops it: steps under way are ended with SIGTERM, and given to other workers. */
   readonly signal: AbortSignal

@@ -40,7 +40,7 @@ const added = (a: RequestCounters, b: RequestCounters): RequestCounters => ({
   bytes: a.bytes + b.bytes,
 })
 
-/** One attempt each: how often and when again is decided here, by exit code. */
+/** Activities have a single attempt: how often and when again is decided here, by exit code. */
 const stepsOf = ({ heartbeatMs }: RunOrder) =>
   proxyActivities<StepActivities>({
     startToCloseTimeout: '24 hours',

@@ -46,14 +46,10 @@ const chooseListed = async (
   return { ...chosen, unnameable: [...chosen.unnameable, ...idless] }
 }
 
-const ALREADY_LOADED = 'already loaded (--again loads it again)'
-const DISCARDED = 'its load was discarded (--again loads it)'
-
 export const batchesKind: JobKind<BatchFilesJob> = {
   prepare: async ({ url, selection }, options, again) => {
     const service = await options.service(url)
     const { files, held, discarded, unnameable } = await chooseListed(service, selection, again, options)
-    const reasonOf = (file: ListedBatchFile): string => (held.includes(file) ? ALREADY_LOADED : DISCARDED)
     return {
       ...{ held, discarded, unnameable },
       ...(files.length === 0 && { nothing: nothingReason({ held, discarded, unnameable }) }),
@@ -63,10 +59,7 @@ export const batchesKind: JobKind<BatchFilesJob> = {
       cut: async () => ({
         units: files.map(({ name }, at) => ({ phase: 0, job: 0, sources: [{ name, at }] })),
         texts: [batchFilesText(files)],
-        skipped: [
-          ...[...held, ...discarded].map((file) => ({ source: file.name, reason: reasonOf(file) })),
-          ...skippedFiles(unnameable),
-        ],
+        skipped: skippedFiles({ held, discarded, unnameable }),
       }),
     }
   },

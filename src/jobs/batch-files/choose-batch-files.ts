@@ -1,7 +1,8 @@
-/** Which batch files of the service's listing are to be pulled, and in which order. Pure. */
+/** Chooses the batch files of the service's listing that are to be pulled, and their order. Pure. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
+import { ALREADY_LOADED, discardedText } from '../../core/source-kinds.ts'
 import { loadedPartitions, loadedSources, sourceKey } from '../../manifest/form/sources.ts'
 import type { BatchFilesJob } from '../../run/run-plan.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
@@ -24,12 +25,19 @@ const unnameableReason = ({ id }: Pick<ListedBatchFile, 'id'>): string =>
     ? 'the listing gives it no id'
     : 'its id in the listing holds half a character, and no address can name it'
 
-/** Unnameable files and why each is skipped. Their names read the same on every terminal: half a character is its escape. */
-export const skippedFiles = (unnameable: readonly ListedBatchFile[]) =>
-  unnameable.map((file) => ({
+/** Files that are not pulled, and why. Names read the same on every terminal: half a character is its escape. */
+export const skippedFiles = ({
+  held = [],
+  discarded = [],
+  unnameable,
+}: Pick<ChosenFiles, 'unnameable'> & Partial<ChosenFiles>) => [
+  ...held.map(({ name }) => ({ source: name, reason: ALREADY_LOADED })),
+  ...discarded.map(({ name }) => ({ source: name, reason: discardedText() })),
+  ...unnameable.map((file) => ({
     source: JSON.stringify(file.name).slice(1, -1),
     reason: unnameableReason(file),
-  }))
+  })),
+]
 
 /** Why there is nothing to pull; the lake holds all that there is only where it does. */
 export const nothingReason = ({

@@ -1,5 +1,5 @@
 /**
- * One batch file of the service, whole and sound on the disk: downloaded, read once from end to end (Brotli has no checksum of
+ * Fetches a batch file of the service, whole and sound on the disk: downloaded, read once from end to end (Brotli has no checksum of
  * its own), fetched again where damaged.
  */
 

@@ -68,7 +68,7 @@ const isWhole = ({ from_day, to_day }: LoadFacts['pulls'][number]): boolean =>
   (from_day ?? null) === null && (to_day ?? null) === null
 
 /**
- * By content: a load of relations is no small load of companies. Only a whole pull or sync of a search says how much there is of it,
+ * Compared by content: a load of relations is no small load of companies. Only a whole pull or sync of a search says how much there is of it,
  * and is held to the whole one before. What brings changes alone (some days, files) takes no company away: nothing falls.
  */
 const falls = ({ sources, pulls }: LoadFacts, maxFall: number): readonly CheckResult[] =>

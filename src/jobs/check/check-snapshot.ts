@@ -58,7 +58,7 @@ const checkRule = async (lake: LakeQuery, rule: string, sql: string, limit = 0):
 
 type Finding = QueryRow & { readonly severity: 'error' | 'note' }
 
-/** All findings of a rule. @throws {ToolkitError} naming the rule */
+/** The findings of a rule. @throws {ToolkitError} naming the rule */
 export async function* findingsOf(lake: LakeQuery, rule: string, sql: string): AsyncGenerator<Finding> {
   try {
     const { columns, rows } = await lake.run(`FROM (\n${sql}\n) ORDER BY ALL`)

@@ -32,7 +32,7 @@ export const files = (paths: string | readonly string[], folder?: string): Files
   paths: [paths].flat().map((path) => (folder === undefined || path === '-' ? path : resolve(folder, path))),
 })
 
-/** Which batch files of a service; without ids and filters all that it offers. */
+/** Filter of a service's batch files; without ids and filters all that it offers. */
 export interface BatchFilesChoice {
   /** These alone, by id; not together with a filter. */
   readonly ids?: readonly string[] | undefined

@@ -5,7 +5,7 @@ import type { QueryResult } from '../../lake/query/lake-query.ts'
 /** A row by the names of its columns; of two columns of one name the last counts. */
 export type QueryRow = Readonly<Record<string, unknown>>
 
-/** All rows of an answer, in memory. */
+/** Reads the rows of an answer into memory. */
 export const readRows = async ({ columns, rows }: QueryResult): Promise<readonly QueryRow[]> => {
   const all: QueryRow[] = []
   for await (const chunk of rows)

@@ -1,7 +1,7 @@
 /** A process that does its work once: for cron, Kubernetes and other schedulers. */
 
 import { knownError, ToolkitError } from '../../core/errors.ts'
-import { EXIT, type ExitCode, exitCodeOf } from '../../core/exit-codes.ts'
+import { EXIT, type ExitCode, exitCodeOf, STOPPING_SIGNALS } from '../../core/exit-codes.ts'
 import { inStage } from '../../core/stages.ts'
 
 /** The arguments of a program's work. */
@@ -11,8 +11,6 @@ export interface ProgramWork {
   /** Adds to the summary what is finished, so that it is printed also when the rest fails. */
   readonly report: (finished: object) => void
 }
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /** A program's token is one of its settings. */
 const codeOf = (error: unknown, stoppedBy: NodeJS.Signals | undefined): ExitCode =>
@@ -58,7 +56,7 @@ export const runProgram = async (
     stoppedBy = signal
     controller.abort()
   }
-  for (const signal of SIGNALS) process.on(signal, stop)
+  for (const signal of STOPPING_SIGNALS) process.on(signal, stop)
   const finished: object[] = []
   const print = (outcome: string, more: object): void => {
     const seconds = Math.round(performance.now() - startedMs) / 1000
@@ -72,6 +70,6 @@ export const runProgram = async (
     if (process.env.FIRMLAKE_DEBUG) console.error(error)
     print(stoppedBy ? 'stopped' : (ENDED[process.exitCode] ?? 'failed'), failureOf(error))
   } finally {
-    for (const signal of SIGNALS) process.off(signal, stop)
+    for (const signal of STOPPING_SIGNALS) process.off(signal, stop)
   }
 }

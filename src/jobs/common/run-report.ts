@@ -19,7 +19,7 @@ export interface OlderSource {
   readonly asOf: string
   readonly content: PartitionEntry['content']
   readonly records: number
-  /** Those of them of which the lake had newer data. */
+  /** Records of which the lake had newer data. */
   readonly older: number
   /** The latest instant of that data. */
   readonly than: string

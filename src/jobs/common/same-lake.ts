@@ -12,7 +12,7 @@ const placeOf = async (lake: string): Promise<string> => {
   return realpath(path).catch(() => path)
 }
 
-/** By their ids, where both have one, else by their places, links followed. A bucket that does not answer has none. */
+/** Compares two lakes by their ids, where both have one, else by their places, links followed. A bucket that does not answer has none. */
 export const isSameLake = async (a: string, b: string): Promise<boolean> => {
   const [one, other] = await Promise.all([placeOf(a), placeOf(b)])
   if (one === other) return true

@@ -1,8 +1,9 @@
 /** A time in the past as a person says it. */
 
 import { ToolkitError } from '../../core/errors.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 
-const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: DAY_MS } as const
 const SPAN = /^(\d{1,6})([mhd])$/
 const MOMENT = /^\d{4}-\d\d-\d\d(T.+)?$/
 

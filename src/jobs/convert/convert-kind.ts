@@ -23,7 +23,7 @@ const asPlanned = (source: Source, { fingerprint, content, found, blocks, name }
   ...(content && { content }),
   ...(found && { found: true }),
   ...(blocks && { range: blocks }),
-  // It is opened as what was hashed.
+  // The source is opened as what was hashed.
   open: (signal) => source.open(signal),
   ...(fingerprint && {
     fingerprint: async (signal?: AbortSignal) => {

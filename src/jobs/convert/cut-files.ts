@@ -78,7 +78,7 @@ const rangesOf = async (
       },
     }))
   } catch (error) {
-    // Its unit leaves it out, and says why.
+    // The source's unit leaves it out, and says why.
     if (options.skipBadFiles && badFile(source, error)) return []
     throw error
   }

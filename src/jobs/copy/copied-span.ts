@@ -1,4 +1,4 @@
-/** Which snapshots a copy takes, and what stands already where it goes. */
+/** Snapshots that a copy takes, and what its target has already. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import { snapshotPath } from '../../lake/files/layout.ts'
@@ -17,7 +17,7 @@ type SpanRequest = Pick<CopyOptions, 'lake' | 'to' | 'snapshot' | 'snapshots'>
 interface Span {
   /** Numbers that the copy shall have, ascending; the last one is its newest. */
   readonly numbers: readonly number[]
-  /** Those of them that the copy does not have, or not to the end. */
+  /** Snapshots that the copy does not have, or not to the end. */
   readonly missing: readonly number[]
 }
 

@@ -36,7 +36,7 @@ import { bringFiles, bringParts, readListed, type Way } from './copy-files.ts'
 export interface CopySummary {
   /** `nothing`: it had all of it. */
   readonly kind: 'copied' | 'nothing'
-  /** Its oldest and its newest snapshot. */
+  /** The lake's oldest and its newest snapshot. */
   readonly oldest: number
   readonly newest: number
   /** Numbers of the snapshots that are new in it. */
@@ -55,7 +55,7 @@ export interface CopySummary {
 
 /** @param seen parts that were read in the copy */
 const bringSnapshot = async ({ lake, to }: Way, number: number, seen: Set<string>): Promise<void> => {
-  // Its own hash is checked, and the parts that it lists stand in the copy.
+  // The snapshot's own hash is checked, and the parts that it lists stand in the copy.
   const root = await readKnownRoot(lake, number)
   for await (const _ of unseenEntries(to, root, seen));
   const bytes = await storageOf(lake).read(snapshotPath(number))

@@ -16,7 +16,7 @@ import { sinceMs } from '../common/since.ts'
 
 /** The changes: how much, and each record and figure. */
 export interface DiffReport extends DiffSummary {
-  /** By `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/diff.md). */
+  /** A row: by `kind` a company or relations record that is new, changed or gone, or a restated figure (docs/diff.md). */
   readonly rows: readonly QueryRow[]
 }
 
@@ -134,6 +134,6 @@ export const chooseSnapshots = async (
   // Nothing but compactions since the first load.
   if (changed.parent === null) return [await readSnapshot(lake, newer.parent), await readSnapshot(lake, to)]
   const [older, data] = [await readSnapshot(lake, changed.parent), await readSnapshot(lake, changed.snapshot)]
-  // It holds the same as the newer one, of which most files would have to be read.
+  // The older snapshot holds the same as the newer one, of which most files would have to be read.
   return [older, { ...data, snapshot: newer.snapshot, time: newer.time }]
 }

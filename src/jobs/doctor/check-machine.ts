@@ -1,11 +1,6 @@
-/**
- * Node, memory, disks, DuckDB and the optional packages: what the toolkit needs of a machine. Asks nothing of the
- * network.
- */
+/** Node, memory, DuckDB and the optional packages: what the toolkit needs of a machine. Asks nothing of the network. */
 
-import { chmod, link, mkdtemp, open, rm, stat, statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
-import { dirname, join } from 'node:path'
 import { FIXED_NODE } from '../../core/brotli.ts'
 import { defaultMemory } from '../../core/memory-shares.ts'
 import {
@@ -25,7 +20,6 @@ import type { MachineFinding } from './finding.ts'
 
 /** With so much memory every command has two threads by default. */
 const LEAST_MEMORY = 1024 ** 3
-const LEAST_DISK = 1024 ** 3
 
 export const checkNode = (version = process.versions.node): MachineFinding => {
   const says = `Node ${version}`
@@ -64,13 +58,6 @@ export const checkMemory = ({ memoryBytes, limitBytes = memoryBytes, cpus }: Mac
     says: `${says}: commands take at most ${formatBytes(defaultMemory(limitBytes))} of it`,
     mend: 'give it 1 GiB, so that compactions and loads have two threads',
   }
-}
-
-export const checkDisk = ({ folder, freeBytes, lacks }: Disk): MachineFinding => {
-  const says = `"${folder}": ${formatBytes(freeBytes)} free`
-  if (lacks.length > 0)
-    return { about: 'disk', state: 'missing', says: `${says}, without ${lacks.join(', ')}` }
-  return { about: 'disk', state: freeBytes < LEAST_DISK ? 'absent' : 'well', says }
 }
 
 const WITHOUT_HTTPFS: MachineFinding = {
@@ -140,57 +127,6 @@ export const checkDuckdb = async (env: NodeJS.ProcessEnv): Promise<readonly Mach
       },
     ]
   }
-}
-
-/** A folder's disk. */
-export interface Disk {
-  readonly folder: string
-  readonly freeBytes: number
-  /** Functions that a lake needs and this file system lacks: `fsync`, `hard links`, `modes`, `write access`. */
-  readonly lacks: readonly string[]
-}
-
-/** The folder itself, or the one above in which it would be made. */
-const standing = async (folder: string): Promise<string> =>
-  (await stat(folder).catch(() => null)) !== null || dirname(folder) === folder
-    ? folder
-    : standing(dirname(folder))
-
-const attempt = async (what: string, work: () => Promise<unknown>): Promise<readonly string[]> => {
-  try {
-    await work()
-    return []
-  } catch {
-    return [what]
-  }
-}
-
-/** Tries what a lake needs, in a folder of its own that goes away. */
-const lacksOf = async (folder: string): Promise<readonly string[]> => {
-  const own = await mkdtemp(join(folder, '.firmlake-doctor-')).catch(() => null)
-  if (own === null) return ['write access']
-  const [file, second] = [join(own, 'file'), join(own, 'link')]
-  try {
-    return [
-      ...(await attempt('fsync', async () => {
-        const handle = await open(file, 'w', 0o600)
-        await handle.sync().finally(() => handle.close())
-      })),
-      ...(await attempt('hard links', () => link(file, second))),
-      ...(await attempt('modes', async () => {
-        await chmod(file, 0o640)
-        if (((await stat(file)).mode & 0o777) !== 0o640) throw new Error('another mode')
-      })),
-    ]
-  } finally {
-    await rm(own, { recursive: true, force: true })
-  }
-}
-
-export const readDisk = async (folder: string): Promise<Disk> => {
-  const place = await standing(folder)
-  const { bavail, bsize } = await statfs(place)
-  return { folder, freeBytes: bavail * bsize, lacks: await lacksOf(place) }
 }
 
 interface FoundPackage {

@@ -11,7 +11,7 @@ import { asFinding, type MachineFinding, withinTime } from './finding.ts'
 /** The parts of the service that a configuration uses. */
 export type ServiceUse = 'companies' | 'relations' | 'batchFiles'
 
-/** Which service is meant. */
+/** The service that is looked at. */
 export interface AskedService {
   readonly url: string
   readonly tokenFile?: string | undefined

@@ -1,7 +1,6 @@
-/** The configured targets of the lake, by their addresses: the folders, buckets, servers and parts that they need. */
+/** The buckets, database servers and optional parts that a lake and its targets need, by their addresses, and whether they answer. */
 
 import { randomUUID } from 'node:crypto'
-import { dirname } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
 import { bucketScheme, isBucket } from '../../core/lake-address.ts'
 import type { OptionalPartName } from '../../core/optional-parts.ts'
@@ -11,16 +10,13 @@ import { nameOf, type ObjectStore } from '../../storage/object-store.ts'
 import { openStore } from '../../storage/open-storage.ts'
 import { readWhole } from '../../storage/read-object.ts'
 import { readAddress, type TargetAddress } from '../../targets/open-sink.ts'
-import { asFinding, type MachineFinding, withinTime } from './finding.ts'
+import { type MachineFinding, withinTime } from './finding.ts'
 
 /** The needs of the configuration. */
 export interface Needs {
-  readonly folders: readonly string[]
   readonly buckets: readonly string[]
   readonly servers: readonly Server[]
   readonly parts: ReadonlySet<OptionalPartName>
-  /** Addresses that are none. */
-  readonly findings: readonly MachineFinding[]
 }
 
 interface Server {
@@ -29,33 +25,22 @@ interface Server {
   readonly database: DatabaseName
 }
 
-/** Folders and buckets that an address names, and the server. */
-const placesOf = (address: TargetAddress): { readonly place?: string; readonly server?: Server } => {
-  if (address.kind === 'folder') return { place: address.directory }
-  if (address.kind === 'file') return { place: dirname(address.path) }
+/** The server that an address names. */
+const serverOf = (address: TargetAddress): readonly Server[] => {
+  if (address.kind !== 'database') return []
   const { at, database } = address
   const { isFile, part }: DatabaseTarget = DATABASES[database]
-  return isFile ? { place: dirname(at) } : { server: { at, part, database } }
+  return isFile ? [] : [{ at, part, database }]
 }
 
-/** @param sinks addresses as `--sink` takes them */
-export const needsOf = async (lake: string | undefined, sinks: readonly string[]): Promise<Needs> => {
-  const places: string[] = lake === undefined ? [] : [lake]
-  const servers: Server[] = []
-  const findings: MachineFinding[] = []
-  for (const sink of sinks) {
-    const read = await asFinding('target', async () => {
-      const { place, server } = placesOf(readAddress(sink))
-      if (place !== undefined) places.push(place)
-      if (server !== undefined) servers.push(server)
-      return ''
-    })
-    if (read.state !== 'well') findings.push(read)
-  }
+/** @param sinks addresses as `--sink` takes them @throws {ToolkitError} `TARGET_REFUSED` for an address that is none */
+export const needsOf = (lake: string | undefined, sinks: readonly string[]): Needs => {
+  const addresses = sinks.map(readAddress)
+  const servers = addresses.flatMap(serverOf)
+  const places = [lake ?? [], ...addresses.map((one) => (one.kind === 'folder' ? one.directory : []))].flat()
   const buckets = places.filter(isBucket)
   return {
-    folders: places.filter((place) => !isBucket(place)),
-    ...{ buckets, servers, findings },
+    ...{ buckets, servers },
     parts: new Set([
       ...buckets.flatMap((address) => bucketScheme(address) ?? []),
       ...servers.flatMap(({ part }) => part ?? []),

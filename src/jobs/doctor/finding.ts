@@ -2,7 +2,7 @@
 
 import { ToolkitError } from '../../core/errors.ts'
 
-/** One thing that was looked at. */
+/** The result of looking at one thing. */
 export interface MachineFinding {
   readonly about: string
   /** `missing`: the core needs it, or what is configured. `absent`: other commands do. */
@@ -13,7 +13,7 @@ export interface MachineFinding {
 }
 
 const failed = (about: string, error: unknown): MachineFinding => {
-  // Its message holds no secret, which nobody can say of another's.
+  // A `ToolkitError` holds no secret, which nobody can say of another's.
   if (!(error instanceof ToolkitError)) throw error
   return { about, state: 'missing', says: `${error.code}: ${error.message}` }
 }

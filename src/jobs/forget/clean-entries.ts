@@ -28,7 +28,7 @@ export interface QuarantineChange {
   /** Lines that are gone, by their source. */
   readonly gone: ReadonlyMap<string, number>
   readonly changed: number
-  /** Lines whose text is gone: nobody could read them. */
+  /** Lines whose text is gone. */
   readonly cleared: number
 }
 

@@ -1,17 +1,16 @@
 /**
  * Rows of the forgotten that do not have their ids: entities without an id go by a national id, or by a name beside the date of birth.
- * What has another id and their number stays, for a person to decide on.
+ * An entity with another id is another, whatever its number.
  */
 
 import { type Identifiers, identifiersOf } from '../../core/identifiers.ts'
-import { BIRTH_KEY_SQL, numberKeySql } from '../../core/person-keys.ts'
+import { BIRTH_KEY_SQL, NATIONAL_KEY_SQL, ORGANISATION_KEY_SQL } from '../../core/person-keys.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
-import type { LeftInFile } from '../../manifest/form/forgotten.ts'
 import { type FoundIds, heldAt } from './find-held.ts'
-import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { addTexts, collectTexts } from './resolve-ids.ts'
 
 const NUMBERS = `${HIDDEN_SCHEMA}.forgotten_numbers`
@@ -28,27 +27,16 @@ const makeKeyTable = async (
   ])
 }
 
-const NATIONAL = numberKeySql('national_identification_number')
-const ORGANISATION = numberKeySql('org_no')
-const HAS_NUMBER = `(coalesce(${NATIONAL} IN (FROM ${NUMBERS}), false) OR coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false))`
+const HAS_NUMBER = `(coalesce(${NATIONAL_KEY_SQL} IN (FROM ${NUMBERS}), false) OR coalesce(${ORGANISATION_KEY_SQL} IN (FROM ${NUMBERS}), false))`
 
 /** Entities that are theirs though they have no id; `Identifiers.isOfKeys` is the same of a record's text. */
 const IS_THEIRS = `coalesce(entity_id, 0) = 0
-  AND (${HAS_NUMBER} OR ${NATIONAL} IS NULL AND coalesce(${BIRTH_KEY_SQL} IN (FROM ${BIRTHS}), false))`
-
-/** Rows of others that have their numbers, by table. */
-const IS_OF_OTHER: Readonly<Record<string, string>> = {
-  relation_entities: `entity_id <> 0 AND entity_id NOT IN (FROM ${ENTITY_IDS}) AND ${HAS_NUMBER}`,
-  companies: `internal_id NOT IN (FROM ${COMPANY_IDS}) AND coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false)`,
-  relations: `internal_id NOT IN (FROM ${COMPANY_IDS}) AND coalesce(${ORGANISATION} IN (FROM ${NUMBERS}), false)`,
-}
+  AND (${HAS_NUMBER} OR ${NATIONAL_KEY_SQL} IS NULL AND coalesce(${BIRTH_KEY_SQL} IN (FROM ${BIRTHS}), false))`
 
 interface FileAt {
   readonly path: string
   readonly place: number
 }
-
-const FILES_AT_ONCE = 256
 
 /** Calls `look` for some files of a table at a time, with an SQL relation of their rows and `file_index`. */
 const lookInto = async (
@@ -69,20 +57,6 @@ const lookInto = async (
   }
 }
 
-/** @returns what is left because it has another id, by file */
-const findOfOthers = async (work: ForgetWork): Promise<readonly LeftInFile[]> => {
-  const left: LeftInFile[] = []
-  for (const [table, isOfOther] of Object.entries(IS_OF_OTHER))
-    await lookInto(work, table, async (files, from) => {
-      const rows = await work.session.rows(
-        `SELECT file_index::INTEGER AS file, count(*)::INTEGER AS values FROM ${from} WHERE ${isOfOther} GROUP BY ALL ORDER BY file`,
-      )
-      for (const { file, values } of rows)
-        left.push({ kind: table, path: files[Number(file)]?.path ?? '', values: Number(values) })
-    })
-  return left
-}
-
 /**
  * Collects what identifies the forgotten, and adds to what is held the records that have entities of theirs without an id.
  *
@@ -92,7 +66,7 @@ export const findByKeys = async (
   work: ForgetWork,
   { held }: FoundIds,
   given: readonly string[],
-): Promise<{ readonly identifiers: Identifiers; readonly left: readonly LeftInFile[] }> => {
+): Promise<Identifiers> => {
   const { ids, session } = work
   const texts = await collectTexts(work, held, given)
   const all = [...ids.companies, ...ids.persons]
@@ -112,6 +86,6 @@ WHERE ${IS_THEIRS} AND company_id NOT IN (FROM ${COMPANY_IDS})`,
         isMore = (await addTexts(work, 'relation_entities', paths, IS_THEIRS, texts)) || isMore
     })
     // Other keys of such rows may find further ones.
-    if (!isMore) return { identifiers, left: await findOfOthers(work) }
+    if (!isMore) return identifiers
   }
 }

@@ -1,18 +1,18 @@
 /**
- * Which partitions hold the forgotten: by the ids in the tables that have one row a record, by those of entities, and by what
+ * Finds the partitions that hold the forgotten: by the ids in the tables that have one row a record, by those of entities, and by what
  * records of others say in the column `extra`.
  */
 
 import { ownerOf } from '../../check/quarantine/refuse-lines.ts'
 import type { Content } from '../../contract/objects.ts'
 import type { Identifiers } from '../../core/identifiers.ts'
-import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
+import { literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { LISTINGS, mainTables } from '../../lake/tables/tables.ts'
-import type { LeftInFile } from '../../manifest/form/forgotten.ts'
-import { withoutForgotten } from './clean-record.ts'
-import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { itemText, withoutForgotten } from './clean-record.ts'
+import type { StrippedRecord } from './forget-summary.ts'
+import { COMPANY_IDS, ENTITY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { restoredRecords } from './past-records.ts'
 
 /** The records of the forgotten in a partition. */
@@ -23,10 +23,8 @@ export interface Held {
   readonly changed: Set<bigint>
 }
 
-/** By the partition's place in the snapshot. */
+/** Keyed by the partition's place in the snapshot. */
 export type HeldByPlace = ReadonlyMap<number, Held>
-
-const FILES_AT_ONCE = 256
 
 interface Look {
   readonly table: string
@@ -89,39 +87,68 @@ WHERE ${id} IN (FROM ${ids})`),
   return { held, known }
 }
 
-/** A record that may tell of them. */
-interface Suspect {
-  /** The path of its row's file. */
-  readonly path: string
-  /** Ids of theirs that stand in it. */
-  readonly ids: readonly bigint[]
+/** Line items that the contract does not know and whose names mention the forgotten, as SQL texts. */
+const itemsThatMention = async (work: ForgetWork, { mentions }: Identifiers): Promise<readonly string[]> => {
+  const found = new Set<string>()
+  for (const file of work.snapshot.files.filter(({ rows }) => rows > 0)) {
+    const items = await withLakeFiles(work, [file], (placeOf) =>
+      work.session.rows(
+        `SELECT category, line_item FROM ${readParquet(pathSql(placeOf(file.path)))} WHERE unit = 'unknown'`,
+      ),
+    )
+    for (const { category, line_item } of items) {
+      const text = itemText(String(category), String(line_item))
+      if (mentions(text)) found.add(text)
+    }
+  }
+  return [...found]
 }
 
-/** Records whose `extra` has something of theirs, by their ids. */
+/** Records that may mention them, each with the ids of theirs that stand in it. */
+type Suspects = Map<bigint, readonly bigint[]>
+
+/** Calls `look` with an SQL relation of some rows of a partition's table at a time. */
+const lookIntoRows = async (
+  work: ForgetWork,
+  place: number,
+  table: string,
+  look: (from: string) => Promise<void>,
+): Promise<void> => {
+  const { snapshot, localBytes, signal } = work
+  const files =
+    snapshot.partitions[place]?.files.filter((file) => isOfTable(file, table) && file.rows > 0) ?? []
+  for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
+    signal?.throwIfAborted()
+    await withLakeFiles(work, group, (placeOf) =>
+      look(readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')),
+    )
+  }
+}
+
+/** Records whose `extra` mentions them, or whose figures stand under such a line item. */
 const suspectsIn = async (
   work: ForgetWork,
   place: number,
-  { standIn, idStandsIn, idsIn }: Identifiers,
-): Promise<ReadonlyMap<bigint, Suspect>> => {
-  const { snapshot, session, localBytes, signal } = work
-  const suspects = new Map<bigint, Suspect>()
-  const partition = snapshot.partitions[place]
-  const main = mainTables().find(({ content }) => content === partition?.content)
-  const files =
-    partition?.files.filter((file) => main !== undefined && isOfTable(file, main.name) && file.rows > 0) ?? []
-  for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE))
-    await withLakeFiles(work, group, async (placeOf) => {
-      const rows = session.stream(`SELECT internal_id, extra, file_index::INTEGER AS file
-FROM ${readParquet(pathsSql(group.map(({ path }) => placeOf(path))), 'union_by_name = true')}
-WHERE extra IS NOT NULL`)
-      for await (const some of rows) {
-        signal?.throwIfAborted()
-        for (const { internal_id: id, extra, file } of some) {
-          const text = String(extra)
-          if (idStandsIn(text) || standIn(text))
-            suspects.set(BigInt(String(id)), { path: group[Number(file)]?.path ?? '', ids: idsIn(text) })
-        }
-      }
+  { mentions, idsIn }: Identifiers,
+  items: readonly string[],
+): Promise<Suspects> => {
+  const { snapshot, session } = work
+  const suspects: Suspects = new Map()
+  const main = mainTables().find(({ content }) => content === snapshot.partitions[place]?.content)
+  if (main)
+    await lookIntoRows(work, place, main.name, async (from) => {
+      const rows = session.stream(`SELECT internal_id, extra FROM ${from} WHERE extra IS NOT NULL`)
+      for await (const some of rows)
+        for (const { internal_id: id, extra } of some)
+          if (mentions(String(extra))) suspects.set(BigInt(String(id)), idsIn(String(extra)))
+    })
+  if (items.length > 0)
+    await lookIntoRows(work, place, 'financials', async (from) => {
+      const rows = await session.rows(
+        `SELECT DISTINCT internal_id FROM ${from} WHERE category || ' ' || line_item IN (${items.map(literal).join(', ')})`,
+      )
+      for (const { internal_id: id } of rows)
+        suspects.set(BigInt(String(id)), suspects.get(BigInt(String(id))) ?? [])
     })
   return suspects
 }
@@ -129,33 +156,28 @@ WHERE extra IS NOT NULL`)
 /**
  * Adds the records that are to be written again to what is held, and ids that stand in what goes to those that are known.
  *
- * @returns what stays because nobody can decide on it, by file
+ * @returns records of others that lose their unknown fields
  */
 export const findTold = async (
   work: ForgetWork,
   { held, known }: FoundIds,
   identifiers: Identifiers,
-): Promise<readonly LeftInFile[]> => {
+): Promise<readonly StrippedRecord[]> => {
   const { snapshot, isEntity } = work
-  const left = new Map<string, LeftInFile>()
+  const stripped = new Map<string, StrippedRecord>()
+  const items = await itemsThatMention(work, identifiers)
   for (const [place, partition] of snapshot.partitions.entries()) {
     const { content } = partition
-    const suspects = await suspectsIn(work, place, identifiers)
+    const suspects = await suspectsIn(work, place, identifiers, items)
     const ids = [...suspects.keys()].filter((id) => !held.get(place)?.removed.has(id))
     if (ids.length === 0) continue
     for await (const { text } of restoredRecords(work, partition, ids)) {
-      const cleaned = withoutForgotten(content, text, { isEntity, identifiers })
       const id = ownerOf(content, text)
-      const suspect = id === undefined ? undefined : suspects.get(id)
-      if (id === undefined || suspect === undefined) continue
-      const { path } = suspect
-      if (cleaned.isChanged) {
-        heldAt(held, place).changed.add(id)
-        for (const one of suspect.ids) known.add(one)
-      }
-      if (cleaned.left === 0) continue
-      left.set(path, { kind: content, path, values: (left.get(path)?.values ?? 0) + cleaned.left })
+      if (id === undefined || !withoutForgotten(content, text, { isEntity, identifiers }).isStripped) continue
+      heldAt(held, place).changed.add(id)
+      for (const one of suspects.get(id) ?? []) known.add(one)
+      stripped.set(`${content} ${id}`, { content, id: String(id) })
     }
   }
-  return [...left.values()]
+  return [...stripped.values()]
 }

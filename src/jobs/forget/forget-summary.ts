@@ -1,6 +1,7 @@
 /** The request of a forget, and its report. */
 
-import type { ForgetReceipt, ForgottenIds, LeftInFile } from '../../manifest/form/forgotten.ts'
+import type { Content } from '../../contract/objects.ts'
+import type { ForgetReceipt, ForgottenIds } from '../../manifest/form/forgotten.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { FinishOptions } from './finish-forget.ts'
 
@@ -10,6 +11,13 @@ export interface ForgetInLakeOptions extends FinishOptions {
   readonly country?: string | undefined
   readonly later: ForgetReceipt['later']
   readonly dryRun: boolean
+}
+
+/** A record of others whose unknown fields mention the forgotten. */
+export interface StrippedRecord {
+  readonly content: Content
+  /** InternalId of the company that it is of, in digits. */
+  readonly id: string
 }
 
 /** The report of a forget, or of its dry run. */
@@ -29,13 +37,12 @@ export interface ForgetSummary {
   readonly unresolved: number
   /** Files that held something of theirs, and rows that were removed or written again, by kind. */
   readonly files: ForgetReceipt['files']
-  /** Quarantined lines that could not be read as records: their text was removed. */
+  /** Records of others that lost all fields that the contract does not know, because these mentioned the forgotten. */
+  readonly recordsStripped: number
+  /** These records; of a dry run alone. */
+  readonly records?: readonly StrippedRecord[]
+  /** Quarantined lines that mentioned the forgotten: their text was removed. */
   readonly linesCleared: number
-  /**
-   * Values in fields that the contract does not know, and names of such line items, that may be about the forgotten or about
-   * others, by file: they stay, for a person to decide on.
-   */
-  readonly left: readonly LeftInFile[]
   /** Numbers of snapshots that are gone. */
   readonly snapshots: readonly number[]
   /** Interrupted runs that were removed: they might have held something. */

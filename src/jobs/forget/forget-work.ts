@@ -30,6 +30,9 @@ export interface ForgetWork {
 export const COMPANY_IDS = `${HIDDEN_SCHEMA}.forgotten_companies`
 export const ENTITY_IDS = `${HIDDEN_SCHEMA}.forgotten_entities`
 
+/** Files that one statement reads. */
+export const FILES_AT_ONCE = 256
+
 const INSERTED_AT_ONCE = 10_000
 
 /** Makes a table of one column `id`. */

@@ -12,7 +12,7 @@ import { ToolkitError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/partition.ts'
 import { inStage } from '../../core/stages.ts'
 import { BATCHES_FOLDER, inLake, RUNS_FOLDER, runPath, SERVE_FOLDER } from '../../lake/files/layout.ts'
-import { type LeftInFile, nextRefusals } from '../../manifest/form/forgotten.ts'
+import { nextRefusals } from '../../manifest/form/forgotten.ts'
 import { listMade } from '../../manifest/gc/lake-files.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
@@ -56,7 +56,7 @@ const isForgotten = async (
   { listed, written, files }: Rewritten,
 ): Promise<boolean> => {
   if (written.length + files.length > 0) return false
-  // Its own run is there.
+  // The run of this forget is there.
   if ((await listSnapshots(lake)).length > 1 || (await listRunIds(lake)).length > 1) return false
   const { partitions, files: runFiles, pulls = [], merged = [] } = snapshot
   const refusals = (await newestRoot(lake))?.refusals
@@ -83,7 +83,7 @@ const commitIn = async (
     const { listed, written, names } = rewritten
     const found = await foundOf(work, rewritten, unresolved, completed)
     if (await isForgotten(options, work, rewritten)) return { ...found, made: null }
-    const { companies, persons, files, linesCleared, left } = found
+    const { companies, persons, files, recordsStripped, linesCleared } = found
     const root = await inStage(
       { stage: 'commit', lake, run: run.run, pipeline: 'forget', attempt: run.number },
       () =>
@@ -95,7 +95,7 @@ const commitIn = async (
               ...{ before, writer },
               files: listed.files,
             }),
-          receipt: { companies, persons, files, linesCleared, ...(left.length > 0 && { left }), later },
+          receipt: { companies, persons, files, recordsStripped, linesCleared, later },
           ...{ now: () => new Date(), random: randomBytes },
         }),
       (head) => ({ committed: { snapshot: head, partitions: [] } }),
@@ -103,14 +103,6 @@ const commitIn = async (
     return { ...found, made: root.snapshot }
   })
 }
-
-/** The values that interrupted forgets left for a person to decide on, before they could report them. */
-const leftBy = async (lake: string, completed: readonly number[]): Promise<readonly LeftInFile[]> =>
-  completed.length === 0
-    ? []
-    : ((await newestRoot(lake))?.forgotten ?? []).flatMap(({ snapshot, left = [] }) =>
-        completed.includes(snapshot) ? left : [],
-      )
 
 const NOTHING = { snapshots: [], runs: [], made: [], published: [] } as const
 
@@ -136,17 +128,16 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
   } as const
   return withRun({ lake, plan, fresh: true }, async (run) => {
     try {
-      // It goes with the other interrupted runs, and its command loads it again, without the forgotten.
+      // The load that is held back goes with the other interrupted runs, and its command loads it again, without the forgotten.
       await removeHeld(lake)
       await refuseBusy(lake, run.run)
       const newest = await newestSnapshot(lake)
       const snapshot = newest ?? first
       const made = (await listMade(lake)).map(({ path }) => path)
       const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
-      const left = [...(await leftBy(lake, completed)), ...found.left]
-      const always = { ...found, left, completed, later, notReached: notReached(lake, catalog !== undefined) }
+      const always = { ...found, completed, later, notReached: notReached(lake, catalog !== undefined) }
       if (number === null) {
-        // One before may have had no room for it.
+        // A forget before may have had no room for it.
         const noViews = await refreshLakeFiles(lake)
         const views = noViews === undefined ? {} : { noViews }
         return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
@@ -200,7 +191,7 @@ const refuseBusy = async (lake: string, own: string): Promise<void> => {
  * indexes and batch files. Files that held something of theirs are written again, and older snapshots are gone. Killed at
  * any moment, the same call completes it.
  *
- * @returns what was found and removed, without personal data, what is left for a person to decide on, and what was not reached
+ * @returns what was found and removed, without personal data, and what was not reached
  * @throws {ToolkitError} `USAGE`, `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `RUN_LIVE` while other runs are at work,
  *   `IDS_UNKNOWN`, `COMMIT_CONFLICT`, `LAKE_DAMAGED`, `FORGET_IMPOSSIBLE`, `DISK_FULL`, `WRITE_FAILED`, `INTERRUPTED`
  * @example

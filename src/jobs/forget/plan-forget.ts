@@ -24,9 +24,10 @@ export const planForget = async (
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const dead = (await listRuns(lake, { now: new Date() })).filter(({ state }) => state === 'gone')
   try {
-    const found = await lookThrough(options, snapshot, scratch, async (work, unresolved) =>
-      foundOf(work, await rewriteLake(work, nationalIds), unresolved, []),
-    )
+    const found = await lookThrough(options, snapshot, scratch, async (work, unresolved) => {
+      const rewritten = await rewriteLake(work, nationalIds)
+      return { ...(await foundOf(work, rewritten, unresolved, [])), records: rewritten.stripped }
+    })
     return {
       kind: 'planned',
       snapshot: snapshot.snapshot,
@@ -59,7 +60,7 @@ const withIds = async <T>(
 
 export type Found = Pick<
   ForgetSummary,
-  'companies' | 'persons' | 'unknown' | 'unresolved' | 'files' | 'linesCleared' | 'left'
+  'companies' | 'persons' | 'unknown' | 'unresolved' | 'files' | 'recordsStripped' | 'linesCleared'
 >
 
 /** Ids that the lake has no rows of, tells nothing of, and was never told to forget. */
@@ -74,22 +75,22 @@ const unknownOf = async (
 /** @throws {ToolkitError} `IDS_UNKNOWN` where none of the ids is known: a slip of the pen must not pass for an erasure */
 export const foundOf = async (
   work: ForgetWork,
-  { files, linesCleared, left, known }: Rewritten,
+  { files, linesCleared, stripped, known }: Rewritten,
   unresolved: number,
   completed: readonly number[],
 ): Promise<Found> => {
   const { lake, ids } = work
   const [companies, persons] = [ids.companies.size, ids.persons.size]
   const unknown = await unknownOf(work, known)
-  const isNobody = unknown === companies + persons && files.length + left.length === 0
+  const isNobody = unknown === companies + persons && files.length === 0
   // The completed forgets may have been about the same ids.
   if (isNobody && completed.length === 0)
     throw new ToolkitError(
       'IDS_UNKNOWN',
-      `Cannot forget in lake "${lake}": its newest snapshot knows none of the ${unknown + unresolved} ids, expected ids of companies or persons in it; nothing was changed, and older snapshots were not looked through ("firmlake gc --keep 1" removes them)`,
+      `Cannot forget in lake "${lake}": none of the ${unknown + unresolved} ids is in its newest snapshot; nothing was changed (older snapshots were not searched, "firmlake gc --keep 1" removes them)`,
       { lake, ids: unknown + unresolved },
     )
-  return { companies, persons, unknown, unresolved, files, linesCleared, left }
+  return { companies, persons, unknown, unresolved, files, recordsStripped: stripped.length, linesCleared }
 }
 
 const workOptions = (options: ForgetInLakeOptions, snapshot: Snapshot, scratch: string) => {

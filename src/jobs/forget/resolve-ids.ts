@@ -10,7 +10,7 @@ import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
 import type { ForgottenIds } from '../../manifest/form/forgotten.ts'
 import type { HeldByPlace } from './find-held.ts'
-import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, ENTITY_IDS, FILES_AT_ONCE, type ForgetWork, withLakeFiles } from './forget-work.ts'
 
 const SOUGHT = `${HIDDEN_SCHEMA}.national_ids`
 
@@ -54,7 +54,7 @@ export const resolveIds = async (
     const files = snapshot.partitions.flatMap((partition) =>
       partition.files.filter((file) => isOfTable(file, table) && file.rows > 0),
     )
-    for (const group of cutByBytes(files, localBytes, 256)) {
+    for (const group of cutByBytes(files, localBytes, FILES_AT_ONCE)) {
       signal?.throwIfAborted()
       const rows = await withLakeFiles(work, group, (placeOf) =>
         session.rows(`SELECT DISTINCT ${id} AS id, ${strippedSql(column)} AS national
@@ -78,9 +78,7 @@ const SELECTS: Readonly<Record<string, (of: string) => string>> = {
   ) => `SELECT [company_name] || coalesce(previous_names, []) AS names, [org_no, vat_number] AS ids, []::VARCHAR[] AS births
     FROM rows WHERE ${of}`,
   relations: (of) => `SELECT [name] AS names, [org_no] AS ids, []::VARCHAR[] AS births FROM rows WHERE ${of}`,
-  relation_entities: (
-    of,
-  ) => `SELECT [name, first_name || ' ' || last_name, last_name || ' ' || first_name] AS names,
+  relation_entities: (of) => `SELECT [name, nullif(first_name, '') || ' ' || nullif(last_name, '')] AS names,
       [org_no, national_identification_number] AS ids, [${BIRTH_KEY_SQL}] AS births FROM rows WHERE ${of}`,
 }
 

@@ -1,4 +1,4 @@
-/** All that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
+/** Rewrites all that a snapshot lists, without the forgotten: files that hold something of theirs are written again, the others stay. */
 
 import type { LeftInLake } from '../../commit/commit-forget.ts'
 import type { Identifiers } from '../../core/identifiers.ts'
@@ -10,11 +10,12 @@ import { cutByBytes } from '../../lake/files/fetch-tables.ts'
 import { isOfTable } from '../../lake/tables/past-tables.ts'
 import { LISTINGS, QUARANTINE } from '../../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
-import type { ForgottenFiles, LeftInFile } from '../../manifest/form/forgotten.ts'
+import type { ForgottenFiles } from '../../manifest/form/forgotten.ts'
 import { togetherAs } from '../../manifest/form/sources.ts'
 import { addUp, cleanPull, cleanSource, dropDrift, withoutTelling, withQuarantine } from './clean-entries.ts'
 import { findByKeys } from './find-by-keys.ts'
 import { findHeld, findTold, type Held } from './find-held.ts'
+import type { StrippedRecord } from './forget-summary.ts'
 import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import { findFiles, rewritePartition } from './rewrite-partition.ts'
 import { rewriteQuarantine } from './rewrite-quarantine.ts'
@@ -29,7 +30,8 @@ export interface Rewritten {
   readonly linesCleared: number
   /** Ids that the lake has rows of, or tells of. */
   readonly known: ReadonlySet<bigint>
-  readonly left: readonly LeftInFile[]
+  /** Records of others that lost their unknown fields. */
+  readonly stripped: readonly StrippedRecord[]
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
@@ -91,16 +93,14 @@ export const rewriteLake = async (
   const { snapshot, ids, isEntity } = work
   const found = await findHeld(work)
   const { held, known } = found
-  const { identifiers, left: ofOthers } = await findByKeys(work, found, nationalIds)
-  const told = await findTold(work, found, identifiers)
+  const identifiers = await findByKeys(work, found, nationalIds)
+  const stripped = await findTold(work, found, identifiers)
   const forgetting = { isCompany: (id: bigint) => ids.companies.has(id), isEntity, identifiers }
   const tally = new Tally()
   const written: FileEntry[] = []
   const hashes = new Map<string, string>()
   /** Partitions whose tables were written again. */
   const affected: CommittedPartition[] = []
-  /** Paths of files that were written again. */
-  const moved = new Map<string, string>()
   let linesCleared = 0
 
   const quarantineOf = async (partition: CommittedPartition): Promise<CommittedPartition> => {
@@ -121,8 +121,6 @@ export const rewriteLake = async (
     for (const { table, rows } of files) tally.add(table.name, rows)
     if (sink === undefined || files.length === 0) return partition
     const next = await rewritePartition(work, sink, partition, own, files, forgetting)
-    for (const [at, { path }] of partition.files.entries())
-      moved.set(path, next.partition.files[at]?.path ?? path)
     written.push(...next.written)
     affected.push(partition)
     return next.partition
@@ -156,10 +154,7 @@ export const rewriteLake = async (
     files: tally.files,
     linesCleared,
     known,
-    left: [
-      ...[...told, ...ofOthers].map((one) => ({ ...one, path: moved.get(one.path) ?? one.path })),
-      ...(await itemsThatTell(work, files, identifiers)),
-    ],
+    stripped,
   }
 }
 
@@ -178,24 +173,6 @@ const dropUsed = async (work: ForgetWork, files: readonly FileEntry[]): Promise<
 ) AS used WHERE u.category = used.category AND u.line_item = used.line_item`),
     )
   }
-}
-
-/** Line items that the contract does not know and whose names tell of the forgotten: their figures are of others. */
-const itemsThatTell = async (
-  work: ForgetWork,
-  dictionaries: readonly FileOfRun[],
-  { standing }: Identifiers,
-): Promise<readonly LeftInFile[]> => {
-  const left: LeftInFile[] = []
-  for (const file of dictionaries.filter(({ rows }) => rows > 0)) {
-    const items = await withLakeFiles(work, [file], (placeOf) =>
-      work.session.rows(`SELECT category || ' ' || line_item AS item
-FROM ${readParquet(pathSql(placeOf(file.path)))} WHERE unit = 'unknown'`),
-    )
-    const values = items.filter(({ item }) => Object.values(standing(String(item))).includes(true)).length
-    if (values > 0) left.push({ kind: file.table, path: file.path, values })
-  }
-  return left
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * One partition without the forgotten: its files, counts, drift and range. Records that had them as entities keep the
+ * A partition without the forgotten: its files, counts, drift and range. Records that had them as entities keep the
  * rest.
  */
 
@@ -91,7 +91,7 @@ interface RewrittenRows {
   readonly written: readonly FileEntry[]
 }
 
-/** Its drift, which may stand elsewhere, stays. @param files of it that hold rows of theirs */
+/** The partition's drift, which may stand elsewhere, stays. @param files of it that hold rows of theirs */
 export const rewritePartition = async (
   work: ForgetWork,
   sink: SinkRun,

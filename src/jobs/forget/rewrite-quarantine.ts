@@ -98,7 +98,7 @@ export const rewriteQuarantine = async (
       }
       const { size } = await out.stat()
       const rows = session.relation(`SELECT ${columns} FROM (${readQuarantine([{ path, bytes: size }])})`)
-      // Its partition is known by the name of the file.
+      // The partition of the lines is known by the name of the file.
       const name = basename(file.path).replace(/\.jsonl$/, '')
       const [written] = (await sink.write(name, QUARANTINE.name, rows)).files
       changes.push({ file, ...found, ...(written && { written }) })
@@ -118,7 +118,7 @@ interface LineTexts {
   readonly reason: string
 }
 
-/** `gone`: the line was of a company that is forgotten. `cleared`: nobody can tell, so its text goes. */
+/** `gone`: the line was of a company that is forgotten. `cleared`: it mentions them, so its text goes. */
 type CleanedLine =
   | { readonly kind: 'same' | 'gone' | 'cleared' }
   | { readonly kind: 'changed'; readonly raw: string }
@@ -127,13 +127,13 @@ interface Forgetting extends ForgottenEntities {
   readonly isCompany: IsForgotten
 }
 
-/** The rest of a readable line about others; `undefined` if that cannot be decided. */
+/** The rest of a readable line about others; `undefined` where its text goes. */
 const restOf = (content: Content, raw: string, forgetting: Forgetting): string | undefined => {
   try {
-    const { text, left } = withoutForgotten(content, raw, forgetting)
-    return left > 0 || forgetting.identifiers.standIn(text) ? undefined : text
+    const { text, isStripped } = withoutForgotten(content, raw, forgetting)
+    return isStripped || forgetting.identifiers.standIn(text) ? undefined : text
   } catch {
-    // It is nested deeper than any record.
+    // The line is nested deeper than any record.
     return undefined
   }
 }
@@ -142,15 +142,13 @@ const cleanLine = (
   { content, raw, raw_base64: base64, reason }: LineTexts,
   forgetting: Forgetting,
 ): CleanedLine => {
-  const { standIn, idStandsIn } = forgetting.identifiers
+  const { standIn, mentions } = forgetting.identifiers
   const bytes = Buffer.from(base64 ?? '', 'base64')
   const texts = raw === null ? [bytes.toString('utf8'), bytes.toString('latin1')] : [raw]
   const owner = raw === null || parsedRecord(raw) === undefined ? undefined : ownerOf(content, raw)
   if (owner !== undefined && forgetting.isCompany(owner)) return { kind: 'gone' }
   if (raw === null || owner === undefined)
-    return [...texts, reason].some((text) => standIn(text) || idStandsIn(text))
-      ? { kind: 'cleared' }
-      : { kind: 'same' }
+    return [...texts, reason].some(mentions) ? { kind: 'cleared' } : { kind: 'same' }
   const rest = restOf(content, raw, forgetting)
   if (rest === undefined || standIn(reason)) return { kind: 'cleared' }
   return rest === raw ? { kind: 'same' } : { kind: 'changed', raw: rest }

@@ -94,7 +94,7 @@ export class Blame {
 
 type Counted = Pick<PartitionEntry, 'source' | 'sources' | 'counts'>
 
-/** By the names of sources, which no two loads of a run share. */
+/** Matched by the names of sources, which no two loads of a run share. */
 const countsBySource = ({ source, sources, counts }: Counted): readonly (readonly [string, LineCounts])[] =>
   sources ? sources.map((one) => [one.name, one.counts] as const) : [[source.name, counts]]
 

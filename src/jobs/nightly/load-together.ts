@@ -59,7 +59,7 @@ const openAll = async (
   options: PartOptions,
   blame: Blame,
 ) => {
-  // One that was committed before may have had more jobs.
+  // A run that was committed before may have had more jobs.
   const { jobs } = run.committed === undefined ? plan : await planOf(run.lake, run.run)
   const opened: { readonly part: LoadPart; readonly job: OpenedJob<PulledPart> }[] = []
   for (const { part, job } of prepared) {
@@ -82,7 +82,7 @@ interface Failed {
 }
 
 /**
- * All in one run. Where one of several loads fails, or it can only fail again, the run is removed: resumed after the others were
+ * Loads everything in one run. Where one of several loads fails, or it can only fail again, the run is removed: resumed after the others were
  * committed, it would bring back what they had then.
  */
 const inOneRun = async (
@@ -152,7 +152,7 @@ class Together {
     this.outcomes.set(part, { kind: 'failed', part, error })
   }
 
-  /** One that is needed and failed. */
+  /** A part that is needed and failed. */
   needed(): LoadPart | undefined {
     return [...this.outcomes.values()].find(({ kind, part }) => kind === 'failed' && part.needed)?.part
   }
@@ -187,7 +187,7 @@ class Together {
       return
     }
     const { error, culprit } = done
-    // All of them are held back together, or wait for what is.
+    // The loads are held back together, or wait for what is.
     if (error instanceof ToolkitError && error.code === 'LOAD_HELD') {
       for (const one of left) this.#fail(one.part, error)
       return

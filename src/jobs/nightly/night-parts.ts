@@ -11,7 +11,7 @@ import { notDeliveredError } from '../common/load-job.ts'
 import type { PartOutcome } from './load-together.ts'
 import type { LoadPart, PulledPart } from './open-loads.ts'
 
-/** One part of a night. */
+/** A part of a night. */
 export interface NightPart {
   /** As firmlake.toml names it; of what follows the loads the name of its section. */
   readonly name: string
@@ -91,7 +91,7 @@ export const errorOf = (outcome: PartOutcome): unknown => {
 /** Names what was skipped, in the reason too: a table of the parts shows that alone. */
 const withSkipped = (part: NightPart, unnameable: readonly ListedBatchFile[] = []): NightPart => {
   if (unnameable.length === 0) return part
-  const skipped = skippedFiles(unnameable)
+  const skipped = skippedFiles({ unnameable })
   const texts = skipped.map(({ source, reason }) => `"${source}" is skipped: ${reason}`)
   return { ...part, reason: [...(part.reason ? [part.reason] : []), ...texts].join('; '), skipped }
 }

@@ -65,7 +65,7 @@ const searchedBy = ({ search, currency, by, close_gap }: Searched) => ({
   ...(close_gap === false && { closeGap: false }),
 })
 
-/** All loads of the file, in its order of sections. @param known the pulls of the lake */
+/** The loads of the file, in its order of sections. @param known the pulls of the lake */
 const loadsOfFile = (
   { pull = [], sync = [], batch_files = [], files = [] }: FileSettings,
   url: string,
@@ -201,7 +201,7 @@ interface NightStep {
   /** The name of the section. */
   readonly name: string
   readonly needed: boolean
-  /** Its work in words, for a dry run. */
+  /** The part's work in words, for a dry run. */
   readonly intent: string
   readonly work: (work: StepWork) => Promise<Pick<NightPart, 'state'> & Partial<NightPart>>
 }

@@ -14,7 +14,7 @@ import type { Synced } from '../sync/sync-kind.ts'
 /** A load with the name that results and messages have for it. */
 export interface LoadPart {
   readonly name: string
-  /** Where it fails, none of the others is committed. */
+  /** `true`: where it fails, none of the others is committed. */
   readonly needed: boolean
   readonly job: PullJob | SyncJob | BatchFilesJob | ConvertJob
 }

@@ -24,7 +24,7 @@ interface Asked {
 /** Companies that are listed, and as of when the service said so at last. */
 type StillListed = Awaited<ReturnType<WholeListing['stillListed']>>
 
-/** Those of some companies that a search has. @param asOf of the last answer before */
+/** Asks which of some companies a search has. @param asOf of the last answer before */
 const listedOf = async (
   service: ListingService,
   { search, currency }: Asked,
@@ -49,7 +49,7 @@ const listedOf = async (
   return { listed, asOf }
 }
 
-/** Those of some companies that one of several searches has. */
+/** Asks which of some companies one of several searches has. */
 const stillListed = async (
   service: ListingService,
   searches: readonly Asked[],

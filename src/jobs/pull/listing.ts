@@ -124,7 +124,7 @@ export const eachPage = async (
   return missing
 }
 
-/** One page of minified records; `total` is how many the search has. */
+/** A page of minified records; `total` is how many the search has. */
 const minifiedPage = async (
   listed: Listed,
   pageNumber: number,

@@ -130,7 +130,7 @@ const differenceOf = (name: string, { announced, records }: Checkpoint): string 
     : `window "${name}" announced ${announced} records and gave ${records}; what changed meanwhile comes with the ` +
       `next --since last${records < announced ? ', what the service kept back only with a whole pull' : ''}`
 
-/** All windows of a pull, those that close its gap behind the others. */
+/** The windows of a pull, those that close its gap behind the others. */
 export const windowsOf = (content: Content, plan: PullPlan): readonly RunWindow[] => [
   ...runWindows(content, plan),
   ...closingWindows(plan),
@@ -185,7 +185,7 @@ export const pullEntry = (
   }
 }
 
-/** One window as it was pulled. */
+/** A window as it was pulled. */
 export interface PulledWindow {
   readonly name: string
   /** When it was planned; absent in a sync, whose windows are lists of companies. */
@@ -203,7 +203,7 @@ export const receivedOf = (partitions: Loaded): number => {
   return [...windows.values()].reduce((sum, records) => sum + records, 0)
 }
 
-/** Its windows in the plan's order, as they were pulled. */
+/** The pull's windows in the plan's order, as they were pulled. */
 export const pulledWindows = (
   partitions: Loaded,
   content: PullEntry['content'],

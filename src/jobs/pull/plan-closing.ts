@@ -45,7 +45,7 @@ export interface ClosingPlan {
 interface ClosingRequest {
   readonly count: (search: SearchParameters) => Promise<number>
   readonly parameters: readonly LiveParameter[]
-  /** By the service's clock, `yyyy-MM-dd`. */
+  /** Today by the service's clock, `yyyy-MM-dd`. */
   readonly today: string
 }
 
@@ -80,7 +80,7 @@ export const listingPages = ({ announced }: PlannedListing): number =>
 
 interface Size {
   readonly count: number
-  /** Those of them that no window covers. */
+  /** Companies that no window covers. */
   readonly missing: number
 }
 interface SizedRange extends Size {

@@ -23,6 +23,7 @@ import {
 } from './pull-settings.ts'
 import { filterOf, type LiveParameter, searchesByIds, withFilter } from './search.ts'
 import { refuseDaysAhead, sinceLast } from './since-last.ts'
+import { FIRST_DAY } from './window-axes.ts'
 
 /**
  * Checks a search against the live parameters and cuts it into windows. Pulls no data.
@@ -81,7 +82,7 @@ const planEach = async (
 ): Promise<WindowPlan> => {
   const [first, ...others] = parts
   if (first === undefined) throw new RangeError('Cannot plan a search of no parts')
-  // One before the others: it asks for the service's time.
+  // A request before the others: it asks for the service's time.
   const plans = [await plan(first), ...(await Promise.all(others.map(plan)))]
   return plans.reduce(together)
 }
@@ -113,7 +114,6 @@ const countUndated = async (
   const dated = await count(withFilter(search, field, [FIRST_DAY]))
   return Math.max(0, (await count(search)) - dated)
 }
-const FIRST_DAY = '0001-01-01'
 
 /** How a planner asks the service. */
 const countsOf = (

@@ -34,7 +34,7 @@ export interface PlannedGap {
 export interface WindowPlan {
   /** In the order of their dates. */
   readonly windows: readonly PlannedWindow[]
-  /** Where the windows leave something out; absent where they do not. */
+  /** The records that the windows leave out; absent where they do not. */
   readonly gaps?: readonly PlannedGap[]
   /** The search with the days asked for: what the windows together are meant to cover. */
   readonly search: SearchParameters
@@ -69,7 +69,7 @@ export interface PlanRequest {
   readonly until?: string | undefined
   /** Most records of a window. */
   readonly cap: number
-  /** By the service's clock, `yyyy-MM-dd`; may be known only after the first count. */
+  /** Today by the service's clock, `yyyy-MM-dd`; may be known only after the first count. */
   readonly today: () => string
   readonly nowMs: () => number
 }

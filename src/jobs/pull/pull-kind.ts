@@ -26,7 +26,7 @@ import type { RunWindow } from './window-sources.ts'
 /** The outcome of a pull or a sync. */
 export interface Pulled extends PullFacts {
   readonly plan: PullPlan
-  /** Its windows in the plan's order; none of a sync, whose windows are lists of companies. */
+  /** The job's windows in the plan's order; none of a sync, whose windows are lists of companies. */
   readonly windows: readonly PulledWindow[]
 }
 

@@ -65,7 +65,7 @@ export const rememberParameters = (service: Service): Service => {
 export interface PullPlan extends WindowPlan {
   /** When the service was asked first, by its own clock; ISO 8601 in UTC. */
   readonly asOf: string
-  /** Where the first day came from, when it was not given. */
+  /** Origin of the first day, when it was not given. */
   readonly since?: Since
   /** Records of the search without the date that "since last" goes by; absent where there are none. */
   readonly undated?: number

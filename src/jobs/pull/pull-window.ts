@@ -110,7 +110,7 @@ const beginning = (before: Checkpoint['before']) => {
   }
 }
 
-/** One chain of a window, from where its checkpoint stands. */
+/** Pulls a chain of a window, from where its checkpoint stands. */
 class Chain {
   readonly #request: WindowRequest
   readonly #options: WindowOptions

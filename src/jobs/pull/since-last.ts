@@ -18,7 +18,7 @@ const isChange = ({ name }: LiveParameter): boolean => /UpdatedAt$/i.test(name)
 export const isDate = (parameter: LiveParameter): boolean =>
   parameter.datatype?.toLowerCase().startsWith('date') ?? isChange(parameter)
 
-/** Where a pull continues; without `from` there was none before, and everything is pulled. */
+/** The instant from which a pull continues; without `from` there was none before, and everything is pulled. */
 export interface Since {
   readonly from?: string
   /** The run that pulled it before. */
@@ -73,7 +73,7 @@ interface Planned {
   readonly search: SearchParameters
   readonly from?: string
   readonly since?: Since
-  /** By the service's clock. */
+  /** Now by the service's clock. */
   readonly asOf: string
 }
 

@@ -23,7 +23,7 @@ export interface Axis {
 }
 
 /** The first and last day a filter can name: with both it means "has a date". */
-const FIRST_DAY = '0001-01-01'
+export const FIRST_DAY = '0001-01-01'
 const LAST_DAY = '9999-12-31'
 
 const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS
@@ -40,7 +40,7 @@ export const dayFilter = (from: string | undefined, to: string | undefined): Fil
 const midpoint = (from: number, to: number): number => Math.floor((from + to) / 2)
 
 const YEAR_DAYS = 366
-/** Where no first day is known, most records are from this time. */
+/** Without a first day, most records are from this time. */
 const LIKELY_DAYS = 60 * YEAR_DAYS
 
 /**
@@ -115,7 +115,7 @@ export const figureAxis = (search: SearchParameters, parameter: string): Axis | 
     first,
     last,
     own: false,
-    // One value is "at least": the ends are open, and both together mean "has a figure".
+    // A single value is "at least": the ends are open, and both together mean "has a figure".
     values: (from, to) => {
       const least = from === first ? LEAST_FIGURE : boundAt(from)
       return to === last ? [least] : [least, boundAt(to + 1)]

@@ -1,5 +1,5 @@
 /**
- * One window's records on the disk: a file of JSON Lines that grows page by page, and beside it a checkpoint that
+ * A window's records on the disk: a file of JSON Lines that grows page by page, and beside it a checkpoint that
  * says how far it is valid. Knows files and pages, not the service.
  */
 
@@ -29,7 +29,7 @@ interface Extent {
   readonly ids?: number
 }
 
-/** Where a window stands after a page. */
+/** State of a window after a page. */
 export interface Checkpoint extends Extent {
   /** Searches pulled one after the other; more than one where the window was cut again. */
   readonly chains: readonly SearchParameters[]

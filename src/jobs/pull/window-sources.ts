@@ -25,9 +25,9 @@ export interface RunWindow {
   /** The search that the manifest shows. */
   readonly search: WindowEntry['search']
   readonly requested: DateRange['requested']
-  /** It is still growing while others are pulled: begun when all before it are done. */
+  /** The window is still growing while others are pulled: begun when all before it are done. */
   readonly growing: boolean
-  /** Its ids are known only when all others are pulled. */
+  /** The window's ids are known only when all others are pulled. */
   readonly closing?: true
 }
 

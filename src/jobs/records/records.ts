@@ -39,7 +39,7 @@ export async function* recordLines(options: RecordsOptions): AsyncGenerator<Buff
     )
     yield* restoreLines({
       ...{ lake, content, threads, signal, onFetch, onRead },
-      // All of the records need whole files: those are hashed.
+      // A read of all records needs whole files: those are hashed.
       inPlace: ids !== undefined && options.checked !== true,
       snapshot: all ? withAllCompanies(listed) : listed,
       ids: ids?.map(exactId),

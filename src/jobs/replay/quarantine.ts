@@ -40,7 +40,7 @@ export interface QuarantinedLine {
 /** A quarantine file of a lake and the partition whose lines it holds. */
 export interface QuarantineFile extends FileFacts {
   readonly lake: string
-  /** Where it stands on this machine as long as its run is not committed; it may be in its place already. */
+  /** The file's path on this machine as long as its run is not committed; it may be in its place already. */
   readonly staged?: string
   readonly partition: PartitionEntry
 }
@@ -139,7 +139,7 @@ export const quarantineSources = (
     fingerprint: async () => ({ bytes: file.bytes, sha256: file.sha256 }),
     blocks: () => quarantineBlocks(file, blockBytes),
     open: async function* () {
-      // Its lines are read as rows, as blocks.
+      // A file's lines are read as rows, as blocks.
     },
   }))
 

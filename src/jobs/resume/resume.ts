@@ -32,9 +32,9 @@ import { measured } from '../load/load.ts'
 /** The outcome of an interrupted run. */
 export type ResumedRun =
   | { readonly kind: 'loaded'; readonly report: RunReport }
-  /** It had committed before its process went; only its folder was left. */
+  /** The run had committed before its process went; only its folder was left. */
   | { readonly kind: 'committed'; readonly run: string; readonly snapshot: number }
-  /** It does not stop the others. */
+  /** The failure does not stop the others. */
   | { readonly kind: 'failed'; readonly run: string; readonly error: unknown }
 
 /** The outcomes of interrupted runs, oldest first. */
@@ -142,17 +142,17 @@ export const sortUnfinished = async (lake: string, options: Strictness = {}): Pr
 const takeOver = async (run: string, options: JobOptions, isHeld: boolean): Promise<Resumed> => {
   const { lake } = options
   const { seen, snapshot } = await lookUpRun(lake, run)
-  // One without any owner is removed as it fails.
+  // A run without any owner is removed as it fails.
   if (seen && seen.shared !== 'none' && seen.number > 0)
     throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
   const committed = seen && snapshot ? snapshot.snapshot : null
-  // Its own run goes with what is finished.
+  // The resumed run itself goes with what is finished.
   if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
     return { kind: 'committed', run, snapshot: committed }
   return withResumedRun(lake, run, new Date(), async (scope) => {
     if (committed === null) {
       const plan = await planOf(lake, run)
-      // Its files would be read with the rights of this user, who names none of them.
+      // The run's files would be read with the rights of this user, who names none of them.
       if (!isHeld && plan.jobs.some(({ kind }) => kind === 'convert') && !(await isOwnPlan(lake, run)))
         throw notResumable(
           run,

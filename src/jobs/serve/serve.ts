@@ -96,8 +96,8 @@ const served = async (options: Asked): Promise<ServedLake> => {
 
 /**
  * Serves a snapshot of a lake, or with `follow` always the newest one, over HTTP: searches, relations, listings and batch files, `/openapi.json`, `/healthz` and
- * `/metrics`. The first start builds a serving index in the lake; later ones open it. Texts are ranked by the embedder that
- * FIRMLAKE_EMBEDDER_URL names, else by the built-in one.
+ * `/metrics`. The first start builds a serving index in the lake; later ones open it. `SemanticSearch` is answered by the vectors of the
+ * service of embeddings that FIRMLAKE_EMBEDDER_URL names, else by words (BM25).
  *
  * @returns a handle: its `url`, and `close()`
  * @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_NOT_FOUND`, `LISTEN_FAILED`, `TOKENS_UNREADABLE`, `TOKEN_INVALID`,

@@ -31,7 +31,7 @@ export interface PartitionStatus extends SourceFacts {
   readonly block: number
   /** When the service said what it holds; where its records have different instants, the latest. */
   readonly asOf: string
-  /** Its rows stand in the partition of a compaction now. */
+  /** The partition's rows stand in the partition of a compaction now. */
   readonly merged?: true
   readonly lines: number
   readonly records: number
@@ -45,7 +45,7 @@ export interface PartitionStatus extends SourceFacts {
 
 export interface LakeStatus {
   readonly lake: string
-  /** By which targets know it; `null` before the first commit. */
+  /** Id by which targets know the lake; `null` before the first commit. */
   readonly id: string | null
   /** `null` before the first commit. */
   readonly summary: SnapshotSummary | null

@@ -40,7 +40,7 @@ export type CommittedRun =
   | {
       readonly kind: 'committed'
       readonly summary: LoadSummary
-      /** Those to the service; absent where none was called. */
+      /** Requests to the service; absent where none was called. */
       readonly requests: ServiceCounters | undefined
     }
   /** Another call had committed it; `null`: it had found nothing new. */
@@ -131,7 +131,7 @@ export const commitSharedRun = async (options: CommitSharedOptions): Promise<Com
   if (taken.kind === 'taken') return taken.result
   if (taken.kind === 'cancelled') throw hasNothing(run, taken.kind)
   if (taken.kind === 'ended') {
-    // Its trace says how it ended, and its folder goes with gc where it cannot be removed now.
+    // The run's trace says how it ended, and its folder goes with gc where it cannot be removed now.
     await removeRunFolder(lake, run).catch(() => undefined)
     return { kind: 'already', run, snapshot: null }
   }

@@ -29,7 +29,7 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
 
 /** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
 export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 'excluded'> {
-  /** By listing; the search stands in the lake alone. */
+  /** Pulled by listing; the search stands in the lake alone. */
   readonly gone?: readonly Omit<GoneCompanies, 'search'>[]
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
   /** The requests of the workers to a service, of the commit too. */

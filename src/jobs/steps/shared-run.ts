@@ -28,11 +28,11 @@ export interface SharedRun extends Omit<RunUnits, 'units'> {
 /** A run as it is found before anything of it is read. */
 type SeenShared =
   | OpenRun
-  /** It is in the lake; its folder may be gone. */
+  /** The run is in the lake; its folder may be gone. */
   | { readonly kind: 'committed'; readonly snapshot: SnapshotHead }
-  /** It had found nothing new; its folder may be gone. */
+  /** The run had found nothing new; its folder may be gone. */
   | { readonly kind: 'ended'; readonly hasFolder: boolean }
-  /** It was cancelled, and something of it is left. */
+  /** The run was cancelled, and something of it is left. */
   | { readonly kind: 'cancelled' }
 
 interface OpenRun {

@@ -122,7 +122,7 @@ const outcomeOf = (
 const leaveUnit = async (id: number, { lake, run }: SeenRun): Promise<UnitOutcome> => {
   const { snapshot } = await lookUpRun(lake, run)
   await removeUnit(lake, run, id)
-  // Its files are left to gc: its journal may have been just in time for a commit that is still under way.
+  // The run's files are left to gc: its journal may have been just in time for a commit that is still under way.
   if (snapshot) return outcomeOf(id, 'already-done')
   await recordRemoved(lake, run)
   throw notFound(run, 'it was removed while its units were worked on')

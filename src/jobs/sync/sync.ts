@@ -18,7 +18,7 @@ import { type Synced, syncKind } from './sync-kind.ts'
 
 /** The report of a sync. */
 export interface SyncReport extends RunReport {
-  /** Which companies are new, changed, gone; how many were fetched; the requests it took. */
+  /** Companies that are new, changed or gone, how many were fetched, and the requests it took. */
   readonly sync: Omit<SyncSummary, 'summary'>
 }
 

@@ -76,7 +76,7 @@ interface ComparedFile extends VersionedFile {
   readonly rows: number
 }
 
-/** One side's partitions that hold records to compare, and the share of their records which these are. */
+/** The partitions of one side that hold records to compare, and the share of their records which these are. */
 interface ComparedSide {
   readonly numbers: ReadonlySet<number>
   readonly share: number

@@ -255,7 +255,7 @@ LEFT JOIN ${changedColumnsTable(content)} AS d ON d.owner = c.owner`
 
 const RECORDS = `${changeRows('company', 'companies')} UNION ALL ${changeRows('relations', 'relations')}`
 
-/** By how much a figure changed, where both sides have one in the same currency. */
+/** The percent by which a figure changed, where both sides have one in the same currency. */
 const PERCENT = `CASE WHEN old_currency IS NOT DISTINCT FROM new_currency AND old_value <> 0
   THEN round(100 * (new_value - old_value) / abs(old_value), 2) + 0 END AS percent`
 
@@ -273,7 +273,7 @@ export const RESTATEMENT_ROWS = `SELECT change, internal_id, country_code, conso
   fiscal_year, old_value, old_currency, new_value, new_currency, company_name, percent FROM ${RESTATED}
 ORDER BY internal_id, consolidation, category, line_item, fiscal_year`
 
-/** All rows in the same columns. @param kinds which kinds of them */
+/** The rows of all kinds in the same columns. @param kinds which kinds of them */
 export const allRows = (kinds: string): string => `SELECT * FROM (
 ${RECORDS} UNION ALL
 SELECT 'restatement', change, internal_id, country_code, NULL, consolidation, category, line_item, fiscal_year,

@@ -19,7 +19,7 @@ interface ComparisonOptions extends SnapshotsToCompare {
 interface RecordCounts {
   readonly new: number
   readonly changed: number
-  /** Those that the older snapshot shows and the newer one does not: companies that left the service, too. */
+  /** Records that the older snapshot shows and the newer one does not: companies that left the service, too. */
   readonly gone: number
 }
 

@@ -58,7 +58,7 @@ const plainFolder = (): Promise<SpillFolder> => newSpillFolder(tmpdir().includes
 
 /** A database file that a session has attached. */
 export interface AttachedDatabase {
-  /** Where the file stands meanwhile. */
+  /** Path of the file meanwhile. */
   readonly path: string
   /** Detaches it and keeps what was committed. */
   readonly save: () => Promise<void>

@@ -71,7 +71,7 @@ export interface ValueColumn extends ResultColumn {
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** One connection to an in-memory DuckDB. Statements of one session run one after the other. */
+/** A connection to an in-memory DuckDB. Statements of one session run one after the other. */
 export class Session {
   readonly #connection: DuckDBConnection
   readonly #turn: Turn
@@ -111,7 +111,7 @@ export class Session {
     }
   }
 
-  /** All rows as objects of JSON values (64-bit integers as text beyond 2^53). For small results. */
+  /** The rows as objects of JSON values (64-bit integers as text beyond 2^53). For small results. */
   async rows(sql: string, values?: readonly DuckDBValue[]): Promise<Row[]> {
     const reader = await this.#turn(() =>
       this.#connection.runAndReadAll(sql, values as DuckDBValue[] | undefined),

@@ -12,7 +12,7 @@ const SETTINGS = [
   // The reader of an address of this machine: a proxy of the environment would be sent the requests.
   "http_proxy = ''",
   "httpfs_client_implementation = 'httplib'",
-  // It takes them from the environment, where any statement could read them.
+  // httpfs takes credentials from the environment, where any statement could read them.
   ...['s3_access_key_id', 's3_secret_access_key', 's3_session_token'].map((name) => `${name} = ''`),
   // The server that answers retries by itself, and ends in any case.
   'http_retries = 0',

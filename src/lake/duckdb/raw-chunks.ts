@@ -45,7 +45,7 @@ const ENUM_WIDTHS: Readonly<Record<number, 1 | 2 | 4>> = {
 const LIST_WIDTH = 16
 const TEXT_WIDTH = 16
 const LONGEST_INLINE = 12
-/** Where in its 16 bytes a short text stands, or the address of a longer one. */
+/** Offset of a short text in its 16 bytes, or the address of a longer one. */
 const INLINE_AT = 4
 const ADDRESS_AT = 8
 const ADDRESS_WIDTH = 8

@@ -189,7 +189,7 @@ export const namedTables = (tree: unknown): ReadonlySet<string> | null => {
   return names
 }
 
-/** All words of a statement in lower case: whatever it reads is among them. `null` where that cannot be determined. */
+/** The words of a statement in lower case: whatever it reads is among them. `null` where that cannot be determined. */
 export const mentionedTables = (sql: string): ReadonlySet<string> | null => {
   const words = new Set(sql.toLowerCase().match(/\w+/g))
   return [...READING_FUNCTIONS].some((name) => words.has(name)) ? null : words

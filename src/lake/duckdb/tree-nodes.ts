@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from '../../support/json-form.ts'
 
-/** All objects of a tree. @param isPassedOver objects that are left out with all that is in them @default none */
+/** The objects of a tree. @param isPassedOver objects that are left out with all that is in them @default none */
 export function* nodesOf(
   tree: unknown,
   isPassedOver: (node: JsonObject) => boolean = () => false,

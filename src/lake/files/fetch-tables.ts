@@ -89,7 +89,7 @@ export const cutByBytes = <File extends { readonly bytes: number }>(
   return groups
 }
 
-/** Where a file of the lake can be read, by its path below the lake. */
+/** The place where a file of the lake can be read, by its path below the lake. */
 export type PlaceOf = (path: string) => string
 
 /**

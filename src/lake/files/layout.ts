@@ -37,7 +37,7 @@ export const oldestPath = (number: number): string => `${MANIFEST_FOLDER}/${numb
 export const runPath = (run: string): string => `${RUNS_FOLDER}/${run}`
 export const stagingPath = (run: string): string => `${runPath(run)}/staging`
 
-/** Where a run stages a file that will stand in a table. */
+/** Path at which a run stages a file that will stand in a table. */
 export const stagedPath = (
   run: string,
   { table, path }: { readonly table: string; readonly path: string },
@@ -118,7 +118,7 @@ export const isDataPath = (path: string): boolean =>
 /** Folders of a table where logs of table formats are published. */
 export const PUBLISHED_IN_TABLE = TABLE_FORMAT_NAMES.map((name) => TABLE_FORMATS[name].logFolder)
 
-/** Where tables of current rows stand, by format, each in a folder of its own: metadata and files that are not the lake's. */
+/** The folders of tables of current rows, by format, each in a folder of its own: metadata and files that are not the lake's. */
 export const PUBLISHED_FOLDER = 'published'
 export const currentFolder = (format: TableFormatName): string => `${PUBLISHED_FOLDER}/${format}`
 

@@ -30,7 +30,7 @@ export interface Hidden {
 interface HiddenColumns {
   /** Tables that have no rows. */
   readonly tables: ReadonlySet<string>
-  /** By table, then by column. */
+  /** Keys: table, then column. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, Hidden>>
 }
 

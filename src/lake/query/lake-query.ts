@@ -43,7 +43,7 @@ export interface LakeQueryOptions extends Pick<AccessOptions, 'inPlace'> {
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
   readonly threads?: number | undefined
-  /** One more folder, absolute, for the files that relations are copied to. */
+  /** A further folder, absolute, for the files that relations are copied to. */
   readonly outFolder?: string | undefined
   /** Further folders whose files statements may read, Parquet too. @default none */
   readonly files?: readonly string[] | undefined
@@ -257,7 +257,7 @@ export class LakeQuery {
         ]
   }
 
-  /** Where a statement read all versions and a compaction has dropped past rows: since when all are there. */
+  /** For a statement that read all versions after a compaction dropped past rows: since when all are there. */
   historyBegins(): Commit | undefined {
     return this.#views.historyBegins
   }
@@ -267,7 +267,7 @@ export class LakeQuery {
     this.#session.interrupt()
   }
 
-  /** All tables with their row counts. */
+  /** The tables with their row counts. */
   async tables(): Promise<TableListing[]> {
     await this.#views.makeReadable(new Set(TABLES.flatMap(({ name }) => [name, `${name}_history`])))
     const listings: TableListing[] = []
@@ -430,7 +430,7 @@ const RELATION = `temp.main.${RELATION_NAME}`
 const EXPLAIN = /^(\s|--.*\n)*explain\s+(?=select|with|from|values|pivot|unpivot)/i
 /** Statements that list what there is. */
 const LISTING = /\bshow\b|\bpragma_|\bsqlite_/i
-/** Those that list comments too. */
+/** Statements that list comments too. */
 const COMMENTED = /\bduckdb_|\binformation_schema\b/i
 const PIVOT = /\bpivot(_wider)?\b/i
 /** Lines that are put before a PIVOT. */

@@ -1,5 +1,5 @@
 /**
- * Which Parquet files a statement may name: those that the lake lists, and those in folders that whoever asks has named. DuckDB
+ * The Parquet files that a statement may name: those that the lake lists, and those in folders that whoever asks has named. DuckDB
  * decodes them with libraries of its own, and what stands beside the files of a lake may be of anybody.
  */
 
@@ -14,7 +14,7 @@ export interface NamedFiles {
   readonly paths: readonly string[] | null
   /** Folders that were named for it. */
   readonly folders: readonly string[]
-  /** Where the lake stands on this machine. */
+  /** The lake's folder on this machine. */
   readonly local: string
   /** Paths below it of the files that the lake lists. */
   readonly listed: () => Promise<ReadonlySet<string>>

@@ -47,7 +47,7 @@ export const pastOf = <Some extends Table>(table: Some): Some => ({
   columns: [...table.columns, VERSION, UNTIL],
 })
 
-/** All versions that records of a content had when they were put together. */
+/** The versions that records of a content had when they were put together. */
 export const versionsTable = (content: Content): RecordTable => ({
   name: `${content}_versions`,
   row: 'a version of a record that a compaction has put together with others',

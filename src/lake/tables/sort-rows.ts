@@ -82,7 +82,7 @@ export const diskError = (action: string, error: unknown): unknown => {
   return /IO Error|no space left/i.test(text) ? writeError(action, error) : error
 }
 
-/** Its file goes away next: that a full disk kept it from being brought up to date is nothing to stop for. */
+/** The file goes away next: that a full disk kept it from being brought up to date is nothing to stop for. */
 const close = async (attached: AttachedDatabase | undefined): Promise<void> => {
   try {
     await attached?.drop()

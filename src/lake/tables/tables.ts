@@ -16,7 +16,7 @@ export interface Table {
   readonly name: string
   /** Description of a row. */
   readonly row: string
-  /** Which records it is made from; absent for the dictionary. */
+  /** Content of the records that it is made from; absent for the dictionary. */
   readonly content?: Content
   readonly key: readonly string[]
   /** The column that says which record a row belongs to; absent for the dictionary. */

@@ -56,7 +56,7 @@ export const catalog = (computed?: readonly ComputedColumn[]): readonly CatalogE
   return [...ofSubject(first), ...tables, ...others.flatMap(([subject]) => ofSubject(subject))]
 }
 
-/** All names that a statement may read. */
+/** The names that a statement may read. */
 export const readableNames = (): readonly string[] => [
   ...tableViews().map(({ name }) => name),
   ...definitionNames(),

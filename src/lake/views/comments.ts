@@ -34,7 +34,7 @@ const lineItemColumns = (): readonly (readonly [string, string])[] =>
 const listed = (title: string, list: readonly (readonly [string, string])[]): string =>
   list.length === 0 ? '' : ` ${title}: ${list.map(([name, about]) => `${name}: ${about}`).join('; ')}.`
 
-/** All that the head of a definition says as one text, for what has no comments on columns. */
+/** The whole head of a definition as one text, for a definition without comments on columns. */
 export const wholeComment = (definition: Definition): string => {
   const { about, rule, parameters, columns } = documentationOf(definition)
   const text = rule === undefined ? about : `${about} ${rule}`

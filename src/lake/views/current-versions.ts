@@ -116,11 +116,11 @@ export const readTable = (
 FROM ${readParquet(listSql, 'union_by_name = true', 'file_row_number = true')}`
 }
 
-/** One of the values, each of a file: DuckDB numbers the files of a scan in the order of the list. */
+/** A value from a list, each of a file: DuckDB numbers the files of a scan in the order of the list. */
 export const ofFile = (values: readonly (number | string)[]): string =>
   `[${values.join(',')}][file_index::BIGINT + 1]`
 
-/** Where sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
+/** Schema in which sessions keep what is not the reader's: out of sight of `SHOW TABLES`. */
 export const HIDDEN_SCHEMA = 'firmlake'
 
 /** The files that say which companies are not listed any more; of relations there are none. */
@@ -198,9 +198,9 @@ export const oldVersions = (
   )
 }
 
-/** Makes the table of superseded versions of a content in a session whose hidden schema is there. */
+/** Makes the table of superseded versions of a content in a session whose hidden schema is there; again after an interrupted try. */
 export const makeSuperseded = (listed: Listed, at: string | PlaceOf, table: RecordTable): string =>
-  `CREATE TABLE ${supersededTable(table.content)} AS ${oldVersions(listed, at, table)}`
+  `CREATE OR REPLACE TABLE ${supersededTable(table.content)} AS ${oldVersions(listed, at, table)}`
 
 /** The versions that have superseded records of a content, and how many: those of all others are current. */
 export const supersededVersions = (content: Content): string =>

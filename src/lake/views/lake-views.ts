@@ -119,7 +119,7 @@ export class LakeViews {
   readonly #session: Session
   readonly #access: FileAccess
   readonly #read: ReadListed
-  /** By content; of tables without one by name. */
+  /** Keyed by content; of tables without one by name. */
   readonly #listed = new Map<string, Promise<Listed>>()
   readonly #aroundFetch: AroundFetch
   readonly #facts: ReadFacts | undefined
@@ -130,7 +130,7 @@ export class LakeViews {
   /** Views whose rows a narrowed one reads. */
   readonly #readBy = new Map<string, ReadonlySet<string>>()
   #historyBegins: Commit | undefined
-  /** One after the other: two requests may want the same views. */
+  /** Requests run in turn: two requests may want the same views. */
   readonly #inTurn = atMost(1)
 
   private constructor(session: Session, access: FileAccess, read: ReadListed, options: ViewsOptions) {
@@ -223,7 +223,7 @@ export class LakeViews {
     return this.#inTurn(() => this.#session.run(statements.join(';\n')))
   }
 
-  /** Where all versions were asked for and a compaction has dropped past rows: since when all are there. */
+  /** For a question about all versions after a compaction dropped past rows: since when all are there. */
   get historyBegins(): Commit | undefined {
     return this.#historyBegins
   }
@@ -324,7 +324,8 @@ export class LakeViews {
     const main = mainTables().find((table) => table.content === content)
     if (main === undefined || standInsOf(listed, main) === undefined) return undefined
     const made = `${HIDDEN_SCHEMA}.chain_${main.content}`
-    if (!this.#made.has(made)) await this.#session.run(`CREATE TABLE ${made} AS FROM ${chainMacro(main)}()`)
+    if (!this.#made.has(made))
+      await this.#session.run(`CREATE OR REPLACE TABLE ${made} AS FROM ${chainMacro(main)}()`)
     this.#made.add(made)
     return made
   }

@@ -1,5 +1,5 @@
 /**
- * Which rows of a table are old, for a session that keeps the order of rows. DuckDB keeps it where it scans and filters, and gives
+ * Marks the old rows of a table, for a session that keeps the order of rows. DuckDB keeps it where it scans and filters, and gives
  * it up where it joins: so the places of old rows are found first, and kept as bits that a filter looks at.
  */
 

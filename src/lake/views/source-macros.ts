@@ -129,7 +129,7 @@ FROM (${readTable(table, files, isOld?.includes('place') ? 'with-place' : 'with-
 }
 
 /**
- * All versions of a table's rows: of files of loads as they stand, of a compaction's over their intervals.
+ * The versions of a table's rows: of files of loads as they stand, of a compaction's over their intervals.
  *
  * @param sqlOf a file's path in SQL
  * @param made a table of the session that has the chain: beside a CTE of it DuckDB reads all columns of rows. @default none
@@ -186,7 +186,7 @@ FROM range(${rows})`,
 export const oldFrom = (table: Table, hidden: string): string =>
   tableMacro(oldMacro(table), `SELECT owner, version, as_of, is_gone FROM ${hidden}`)
 
-/** Where nothing is old: of no rows the filters of a query reach the files. */
+/** If nothing is old: of no rows the filters of a query reach the files. */
 export const noneOld = (table: Table): string => tableMacro(oldMacro(table), noRows(OLD_COLUMNS))
 
 /**
@@ -210,7 +210,7 @@ export const oldOfList = (
   )
 }
 
-/** Where no chain is needed: each record has one version, of the instant of its load. */
+/** If no chain is needed: each record has one version, of the instant of its load. */
 export const noChain = (table: Table): string => tableMacro(chainMacro(table), noRows(LINK_COLUMNS))
 
 /**
@@ -271,7 +271,7 @@ export const loadsOf = (table: Table, listed: Listed): string => {
       : [...(listed.merged ?? []), ...listed.partitions].sort((a, b) => a.version - b.version)
   const loads = new Map<string, number>()
   const first = entries[0]?.version
-  /** By version, from the first one on: the place of its load, 0 for a version that no entry has. */
+  /** Indexed by version, from the first one on: the place of its load, 0 for a version that no entry has. */
   const places: number[] = []
   for (const { run, committed, version, asOf } of entries) {
     const load = `{'snapshot': ${committed.snapshot}, 'run': ${literal(run)}, 'loaded_at': ${literal(committed.time)}, 'as_of': ${asOf === undefined ? 'NULL' : literal(asOf)}}`

@@ -22,7 +22,7 @@ export const CHAIN_COLUMNS = {
   known_since: 'TIMESTAMPTZ',
 } as const
 
-/** Its place among the versions of its record, and what it is; only what makes histories reads them. */
+/** A version's place among the versions of its record, and what it is; only what makes histories reads them. */
 export const PLACE_COLUMNS = { place: 'BIGINT', is_listing: 'BOOLEAN', merged_in: 'BIGINT' } as const
 
 /**

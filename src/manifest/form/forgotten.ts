@@ -18,15 +18,6 @@ export interface ForgottenFiles {
   readonly rows: number
 }
 
-/** Values in a file that may be about the forgotten or about others: they stand in fields that the contract does not know. */
-export interface LeftInFile {
-  /** A table. */
-  readonly kind: string
-  /** Path below the lake, as the forget has left it. */
-  readonly path: string
-  readonly values: number
-}
-
 /** The record of one forget. */
 export interface ForgetReceipt {
   /** The snapshot that it made: those before are gone. */
@@ -38,10 +29,10 @@ export interface ForgetReceipt {
   readonly companies: number
   readonly persons: number
   readonly files: readonly ForgottenFiles[]
-  /** Lines in the quarantine that could not be read: their text was removed. */
+  /** Records of others that lost their unknown fields; absent in receipts of earlier releases. */
+  readonly recordsStripped?: number | undefined
+  /** Lines in the quarantine that lost their text. */
   readonly linesCleared: number
-  /** Values that a person must decide on; absent where there are none. */
-  readonly left?: readonly LeftInFile[] | undefined
   /** The treatment of the same ids in a later load. */
   readonly later: 'refused' | 'allowed'
 }
@@ -74,8 +65,7 @@ export const FORGOTTEN_CHECKS = {
       shapeOf<ForgetReceipt>({
         ...{ snapshot: count, time: anyText, run: anyText, companies: count, persons: count },
         files: list(shapeOf<ForgottenFiles>({ kind: anyText, files: count, rows: count })),
-        linesCleared: count,
-        left: optional(list(shapeOf<LeftInFile>({ kind: anyText, path: anyText, values: count }))),
+        ...{ recordsStripped: optional(count), linesCleared: count },
         later: oneOf(['refused', 'allowed']),
       }),
     ),

@@ -86,7 +86,7 @@ export const isPlaced = async (lake: string, file: PlacedFile, shows: string): P
 export const removePlaced = (lake: string, { name, record }: PlacedFile): Promise<void> =>
   storageOf(lake).remove([name, record])
 
-export const MADE_AGAIN = '"firmlake views --write" makes it again'
+export const MADE_AGAIN = '"firmlake verify --repair" makes it again'
 
 /**
  * Checks the file and its record, which a lake need not have. Of two commits at once the older one may be the last to put

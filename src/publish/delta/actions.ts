@@ -143,7 +143,7 @@ export const addedFile = (measured: MeasuredFile): AddedFile => ({
   statistics: statisticsText(measured),
 })
 
-/** One action of a log as far as this tool uses it. */
+/** An action of a log as far as this tool uses it. */
 export type Action =
   | {
       readonly kind: 'add'

@@ -133,7 +133,7 @@ const FILE_ACTION = `to_json({'add': {'path': "add".path, 'partitionValues': "ad
 export const streamFiles = (session: Session, path: string): AsyncGenerator<string> =>
   session.streamTexts(`SELECT ${FILE_ACTION} FROM ${readParquet(pathSql(path))} WHERE "add" IS NOT NULL`)
 
-/** Those of them that firmlake does not write. */
+/** Files of a checkpoint that firmlake does not write. */
 export const streamUnknownFiles = (
   session: Session,
   path: string,

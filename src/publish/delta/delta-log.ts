@@ -159,7 +159,7 @@ export class DeltaLog {
     await this.#startFrom(version, path)
   }
 
-  /** All actions since the checkpoint, and its files before them. */
+  /** The actions since the checkpoint, and its files before them. */
   async *#fileActions(): AsyncGenerator<Action> {
     if (this.#checkpoint)
       for await (const text of streamFiles(this.#options.session, this.#checkpoint.path))
@@ -175,7 +175,7 @@ export class DeltaLog {
     const { root: table } = this.#options.form
     return new ToolkitError(
       'PUBLISH_CONFLICT',
-      `Cannot publish "${table}" as a Delta table: ${what}; see docs/publishing.md`,
+      `Cannot publish "${table}" as a Delta table: ${what}; see docs/published-tables.md`,
       { table, version: this.#version + 1 },
       cause,
     )

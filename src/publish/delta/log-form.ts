@@ -37,7 +37,7 @@ export interface LogForm {
 // Readers use the statistics of the first 32 columns alone, unless configured otherwise.
 const STATISTICS = { 'delta.dataSkippingNumIndexedCols': '-1' }
 
-/** All versions, in the lake's own files. */
+/** The form of all versions, in the lake's own files. */
 export const historyForm = (table: string): LogForm => ({
   root: table,
   partitionColumns: PARTITION_COLUMNS.map(({ name }) => name),

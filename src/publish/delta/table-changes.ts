@@ -39,7 +39,7 @@ interface Difference {
   readonly removed: readonly RemovedFile[]
 }
 
-/** By all that the log says and all that the snapshot lists. */
+/** Compares all that the log says with all that the snapshot lists. */
 const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
   const [logged, files] = [await log.files(), await snapshot.files()]
   const names = new Set(files.map(({ name }) => name))
@@ -49,7 +49,7 @@ const compareAll = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<D
   }
 }
 
-/** By the parts of the manifest that differ, where the snapshot that the log shows is kept. */
+/** Compares the parts of the manifest that differ, where the snapshot that the log shows is kept. */
 const differenceOf = async (log: DeltaLog, snapshot: SnapshotToPublish): Promise<Difference> => {
   const changes = log.shown && (await snapshot.changesSince(log.shown))
   if (!changes) return compareAll(log, snapshot)

@@ -141,7 +141,7 @@ export const catalogStore = (
 
     drop: async (layout) => {
       const catalog = await client()
-      // Its files are the caller's to remove.
+      // The table's files are the caller's to remove.
       await catalog.remove(`${tablePath(catalog, layout)}?purgeRequested=false`)
     },
 

@@ -27,7 +27,7 @@ export interface FileDifference {
   readonly removed: readonly LiveFile[]
 }
 
-/** By all files that the table has and all that it should have. */
+/** Compares all files that the table has and all that it should have. */
 export const differenceOf = (
   storage: Storage,
   live: LiveFiles,

@@ -39,7 +39,7 @@ const shownBy = (metadata: TableMetadata | null): ShownSnapshot | null => {
   return summary && snapshot > 0 ? { snapshot, run: summary[SUMMARY.run] ?? '' } : null
 }
 
-/** One published table. Its manifests are kept in memory from snapshot to snapshot. */
+/** A published table. Its manifests are kept in memory from snapshot to snapshot. */
 const openTable = async (
   context: PublishContext,
   store: TableStore,

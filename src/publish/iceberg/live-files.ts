@@ -13,7 +13,7 @@ export interface LiveFile {
   readonly manifest: string
 }
 
-/** By absolute path. */
+/** Keyed by absolute path. */
 export type LiveFiles = ReadonlyMap<string, LiveFile>
 
 const MANIFESTS_AT_ONCE = 16

@@ -92,7 +92,7 @@ const manifestSchema = (partition: AvroField[]): AvroSchema => ({
   ],
 })
 
-/** It reads every manifest: what has no such partition field has NULL there. */
+/** The schema that reads every manifest: what has no such partition field has NULL there. */
 export const MANIFEST_SCHEMA = manifestSchema([...PARTITION_FIELDS])
 
 /** The schema of manifests whose partitions have some of the fields. @param names of these */

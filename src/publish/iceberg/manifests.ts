@@ -67,7 +67,7 @@ export const decodeAvro = async <T>(bytes: Buffer, schema: AvroSchema): Promise<
   return records
 }
 
-/** Which snapshot a manifest or a list is written for. */
+/** The snapshot that a manifest or a list is written for. */
 export interface WrittenFor {
   readonly snapshotId: number
   readonly parentId: number | undefined

@@ -117,7 +117,7 @@ export const summaryOf = (
 
 /** Files of one content that a snapshot adds and removes. */
 export interface EntryChanges {
-  /** Those of one manifest at once. */
+  /** The added files, those of one manifest at a time. */
   readonly added: AsyncIterable<readonly DataFileRecord[]> | Iterable<readonly DataFileRecord[]>
   readonly removed: readonly LiveFile[]
 }

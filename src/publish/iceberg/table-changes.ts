@@ -189,7 +189,7 @@ const readTable = async ({ storage, layout, manifests }: TableState) => {
 
 type Standing = Awaited<ReturnType<typeof readTable>>
 
-/** One file of the snapshot of which something may change. */
+/** A file of the snapshot of which something may change. */
 const takeFile = async (
   state: TableState,
   { data, deletes }: Standing,

@@ -22,7 +22,7 @@ export interface TableLayout {
   readonly rows: PublishedRows
   /** Folder below the lake: the table's location. */
   readonly root: string
-  /** Its name in a catalog. */
+  /** The table's name in a catalog. */
   readonly name: string
   /** Folder below the lake of its files of deletes. */
   readonly deletes: string
@@ -31,7 +31,7 @@ export interface TableLayout {
 /** Who keeps the metadata: the lake itself, or a catalog. */
 export type MetadataKeeper = 'lake' | 'catalog'
 
-/** All versions: beside the table's own files, by which it is partitioned. */
+/** Layout of all versions: beside the table's own files, by which it is partitioned. */
 export const historyLayout = (table: Table, name = table.name): TableLayout => ({
   table,
   rows: 'all',

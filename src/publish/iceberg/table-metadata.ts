@@ -52,7 +52,7 @@ export interface TableMetadata {
   readonly refs?: Readonly<Record<string, unknown>>
 }
 
-/** One step of a table: a snapshot on top of the current one, and what changes with it. */
+/** A step of a table: a snapshot on top of the current one, and what changes with it. */
 export interface TableUpdate {
   readonly snapshot: IcebergSnapshot
   /** The schema that the table gets with it; absent where it keeps its own. */
@@ -65,7 +65,7 @@ export interface TableUpdate {
   readonly expired: readonly number[]
 }
 
-/** Where the lake's own facts stand in the summary of a snapshot. */
+/** Keys of the lake's own facts in the summary of a snapshot. */
 export const SUMMARY = { snapshot: 'firmlake.snapshot', run: 'firmlake.run', time: 'firmlake.time' } as const
 const TABLE_PROPERTY = 'firmlake.table'
 const ROWS_PROPERTY = 'firmlake.rows'

@@ -1,5 +1,5 @@
 /**
- * Where a table's metadata is kept: in the lake itself, or by a catalog.
+ * Store of a table's metadata: in the lake itself, or by a catalog.
  *
  * In the lake it is numbered as Hadoop's tables are: `v1.metadata.json`, and `version-hint.text` with the highest
  * number. A number is made only if it is not there: of two that publish at once one is first.
@@ -42,7 +42,7 @@ export type TableCommitOutcome =
   | { readonly kind: 'lost'; readonly base: TableBase }
 
 export interface TableStore {
-  /** Where it has a table, or would have it. */
+  /** The location that a table has, or would have. */
   readonly layoutOf: (table: Table, rows: PublishedRows) => TableLayout
   /** Whether it has the table, for this lake. */
   readonly has: (layout: TableLayout) => Promise<boolean>

@@ -57,7 +57,7 @@ const SPARE_BYTES = 64
 /** A column by places in a dictionary; a page of plain values is one of its own, in which each stands once. */
 export class CodedColumn {
   readonly #name: string
-  /** By row. */
+  /** Per row. */
   codes = new Uint32Array(0)
   /** The dictionary's plain values one behind the other. */
   dictionary: Buffer = NO_BYTES
@@ -98,9 +98,9 @@ export class CodedColumn {
 export class DoubleColumn {
   readonly #name: string
   #codes = new Uint32Array(0)
-  /** By row; anything where a row is NULL. */
+  /** Per row; anything where a row is NULL. */
   values = new Float64Array(0)
-  /** By row whether it has a value, where some have one; `false` where all are NULL, `true` where none is. */
+  /** Per row, whether it has a value, where some have one; `false` where all are NULL, `true` where none is. */
   isThere: Uint8Array | boolean = true
   #isThere = new Uint8Array(0)
 
@@ -153,7 +153,7 @@ export class DoubleColumn {
 }
 
 interface Levels {
-  /** By row 1 where there is a value; only where some are NULL and others are not. They stand until the next page is read. */
+  /** Per row, 1 where there is a value; only where some are NULL and others are not. They stand until the next page is read. */
   readonly levels: Uint32Array
   readonly present: number
   /** Place behind the levels. */

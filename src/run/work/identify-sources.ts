@@ -8,13 +8,13 @@ import { prefetchNext } from './prefetch.ts'
 
 export interface IdentifiedSource {
   readonly source: Source
-  /** Its place among all sources. */
+  /** The source's place among all. */
   readonly index: number
   /** `undefined` where it can be read only once, or is bad. */
   readonly fingerprint: Fingerprint | undefined
-  /** Its partitions, where an earlier attempt of the run has finished them all. */
+  /** The source's partitions, where an earlier attempt of the run has finished them all. */
   readonly whole?: WholeSource | undefined
-  /** Its error, where bad files are skipped. */
+  /** The source's error, where bad files are skipped. */
   readonly bad?: ToolkitError
 }
 

@@ -1,17 +1,15 @@
 /**
- * Which sources need not be loaded, those of the lake and those that the run has loaded itself, by content; and files that cannot
+ * Finds the sources that need not be loaded, those of the lake and those that the run has loaded itself, by content; and files that cannot
  * be read to their end, which --skip-bad-files leaves out.
  */
 
 import type { Content } from '../../contract/objects.ts'
 import { type ErrorCode, ToolkitError } from '../../core/errors.ts'
 import type { Fingerprint, Source } from '../../core/source.ts'
-import { kindOf } from '../../core/source-kinds.ts'
+import { ALREADY_LOADED, discardedText, kindOf } from '../../core/source-kinds.ts'
 import { compressionOfName } from '../../decode/decompress.ts'
 import { knownByBytes } from '../../manifest/form/sources.ts'
 import type { SourceIndex } from '../../manifest/snapshots/source-index.ts'
-
-const IN_LAKE = 'the lake holds it already (--again loads it once more)'
 
 export class KnownSources {
   readonly #inLake: SourceIndex | null
@@ -29,9 +27,9 @@ export class KnownSources {
   ): Promise<string | undefined> {
     if (!knownByBytes(source)) return undefined
     for (const content of contents) {
-      if (await this.#inLake?.holds(content, sha256)) return IN_LAKE
+      if (await this.#inLake?.holds(content, sha256)) return ALREADY_LOADED
       const at = await this.#inLake?.discardedAt(content, sha256)
-      if (at !== undefined) return `its load was discarded at ${at} (--again loads it)`
+      if (at !== undefined) return discardedText(at)
       // Not even to be loaded again: partitions of equal bytes have the same files.
       const twin = this.#inRun[content].get(sha256)
       if (twin !== undefined) return `it is equal to "${twin}"`

@@ -27,11 +27,11 @@ export interface LoadSourcesParts extends LoadParts {
   readonly inLake: SourceIndex | null
 }
 
-/** Where a worker records what it has finished. */
+/** The journal in which a worker records what it has finished. */
 export interface WorkRecord {
   /** Partitions that earlier attempts have finished, and that are whole. */
   readonly finished: readonly JournalEntry[]
-  /** It is recorded when the promise is fulfilled. */
+  /** The source is recorded when the promise is fulfilled. */
   readonly keep: (entry: JournalEntry) => Promise<void>
 }
 

@@ -11,7 +11,7 @@ import type { JournalEntry } from '../../manifest/runs/journal-lines.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { runBegan } from '../../support/run-ids.ts'
 
-/** Where a part stands: which source, which block of it, which layer of records of that block. */
+/** Place of a part: its source, the block of it, the layer of records of that block. */
 export type Place = readonly [source: number, block: number, layer: number]
 
 /** A finished partition and its place in the order of the sources. */
@@ -103,7 +103,7 @@ const lineCounts = (passed: number, kept: number, rejected: number): LineCounts 
 
 const WHOLE_SOURCE: LinePlace = { line: 1, offset: 0 }
 
-/** Where a part comes from. */
+/** Origin of a part. */
 const originIn = (
   origin: PartOrigin,
   [, number, layer]: Place,

@@ -179,7 +179,7 @@ class SmallSources {
     this.#bytes = end
   }
 
-  /** Those that wait, to be loaded now; nobody waits afterwards. */
+  /** Sources that wait, to be loaded now; nobody waits afterwards. */
   take(): readonly SourceToLoad[] {
     const members = this.#members
     this.#members = []

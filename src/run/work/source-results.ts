@@ -12,10 +12,10 @@ import type { SourceToLoad } from './small-sources.ts'
 import type { TaskPool } from './task-pool.ts'
 
 export type SourceOutcome =
-  /** All its partitions are recorded when its jobs have ended. */
+  /** The source's partitions are recorded when its jobs have ended. */
   | { readonly kind: 'loaded'; readonly content: Content; readonly jobs: readonly Promise<boolean>[] }
   | { readonly kind: 'skipped'; readonly reason: string }
-  /** It was only found in a folder: it is no part of the work, nor of how far that is. */
+  /** The source was only found in a folder: it is no part of the work, nor of how far that is. */
   | { readonly kind: 'no-records'; readonly reason: string }
   /** A bad file: what was loaded of it before it turned out to be bad is taken back. */
   | { readonly kind: 'left-out'; readonly error: ToolkitError }

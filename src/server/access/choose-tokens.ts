@@ -1,4 +1,4 @@
-/** Where the tokens come from: a file, one token of the environment, or a fresh one on loopback. */
+/** Origin of the tokens: a file, one token of the environment, or a fresh one on loopback. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export interface TokensRequest {
   readonly file?: string | undefined
   /** The one token of FIRMLAKE_SERVE_TOKEN. */
   readonly token?: string | undefined
-  /** Where the server will listen. */
+  /** Host on which the server will listen. */
   readonly host: string
   /** Called with why a file that has changed cannot be used; its last tokens still count. */
   readonly onTokensError?: ((reason: Error) => void) | undefined
@@ -43,7 +43,7 @@ export interface ChosenTokens {
 
 const FRESH_BYTES = 32
 
-/** One token that may see everything. */
+/** A token that may see everything. */
 const soleToken = (name: string, token: string): TokenRegistry =>
   newTokenRegistry([{ caller: { name, rights: 'everything' }, sha256: tokenHash(token) }])
 
@@ -105,7 +105,7 @@ export const tokenHash = (token: string): Buffer => createHash('sha256').update(
 const registryOf = (entriesNow: () => Promise<readonly TokenEntry[]>): TokenRegistry => {
   const findHash: TokenRegistry['findHash'] = async (sha256) => {
     let found: TokenEntry | undefined
-    // All entries are compared, each in constant time: the time it takes reveals nothing.
+    // Every entry is compared, each in constant time: the time it takes reveals nothing.
     for (const entry of await entriesNow()) if (timingSafeEqual(entry.sha256, sha256)) found = entry
     return found
   }

@@ -76,7 +76,7 @@ export const newSessions = (
       const found = sessions.get(id)
       if (found === undefined || !timingSafeEqual(found.secret, tokenHash(secret))) return undefined
       const entry = isOver(found) ? undefined : await tokens.findHash(found.token)
-      // It may have been ended meanwhile.
+      // The session may have been ended meanwhile.
       if (sessions.get(id) !== found) return undefined
       sessions.delete(id)
       // Rights that were changed need a sign-in: the page shows what it may show by those of its session.

@@ -46,7 +46,7 @@ const STORED = objectOf({
   snapshot: finiteNumber,
   protected: anyText,
   files: list(
-    // Its name becomes part of a path.
+    // The file's name becomes part of a path.
     objectOf({
       BatchFileId: anyText,
       FileName: textLike(/^[\w-]+\.jsonl\.br$/, 'a name'),

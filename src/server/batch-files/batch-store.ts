@@ -124,7 +124,7 @@ export class ProvenFiles {
   }
 
   /**
-   * All bytes of a file. They are hashed while they go, and the last ones are kept back until the hash is right: of a
+   * The bytes of a file. They are hashed while they go, and the last ones are kept back until the hash is right: of a
    * damaged file the stream fails before its end.
    */
   whole(handle: FileHandle, { file, path }: StoredBatchFile): Readable {

@@ -10,7 +10,7 @@ const EVERY_AREA: Areas = new Set(AREAS)
 const NO_AREA: Areas = new Set()
 const AT_ONCE = 256
 
-const NAMED = `SELECT r.internal_id::VARCHAR AS id, ${placeColumns('r')} FROM copy.company AS r
+const NAMED = `SELECT r.internal_id::VARCHAR AS id, ${placeColumns('r')} FROM serving.company AS r
 WHERE is_plain AND internal_id IN (FROM persons.named) AND internal_id NOT IN (FROM persons.company) AND internal_id > $1::BIGINT
 ORDER BY internal_id LIMIT ${AT_ONCE}`
 

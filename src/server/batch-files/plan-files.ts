@@ -22,8 +22,8 @@ export interface PlannedFile {
 }
 
 export const DOCUMENT_TABLES = {
-  companies: 'copy.company',
-  relations: 'copy.relation',
+  companies: 'serving.company',
+  relations: 'serving.relation',
 } as const satisfies Record<Content, string>
 
 const cutSql = (content: Content): string => `

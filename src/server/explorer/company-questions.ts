@@ -45,7 +45,7 @@ const company = question(COMPANY, (run, { id }) =>
 FROM companies WHERE internal_id = ${id}`),
 )
 
-/** All reported figures in the order of a statement, headcounts last, each with its earlier values, the oldest first. */
+/** The reported figures in the order of a statement, headcounts last, each with its earlier values, the oldest first. */
 const figures = question(COMPANY, (run, { id }) =>
   run(`WITH ${historyOf(id)}, earlier AS (
   SELECT consolidation, category, line_item, fiscal_year,

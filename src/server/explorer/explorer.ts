@@ -37,7 +37,7 @@ export type ExplorerReply =
   | { readonly kind: 'refused'; readonly messages: readonly string[] }
   /** There is no question of this name. */
   | { readonly kind: 'unknown' }
-  /** It is about the whole lake, and the caller sees a part of it. */
+  /** The question is about the whole lake, and the caller sees a part of it. */
   | { readonly kind: 'forbidden' }
   /** The server has no memory for it. */
   | { readonly kind: 'off' }
@@ -56,7 +56,7 @@ export interface Explorer {
 }
 
 export interface ExplorerSettings extends LakeTurnsSettings {
-  /** Attaches the serving index of a snapshot as the schema `copy`. @default there is none: companies cannot be browsed */
+  /** Attaches the serving index of a snapshot as the schema `serving`. @default there is none: companies cannot be browsed */
   readonly attachIndex?: ((session: Session, snapshot: number) => Promise<void>) | undefined
 }
 
@@ -127,7 +127,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
     await lake.narrow([...narrowedViews(rights), ...(one.hasList ? [narrowedList(rights)] : [])])
   }
 
-  /** All that follows until the turn is over is seen with these rights. */
+  /** Everything that follows until the turn is over is seen with these rights. */
   const seeAs = async (opened: OpenedSnapshot, one: Seen, { rights }: Caller): Promise<void> => {
     if (one.rights === rights) return
     await narrow(opened, one, rights)

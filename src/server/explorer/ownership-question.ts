@@ -6,7 +6,8 @@
 import { objectOf } from '../../support/json-form.ts'
 import { companyId, type Question, question, type RunStatement, rowObjects } from './question.ts'
 
-const MOST_LEVELS = 10
+/** Levels of owners and of holdings. */
+export const MOST_LEVELS = 10
 const MOST_HOLDINGS = 1000
 
 interface Holding {

@@ -13,7 +13,7 @@ export const targetOf = (operation: Operation): FaultTarget =>
     ? 'parameters'
     : operation
 
-/** Which of the matching requests, counted from 1. */
+/** Numbers of the matching requests, counted from 1. */
 export type Selection =
   | { readonly kind: 'at'; readonly numbers: readonly number[] }
   | { readonly kind: 'every'; readonly step: number }

@@ -16,7 +16,7 @@ import { statusOfRefusal, writeRefusal } from './guard.ts'
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** One finished request. */
+/** A finished request. */
 export interface Observation {
   readonly route: string
   readonly method: string
@@ -38,7 +38,7 @@ export interface Metrics {
   dropped(): void
 }
 
-/** Those of the process are observed as long as it runs: once, whichever servers it has opened and closed. */
+/** Metrics of the process are observed as long as it runs: once, whichever servers it has opened and closed. */
 let ofProcess: Registry | undefined
 const processRegistry = (): Registry => {
   if (ofProcess === undefined) {
@@ -121,7 +121,7 @@ export const newMetrics = (snapshot: () => number): Metrics => {
 // Every request is counted and logged when its connection has nothing more to send, also where the answer was cut. The log
 // names the declared route, never the address, the body, a header or a token.
 
-/** Where a request went that matches no route, and the method of what is no request. */
+/** Label of a request that matches no route, and the method of what is no request. */
 const NO_ROUTE = 'none'
 
 /** Options of fastify: lines of JSON without process and host, and only our own of each request. */

@@ -61,7 +61,7 @@ interface Bucket {
 }
 
 const JITTER = 0.1
-/** Where keys are of others' making, the longest unused are forgotten beyond so many. */
+/** If others make the keys, the longest unused are forgotten beyond so many. */
 const MOST_KEYS = 10_000
 
 export class RateBuckets {

@@ -50,7 +50,7 @@ export interface ServerOptions {
   readonly requestsAtOnce?: number
   /** Requests a second of each token that has no limit of its own. @default none */
   readonly requestsPerSecond?: number | undefined
-  /** Where the access log goes, a line of JSON a request. @default nowhere */
+  /** Target of the access log, a line of JSON a request. @default nowhere */
   readonly log?: { write(line: string): void }
 }
 

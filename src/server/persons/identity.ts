@@ -8,13 +8,13 @@ import { type RecordPart, scalarText, valuesNamed } from './record-parts.ts'
 export interface Identity {
   /** The id as its digits. */
   readonly id: string | undefined
-  /** All ids by which it is found. */
+  /** The ids by which it is found. */
   readonly ids: readonly string[]
   /** Whether the id is sure to be of a company or person, and not of an address or another thing of theirs. */
   readonly isSelf: boolean
   /** Numbers of the object's own that identify whom it is about. */
   readonly numbers: readonly string[]
-  /** All numbers that say whom it is about, where it has no id. */
+  /** The numbers that say whom it is about, where it has no id. */
   readonly said: readonly string[]
   /** Whether it has a national id: who has another one is another, of the same name and day. */
   readonly hasNational: boolean

@@ -40,7 +40,7 @@ const typeIn = (field: Field | undefined, of: ObjectType | undefined): ObjectTyp
   return field?.kind === 'self-list' ? of : undefined
 }
 
-/** All objects of a record, each behind the one that holds it. */
+/** The objects of a record, each behind the one that holds it. */
 export const partsOf = (record: ExactObject, declaration: ObjectType): readonly RecordPart[] => {
   const root: RecordPart = { object: record, kind: 'record', of: declaration, name: '' }
   const parts: RecordPart[] = [root]

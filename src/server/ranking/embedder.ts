@@ -13,6 +13,12 @@ export interface Embedder {
   embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
 }
 
+/** An embedder as the description of an index has it; without one the index has no vectors. */
+export const embedderFacts = (embedder: Embedder | undefined) => ({
+  name: embedder?.name ?? 'none',
+  dimensions: embedder?.dimensions ?? 0,
+})
+
 /** A vector as the text that SQL casts to FLOAT[n]; for binding. */
 export const vectorText = (vector: Float32Array): string => `[${vector.join(',')}]`
 

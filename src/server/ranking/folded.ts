@@ -1,5 +1,5 @@
 /**
- * One folding of letters for everything that compares texts, in SQL for tables and in JavaScript for vectors: lower
+ * The folding of letters for everything that compares texts, in SQL for tables and in JavaScript for vectors: lower
  * case, without accents, letters that no accent makes (`ø`, `ł`, `ß`) written as people type them without such a
  * keyboard. "Skåne" becomes "skane", "Łódź" "lodz", "Straße" "strasse".
  */

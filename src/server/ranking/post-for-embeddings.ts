@@ -1,4 +1,4 @@
-/** One request to a service of embeddings, repeated while it fails for the moment. Knows HTTP, not vectors. */
+/** A request to a service of embeddings, repeated while it fails for the moment. Knows HTTP, not vectors. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { systemCode, ToolkitError } from '../../core/errors.ts'

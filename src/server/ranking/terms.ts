@@ -92,14 +92,14 @@ export const embeddingTexts = (companies: string): string => `
 
 /**
  * Companies that have any term of a question, with their BM25 score: `internal_id, score`, score above 0. A SELECT
- * over `copy.posting` and `copy.company`, to stand in brackets; its order is not given.
+ * over `serving.posting` and `serving.company`, to stand in brackets; its order is not given.
  * @param question placeholder of the question's text, e.g. `$1`
  */
 export const rankedByTerms = (question: string): string => `
   WITH asked AS MATERIALIZED (SELECT ${question}::VARCHAR AS question),
-  total AS (SELECT count(*) AS companies, avg(text_terms) AS terms FROM copy.company),
+  total AS (SELECT count(*) AS companies, avg(text_terms) AS terms FROM serving.company),
   hit AS MATERIALIZED (
-    SELECT term, internal_id, weight FROM copy.posting
+    SELECT term, internal_id, weight FROM serving.posting
     WHERE term IN (SELECT unnest(${questionTerms('question')}) FROM asked)
   ),
   rarity AS (
@@ -107,7 +107,7 @@ export const rankedByTerms = (question: string): string => `
     FROM hit, total GROUP BY term
   )
   SELECT internal_id, sum(rarity * weight * ${K1 + 1} / (weight + ${K1} * (1 - ${B} + ${B} * text_terms / terms))) AS score
-  FROM hit JOIN rarity USING (term) JOIN copy.company USING (internal_id), total
+  FROM hit JOIN rarity USING (term) JOIN serving.company USING (internal_id), total
   GROUP BY internal_id`
 
 /**
@@ -121,7 +121,7 @@ const questionTerms = (question: string): string => {
 
 /**
  * Companies whose vector is near a question's: `internal_id, score`, score the cosine similarity. A SELECT over
- * `copy.embedding`, to stand in brackets; its order is not given.
+ * `serving.embedding`, to stand in brackets; its order is not given.
  * @param question placeholder of the question's vector as text (`vectorText`)
  * @param embedder gives the dimensions and the least similarity
  */
@@ -132,6 +132,6 @@ export const rankedByVector = (
   SELECT internal_id, score
   FROM (
     SELECT internal_id, array_inner_product(vector::FLOAT[${dimensions}], ${question}::VARCHAR::FLOAT[${dimensions}])::DOUBLE AS score
-    FROM copy.embedding
+    FROM serving.embedding
   )
   WHERE score >= ${leastSimilarity}`

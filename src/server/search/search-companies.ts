@@ -17,8 +17,8 @@ import { areasOf } from './shared/visible-records.ts'
  * Answers a company search.
  *
  * A company has to match all filters, each text search among them. `Score` is the BM25 score of `DynamicSearch`
- * (above 0, without an upper bound), the cosine similarity of `SemanticSearch` (up to 1), or the sum of both where
- * both are given; minified pages have none.
+ * (above 0, without an upper bound), of `SemanticSearch` the cosine similarity (up to 1) or, without an embedder, the
+ * BM25 score too, or the sum of both where both are given; minified pages have none.
  *
  * @param body as `parseBody` gives it; ids beyond 2^53 should come as texts, or as numbers read by `parseBody`, for
  *   `JSON.parse` rounds them
@@ -60,15 +60,18 @@ const vectorOf = (embedder: Embedder, text: string, signal: AbortSignal): Promis
 
 const questionsOf = async (
   filters: readonly Filter[],
-  embedder: Embedder,
+  embedder: Embedder | undefined,
   signal: AbortSignal,
 ): Promise<readonly RankingQuestion[]> => {
   const questions: RankingQuestion[] = []
   for (const filter of filters) {
     if (filter.kind !== 'search') continue
-    const isSemantic = filter.name === 'SemanticSearch'
-    const text = isSemantic ? await vectorOf(embedder, filter.text, signal) : filter.text
-    questions.push({ kind: isSemantic ? 'vector' : 'terms', text })
+    const { name, text } = filter
+    questions.push(
+      embedder && name === 'SemanticSearch'
+        ? { embedder, text: await vectorOf(embedder, text, signal) }
+        : { text },
+    )
   }
   return questions
 }

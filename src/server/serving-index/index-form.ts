@@ -38,8 +38,8 @@ export const BLOCK_BYTES: Readonly<Record<DocumentKind, number>> = {
 export const documentFile = (kind: DocumentKind, segment: string): string => `${kind}-${segment}.jsonl.zst`
 export const searchFile = (segment: string): string => `search-${segment}.duckdb`
 export const isSearchFile = (name: string): boolean => name.endsWith('.duckdb')
-/** A folder without it is no copy. */
-export const DESCRIPTION_FILE = 'copy.json'
+/** A folder without it is no index. */
+export const DESCRIPTION_FILE = 'index.json'
 
 export interface IndexDescription {
   readonly version: number
@@ -55,7 +55,7 @@ export interface IndexDescription {
   readonly records: Readonly<Record<Content, number>>
   /** In the order of their partitions: a record counts in the last one that has it. */
   readonly segments: readonly SegmentDescription[]
-  /** Name and dimensions of what made the embeddings. */
+  /** Name and dimensions of what made the embeddings; `none` and 0 where nothing did. */
   readonly embedder: { readonly name: string; readonly dimensions: number }
 }
 
@@ -64,18 +64,18 @@ export interface SegmentDescription {
   readonly name: string
   /** How many of the snapshot's partitions it covers, behind those of the segments before it. */
   readonly partitions: number
-  /** Its records, those included that later segments supersede. */
+  /** The segment's records, those included that later segments supersede. */
   readonly records: Readonly<Record<Content, number>>
   /** Companies that are not listed any more, in a table `unlisted` (`internal_id`); absent where its partitions name none. */
   readonly unlisted?: number | undefined
 }
 
 /**
- * Where a document stands: its segment, the block in the file of its kind, its bytes in that block's content, and the CRC-32 of
+ * Place of a document: its segment, the block in the file of its kind, its bytes in that block's content, and the CRC-32 of
  * these: one that is damaged is never sent.
  */
 export interface DocumentPlace {
-  /** Its place among the index's segments. */
+  /** The segment's place among the index's segments. */
   readonly segment: number
   readonly blockAt: number
   readonly blockBytes: number
@@ -143,13 +143,13 @@ export const FIGURE_TYPE = `ENUM (${FIGURE_NAMES.map(literal).join(', ')})`
 export const figureNamed = (name: string): string => `${literal(name)}::${FIGURE_TYPE}`
 
 /**
- * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `copy`, with the rows that no later
+ * Tables of a segment's DuckDB file; an open index has views of the same names in the schema `serving`, with the rows that no later
  * segment supersedes and, of `company` and `relation`, their `segment`. All are sorted so that zone maps help: `company`, `relation`,
  * `embedding` by internal_id, `figure` by line_item, within it as companies were read, `posting` by term and company, `person`
  * by national_id, the protected by person_id. Dates are instants in UTC. `at` is a word of DuckDB's grammar: it needs quotes or its table's name.
  */
 export const INDEX_TABLES = {
-  /** One row a company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
+  /** A row for each company. Date columns: one for every date parameter of the contract, in snake_case, type TIMESTAMP (UTC). */
   company: {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
@@ -179,7 +179,7 @@ export const INDEX_TABLES = {
     minified_crc32: 'UINTEGER',
   },
   /**
-   * One row a company and line item (those of the contract in their own category, and `Employees`): the figures of its years,
+   * A row for each company and line item (those of the contract in their own category, and `Employees`): the figures of its years,
    * the consolidated one of a year, else the unconsolidated one. Years that lie far apart are in rows of their own.
    */
   figure: {
@@ -195,7 +195,7 @@ export const INDEX_TABLES = {
     currency: 'VARCHAR',
   },
   /**
-   * One row a company that has net sales in a preferred statement: those of the latest such year, and what compares with them, all of
+   * A row for each company that has net sales in a preferred statement: those of the latest such year, and what compares with them, all of
    * the consolidation of that statement.
    */
   latest_sales: {
@@ -212,11 +212,11 @@ export const INDEX_TABLES = {
     growth_reason: 'VARCHAR',
     ebit_margin: 'DOUBLE',
   },
-  /** One row a term and company, which is the row of `company` so far behind the first; see `ranking/terms.ts`. */
+  /** A row for each term and company, which is the row of `company` so far behind the first; see `ranking/terms.ts`. */
   posting: { term: 'VARCHAR', company_row: 'INTEGER', weight: 'FLOAT' },
-  /** `vector` is FLOAT[dimensions] of the embedder. */
+  /** `vector` is FLOAT[dimensions] of the embedder; without one there are no rows. */
   embedding: { internal_id: 'BIGINT', vector: 'FLOAT[]' },
-  /** One row a relations record. */
+  /** A row for each relations record. */
   relation: {
     internal_id: 'BIGINT',
     country_code: 'VARCHAR',
@@ -225,7 +225,7 @@ export const INDEX_TABLES = {
     is_plain: 'BOOLEAN',
     ...PLACE_TYPES,
   },
-  /** One row an entity with a national identification number (without whitespace and hyphens), or without an id. */
+  /** A row for each entity with a national identification number (without whitespace and hyphens), or without an id. */
   person: {
     national_id: 'VARCHAR',
     internal_id: 'BIGINT',

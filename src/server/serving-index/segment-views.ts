@@ -1,5 +1,5 @@
 /**
- * An index's segments in an engine: their databases attached, and views in the schema `copy` of the rows that count. A record
+ * An index's segments in an engine: their databases attached, and views in the schema `serving` of the rows that count. A record
  * counts in the last segment that has it.
  */
 
@@ -28,7 +28,8 @@ const CONTENT_OF: Readonly<Record<TableName, Content>> = {
 }
 
 const database = (segment: number): string => `segment_${segment}`
-const supersededTable = (segment: number, content: Content): string => `copy.superseded_${content}_${segment}`
+const supersededTable = (segment: number, content: Content): string =>
+  `serving.superseded_${content}_${segment}`
 
 /** Ids that a segment decides on: rows that it has, and companies that it does not list. */
 const idsOf = (
@@ -75,7 +76,7 @@ export const attachSegments = async (
   folder: string,
   segments: readonly SegmentDescription[],
 ): Promise<void> => {
-  await session.run('CREATE SCHEMA IF NOT EXISTS copy')
+  await session.run('CREATE SCHEMA IF NOT EXISTS serving')
   for (const [at, { name }] of segments.entries())
     await session.run(
       `ATTACH IF NOT EXISTS ${literal(join(folder, searchFile(name)))} AS ${database(at)} (READ_ONLY)`,
@@ -96,19 +97,19 @@ export const attachSegments = async (
         : ''
       return `SELECT t.*${isMain ? `, ${at}::SMALLINT AS segment` : ''} FROM ${rows}${only}`
     })
-    await session.run(`CREATE OR REPLACE VIEW copy.${ident(table)} AS ${parts.join(' UNION ALL ')}`)
+    await session.run(`CREATE OR REPLACE VIEW serving.${ident(table)} AS ${parts.join(' UNION ALL ')}`)
   }
   // The dates are those of the company with the same id, which may stand in another segment.
-  await session.run(`CREATE OR REPLACE VIEW copy.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
-FROM copy.relation AS r LEFT JOIN copy.company AS c ON c.internal_id = r.internal_id`)
+  await session.run(`CREATE OR REPLACE VIEW serving.dated_relation AS SELECT r.*, c.content_updated_at, c.relations_updated_at
+FROM serving.relation AS r LEFT JOIN serving.company AS c ON c.internal_id = r.internal_id`)
 }
 
 /** Makes the tables of the protected persons of an index whose segments are attached. */
 export const findPersons = async (session: Session): Promise<void> => {
   const statements = personTables({
-    marks: `(SELECT * FROM copy.protected UNION ALL SELECT * REPLACE (NULL AS internal_id) FROM copy.protected_beside)`,
-    persons: '(SELECT person_id, upper(national_id) AS number, birth, internal_id FROM copy.person)',
-    companies: `(SELECT internal_id, upper(org_no) AS number FROM copy.company UNION ALL SELECT internal_id, upper(org_no) FROM copy.relation)`,
+    marks: `(SELECT * FROM serving.protected UNION ALL SELECT * REPLACE (NULL AS internal_id) FROM serving.protected_beside)`,
+    persons: '(SELECT person_id, upper(national_id) AS number, birth, internal_id FROM serving.person)',
+    companies: `(SELECT internal_id, upper(org_no) AS number FROM serving.company UNION ALL SELECT internal_id, upper(org_no) FROM serving.relation)`,
   })
   for (const sql of statements) await session.run(sql)
 }

@@ -169,7 +169,7 @@ export interface ServingIndex {
   /** Whom the index's records protect. */
   readonly persons: ProtectedInLake
   /**
-   * Runs queries on a session of its own; the index's tables stand in the attached database `copy`. After
+   * Runs queries on a session of its own; the index's tables stand in the schema `serving`. After
    * `timeoutMs`, or when the signal fires, the running statement is interrupted and the promise fails.
    * @throws {ToolkitError} QUERY_FAILED when it took too long
    */

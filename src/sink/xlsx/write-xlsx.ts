@@ -18,6 +18,7 @@ import {
   Workbook,
   WorkbookTooLarge,
 } from '../../support/workbook.ts'
+import { NESTED } from '../csv.ts'
 import type { FileFormat, WrittenFile } from '../file-format.ts'
 import { instant, jsonValue } from '../json-lines.ts'
 
@@ -26,7 +27,6 @@ const MOST_DIGITS = 15
 
 const DIGITS = /^(U?(BIG|HUGE)INT|DECIMAL\(.*\)|BIGNUM)$/
 const NUMBER = /^(U?(TINY|SMALL)INT|U?INTEGER|FLOAT|DOUBLE|BOOLEAN)$/
-const NESTED = /\[\d*\]$|^(STRUCT|MAP|UNION)\(/
 /** How a spreadsheet shows the times of a column of a type. */
 const TIMES: Readonly<Record<string, string>> = {
   DATE: 'yyyy-mm-dd',

@@ -1,4 +1,4 @@
-/** Where the service is, and whether a token may go there. */
+/** Checks the address of the service, and whether a token may go there. */
 
 import { ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/http-values.ts'

@@ -22,7 +22,7 @@ export interface Receiver {
   readonly gained?: () => boolean
 }
 
-/** One request as the policy sees it: it may be sent several times. */
+/** A request as the policy sees it: it may be sent several times. */
 export interface Call {
   /** `Cannot fetch a page of …`: how the error's message begins. */
   readonly action: string

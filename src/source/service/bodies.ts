@@ -174,7 +174,7 @@ async function* limited(chunks: Chunks, { action, maxBytes }: StreamOptions): As
 
 async function* decompressed(chunks: Chunks, { stream }: ContentCoding): AsyncGenerator<Buffer> {
   const decoder = stream()
-  // Its failure is the decoder's too, which is read below.
+  // The source's failure is the decoder's too, which is read below.
   const fed = settled(pipeline(chunks, decoder))
   try {
     yield* decoder
@@ -218,7 +218,7 @@ export const streamedBody = (
   read: (chunks: Chunks) => Promise<void>,
 ): Receiver => {
   const input = new PassThrough()
-  // Its reader fails with it.
+  // The reader of the stream fails with it.
   input.on('error', () => undefined)
   let chunks: Chunks = limited(input, options)
   for (const coding of codingsOf(head, options.action))

@@ -153,7 +153,7 @@ export const openConnection = (
         .catch((error: unknown) => {
           throw errorWithoutToken(error, options.token)
         })
-      // Its body went to the receiver; what is left here is empty, and has to be said to be read.
+      // The body went to the receiver; what is left here is empty, and has to be said to be read.
       await answer.body.dump()
       return { status: answer.statusCode, headers: answer.headers }
     },

@@ -105,7 +105,7 @@ interface Listing {
   readonly idless: readonly string[]
 }
 
-/** One entry after the other, so that a listing of many files is never objects all at once. */
+/** Entries are read in turn, so that a listing of many files is never objects all at once. */
 const readListing = async (body: AsyncIterable<Buffer>, action: string): Promise<Listing> => {
   const files: ListedBatchFile[] = []
   const idless: string[] = []

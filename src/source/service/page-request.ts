@@ -24,7 +24,7 @@ const SHOWN = [
   ...FILTER_CLASSES.date.parameters,
 ].map((name) => name.toLowerCase())
 
-/** By the form too: what stands under a harmless name may have been put there by mistake. */
+/** Values are hidden by their form too: what stands under a harmless name may have been put there by mistake. */
 const SHOWN_VALUE = /^(?:\d{4}-\d{2}-\d{2}|\d{1,6}|[A-Za-z]{2,8})$/
 const MAX_VALUES = 6
 
@@ -56,7 +56,7 @@ export const hiderOf = (token: string, search: SearchParameters = {}): ((text: s
   return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
 }
 
-/** One page of a search. Without `cursor` it is page mode (relations: the first page of a chain). */
+/** A page of a search. Without `cursor` it is page mode (relations: the first page of a chain). */
 export interface PageRequest {
   readonly content: Content
   readonly search: SearchParameters

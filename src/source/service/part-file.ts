@@ -11,7 +11,7 @@ import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
 import { isObject } from '../../support/json-form.ts'
 import { thisProcess } from '../../support/process-identity.ts'
 
-/** Which version of which file the bytes are of. */
+/** The file, and the version of it, that the bytes are of. */
 export interface PartVersion {
   readonly etag?: string
   /** Whole length in bytes. */

@@ -41,7 +41,7 @@ export const rateLimiter = (
   const learner = learnRate(maxPerSecond)
   let nextAt = Number.NEGATIVE_INFINITY
   let pausedUntil = Number.NEGATIVE_INFINITY
-  // One at a time waits for the clock, the others for it: a pause or a new pace holds for all of them.
+  // A single request waits for the clock, the others for it: a pause or a new pace holds for all of them.
   const inTurn = atMost(1)
 
   const turn = async (maxWaitMs: number, signal?: AbortSignal): Promise<number> => {
@@ -169,7 +169,7 @@ const sendMeter = () => {
   }
 }
 
-/** All times in milliseconds. */
+/** Times are in milliseconds. */
 const learnRate = (maxPerSecond: number | undefined): RateLearner => {
   const most = maxPerSecond === undefined ? Number.POSITIVE_INFINITY : maxPerSecond * BELOW_MOST
   const counts = answerCounts()

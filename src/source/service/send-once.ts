@@ -1,4 +1,4 @@
-/** One attempt of a request: its answer goes to the call's receiver, chunk by chunk, and comes to an outcome. */
+/** An attempt of a request: its answer goes to the call's receiver, chunk by chunk, and comes to an outcome. */
 
 import type { Dispatcher } from 'undici'
 import { systemCode, ToolkitError } from '../../core/errors.ts'
@@ -127,7 +127,7 @@ export const sendOnce = (
       else {
         // A copy, so that a slice does not hold the socket's whole buffer.
         refusalBody.push(Buffer.from(chunk.subarray(0, MAX_REFUSAL_BYTES - (received - chunk.length))))
-        // Its status and its beginning say all there is to say: the rest is not read.
+        // The status and beginning of the answer say all there is to say: the rest is not read.
         if (received >= MAX_REFUSAL_BYTES && head) {
           refused(head)
           stop(new Retry('the body of a refusal is too long'))

@@ -63,7 +63,7 @@ export interface Service {
   /** Requests a second that the limiter allows at present. */
   readonly requestsPerSecond: () => number
   /**
-   * One page, retried until it is whole.
+   * Fetches a page, retried until it is whole.
    *
    * @throws {ToolkitError} CLOCK_DIFFERS, SERVICE_FAILED, SERVICE_BUSY, SERVICE_REDIRECTED, ANSWER_INVALID, TOKEN_REFUSED,
    *   SERVICE_FORBIDDEN, SERVICE_NOT_FOUND, and the code of each refusal (`refusals.ts`)

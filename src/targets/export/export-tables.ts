@@ -172,7 +172,7 @@ const toFiles = async (
 const exportId = ({ lake, root, about }: Content, before: Iterable<string>): string =>
   exportName(lake, root, sha256Of(JSON.stringify([about, ...[...before].sort()])))
 
-/** All that the rows of whole tables follow from. */
+/** Everything that the rows of whole tables follow from. */
 interface Content {
   readonly lake: string
   readonly root: SnapshotRoot
@@ -328,7 +328,7 @@ const exported = async (options: Asked): Promise<ExportSummary> => {
       share: (sum(weights.slice(0, done.length)) + share * (weights[done.length] ?? 0)) / sum(weights),
       loading,
     })
-  // Where rows are joined, only one thread keeps their order.
+  // When rows are joined, only one thread keeps their order.
   const threads = isJoined || ('format' in to && needsOneThread(to.format)) ? 1 : options.threads
   const parts = { ...options, threads, memoryBytes, exports, compiled: take, declared, computed, report }
   if (to.kind === 'stream') {

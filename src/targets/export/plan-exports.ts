@@ -42,7 +42,7 @@ const selectWithNames = ({ name, columns }: Table, history: boolean): string => 
     }),
   }
   const listed = columns.flatMap(({ name: column }) => [`t.${ident(column)}`, named[column] ?? []].flat())
-  // Those of all versions, and computed ones.
+  // Columns of all versions, and computed ones.
   const others = `t.* EXCLUDE (${columns.map((column) => ident(column.name)).join(', ')})`
   const key = ['company_id', 'entity_no', ...(history ? ['version'] : [])]
   return [
@@ -200,7 +200,7 @@ const outFiles = (
   }))
 }
 
-/** Where unfinished files stand: on the disk of the target, so that they can be moved. */
+/** Folder of unfinished files: on the disk of the target, so that they can be moved. */
 export const exportWorkFolder = (to: TargetAddress): string => {
   switch (to.kind) {
     case 'file':

@@ -8,7 +8,7 @@ import { usePostgres } from '../../support/use-postgres.ts'
 const server = usePostgres()
 
 const told = async (sink: string): Promise<readonly [state: string, says: string]> => {
-  const { servers, parts } = await needsOf(undefined, [sink])
+  const { servers, parts } = needsOf(undefined, [sink])
   expect([...parts]).toEqual(['postgres'])
   const [one] = servers
   if (one === undefined) throw new Error('the address is of no server')

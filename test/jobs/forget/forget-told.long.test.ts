@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitForget } from '../../../src/commit/commit-forget.ts'
 import { compact } from '../../../src/jobs/compact/compact.ts'
@@ -45,11 +44,11 @@ const about = (place: (typeof PLACES)[number], id: number): object => ({
   Note: markOf(id, place),
 })
 
-const unknown = (place: (typeof PLACES)[number], people: readonly number[]): object => ({
-  [`More${place}`]: people.map((id) => about(place, id)),
-})
+/** @param people `undefined`: no unknown field at all */
+const unknown = (place: (typeof PLACES)[number], people: readonly number[] | undefined): object =>
+  people === undefined ? {} : { [`More${place}`]: people.map((id) => about(place, id)) }
 
-const company = (id: number, people: readonly number[]): object => ({
+const company = (id: number, people?: readonly number[]): object => ({
   BasicDetails: {
     InternalId: id,
     CompanyName: `Company ${id}`,
@@ -64,7 +63,7 @@ const company = (id: number, people: readonly number[]): object => ({
   ...unknown('top', people),
 })
 
-const relations = (id: number, people: readonly number[]): object => ({
+const relations = (id: number, people: readonly number[] | undefined, entities = people ?? []): object => ({
   InternalId: id,
   ...unknown('record', people),
   Parents: [
@@ -77,7 +76,7 @@ const relations = (id: number, people: readonly number[]): object => ({
       History: [{ InternalId: 8000, ...unknown('past', people) }],
     },
     // The lake knows their names and numbers from here.
-    ...people.map((one) => ({
+    ...entities.map((one) => ({
       ...{
         InternalId: one,
         Name: nameOf(one),
@@ -92,23 +91,41 @@ const IDS = [11, 12, 13]
 /** A company that says nothing of anybody, and whose files are of the same load. */
 const QUIET = 14
 
-const load = async (bench: Bench, people: readonly number[]): Promise<void> => {
-  const lines = (recordOf: typeof company): string[] =>
-    [...IDS.map((id) => recordOf(id, people)), recordOf(QUIET, [])].map((one) => JSON.stringify(one))
-  await bench.write('companies', [
-    ...lines(company),
-    JSON.stringify({
-      BasicDetails: { InternalId: 15, LegalForm: 'text', ...unknown('bad', people) },
-    }),
-  ])
-  await bench.write('relations', lines(relations))
+const write = async (
+  bench: Bench,
+  companies: readonly object[],
+  others: readonly object[],
+): Promise<void> => {
+  const lines = (records: readonly object[]): string[] => records.map((one) => JSON.stringify(one))
+  await bench.write('companies', lines(companies))
+  await bench.write('relations', lines(others))
   await bench.run(['companies', 'relations'], { maxQuarantined: { kind: 'share', share: 0.9 } })
 }
 
-/** Lakes whose records tell of nobody, of the other person, and of both. */
-const ofNobody = benchCopies((bench) => load(bench, []))
+/** A line that nobody can load. */
+const bad = (people?: readonly number[]): object => ({
+  BasicDetails: { InternalId: 15, LegalForm: 'text', ...unknown('bad', people) },
+})
+
+const load = (bench: Bench, people: readonly number[]): Promise<void> =>
+  write(
+    bench,
+    [...IDS.map((id) => company(id, people)), company(QUIET, [OTHER]), bad(people)],
+    [...IDS.map((id) => relations(id, people)), relations(QUIET, [OTHER])],
+  )
+
+/** Lakes whose records tell of the other person, and of both. */
 const ofOther = benchCopies((bench) => load(bench, [OTHER]))
 const ofBoth = benchCopies((bench) => load(bench, [PERSON, OTHER]))
+
+/** The same without unknown fields where the person stood: the other one is an entity there. */
+const expected = benchCopies((bench) =>
+  write(
+    bench,
+    [...IDS.map((id) => company(id)), company(QUIET, [OTHER]), bad()],
+    [...IDS.map((id) => relations(id, undefined, [OTHER])), relations(QUIET, [OTHER])],
+  ),
+)
 
 const marksOf = (id: number): string[] => PLACES.map((place) => markOf(id, place))
 
@@ -135,8 +152,8 @@ const rowsOf = async (bench: Bench): Promise<object> => {
   return tables
 }
 
-/** Lists that the person stood in stay, empty. */
-const left = { ...{ kind: 'forgotten', left: [], unknown: 0, unresolved: 0 } }
+/** Three companies and their relations, and the bad line. */
+const left = { ...{ kind: 'forgotten', recordsStripped: 6, linesCleared: 1, unknown: 0, unresolved: 0 } }
 
 test.each(['as loaded', 'compacted'])(
   'forget takes a person out of unknown fields everywhere, %s',
@@ -154,10 +171,14 @@ test.each(['as loaded', 'compacted'])(
       nameOf(PERSON).toUpperCase(),
       ...[String(PERSON), national(PERSON)],
     ])
-    expect([...found].sort()).toEqual(marksOf(OTHER).sort())
+    expect([...found].sort()).toEqual(
+      marksOf(OTHER)
+        .filter((mark) => mark !== markOf(OTHER, 'bad'))
+        .sort(),
+    )
     expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
-    expect(await rowsOf(bench)).toEqual(await rowsOf(await ofOther()))
-    expect(await forget({ lake, persons: [PERSON] })).toMatchObject({ kind: 'nothing', left: [] })
+    expect(await rowsOf(bench)).toEqual(await rowsOf(await expected()))
+    expect(await forget({ lake, persons: [PERSON] })).toMatchObject({ kind: 'nothing', recordsStripped: 0 })
   },
 )
 
@@ -166,76 +187,82 @@ test('forget finds by national ids whom only unknown fields know', async () => {
   await bench.write('companies', [JSON.stringify(company(11, [PERSON, OTHER]))])
   await bench.run(['companies'])
   expect(await forget({ lake: bench.lake, nationalIds: [national(PERSON)] })).toMatchObject({
-    ...{ kind: 'forgotten', persons: 0, unresolved: 1, left: [] },
+    ...{ kind: 'forgotten', persons: 0, unresolved: 1, recordsStripped: 1 },
     files: expect.arrayContaining([expect.objectContaining({ kind: 'companies', rows: 1 })]),
   })
   expect(await marksBelow(bench.lake, [markOf(PERSON, 'item')])).toEqual(new Set())
 })
 
-test('forget counts what nobody can decide on, by the file it stands in now', async () => {
+test('forget lists the records first that lose their unknown fields, and then says how many', async () => {
   const bench = openBench(await temporaryFolder())
   const { lake } = bench
-  await bench.write('companies', [
-    JSON.stringify({ ...company(11, [PERSON]), Note: `${nameOf(PERSON)} has signed`, Count: PERSON }),
-    JSON.stringify({ ...company(12, []), Notes: ['x', nameOf(PERSON)] }),
-  ])
-  await bench.write('relations', [
-    JSON.stringify({ ...relations(11, [PERSON]), Note: nameOf(PERSON) }),
-    JSON.stringify(relations(12, [])),
-  ])
-  await bench.run(['companies', 'relations'])
+  const [first, ...others] = nameOf(PERSON).split(' ')
+  await write(
+    bench,
+    [
+      { ...company(11), Note: `${others.join(' ').toUpperCase()}, ${first}: has signed` },
+      { ...company(12), Notes: ['x'], Count: PERSON },
+      { ...company(13), Notes: [first] },
+    ],
+    [{ ...relations(11, undefined, [PERSON]), Note: national(PERSON) }, relations(12, undefined, [PERSON])],
+  )
   const planned = await forget({ lake, persons: [PERSON], dryRun: true })
   const done = await forget({ lake, persons: [PERSON] })
-  const counts = (of: typeof done) => of.left.map(({ kind, values }) => [kind, values])
-  expect(counts(done)).toEqual([
-    ['companies', 3],
-    ['relations', 1],
-  ])
-  expect(counts(planned)).toEqual(counts(done))
-  for (const { path } of done.left)
-    expect(await marksBelow(join(lake, path, '..'), [nameOf(PERSON)])).not.toEqual(new Set())
-  const listed = (await bench.snapshot()).partitions.flatMap(({ files }) => files.map(({ path }) => path))
-  expect(done.left.filter(({ path }) => !listed.includes(path))).toEqual([])
-  expect(JSON.stringify(done)).not.toMatch(new RegExp(`${PERSON}|${nameOf(PERSON)}`))
-  expect((await readRoot(lake)).forgotten?.at(-1)?.left).toEqual(done.left)
+  expect(planned).toMatchObject({
+    recordsStripped: 3,
+    records: [
+      { content: 'companies', id: '11' },
+      { content: 'companies', id: '12' },
+      { content: 'relations', id: '11' },
+    ],
+  })
+  expect(done).toMatchObject({ recordsStripped: 3, files: planned.files })
+  expect(done.records).toBeUndefined()
+  expect(JSON.stringify([planned, done])).not.toMatch(new RegExp(`${PERSON}|${nameOf(PERSON)}`, 'i'))
+  expect((await readRoot(lake)).forgotten?.at(-1)?.recordsStripped).toBe(3)
+  expect(await bench.query("SELECT internal_id FROM companies WHERE extra LIKE '%Notes%'")).toEqual([[13]])
 })
 
-test('forget says what one before it has left that was killed before it could, and takes nobody for unknown then', async () => {
-  const bench = await ofNobody()
+test('forget of a killed one that was completed takes nobody for unknown', async () => {
+  const bench = await ofOther()
   const { lake } = bench
   const plan = storedPlan({ jobs: [{ kind: 'forget', published: [] }], again: false, limits: {} })
   const lease = await createRun({ lake, plan, now: new Date(), random: randomBytes, process: DEAD })
   const base = await bench.snapshot()
   const { partitions, files, pulls = [], merged = [] } = base
-  const undecided = [{ kind: 'companies', path: 'companies/load=1/1.parquet', values: 3 }]
   await commitForget({
-    ...{
-      lease,
-      tool: 'firmlake 0.1.0',
-      base,
-      written: [],
-      names: [],
-      random: randomBytes,
-      now: () => new Date(),
-    },
+    ...{ lease, tool: 'firmlake 0.1.0', base, written: [], names: [] },
+    ...{ random: randomBytes, now: () => new Date() },
     listed: { partitions, files, pulls, merged },
     versions: async ({ versions }) => versions,
     ids: { companies: new Set(), persons: new Set() },
-    receipt: { companies: 0, persons: 1, files: [], linesCleared: 0, left: undecided, later: 'allowed' },
+    receipt: { companies: 0, persons: 1, files: [], recordsStripped: 0, linesCleared: 0, later: 'allowed' },
   })
   expect(await forget({ lake, persons: [PERSON], allowLater: true })).toMatchObject({
-    ...{ completed: [2], left: undecided, unknown: 1 },
+    ...{ completed: [2], unknown: 1 },
   })
 })
 
-test('forget counts line items whose names tell of somebody', async () => {
+test('forget takes figures of line items whose names tell of somebody, and their names', async () => {
   const bench = openBench(await temporaryFolder())
-  const figures = { ProfitAndLoss: { [`Loan to ${nameOf(PERSON)}`]: { 2024: 1 }, NetSales: { 2024: 2 } } }
-  await bench.write('companies', [JSON.stringify({ ...company(11, []), Financials: figures })])
-  await bench.write('relations', [JSON.stringify(relations(11, [PERSON]))])
-  await bench.run(['companies', 'relations'])
-  const { left: items } = await forget({ lake: bench.lake, persons: [PERSON] })
-  expect(items).toMatchObject([{ kind: 'line_items', values: 1 }])
+  const item = `Loan to ${nameOf(PERSON)}`
+  const figures = { ProfitAndLoss: { [item]: { 2024: 1 }, NetSales: { 2024: 2 } } }
+  await write(
+    bench,
+    [{ ...company(11), Financials: figures }, company(12)],
+    [relations(11, undefined, [PERSON])],
+  )
+  const { recordsStripped } = await forget({ lake: bench.lake, persons: [PERSON] })
+  expect(recordsStripped).toBe(1)
+  expect(await marksBelow(bench.lake, [item, nameOf(PERSON)])).toEqual(new Set())
+  expect(
+    await bench.query('SELECT internal_id, line_item, fiscal_year, value FROM financials ORDER BY ALL'),
+  ).toEqual([
+    [11, 'NetSales', 2024, 2],
+    [12, 'NetSales', 2023, 12],
+    [12, 'NetSales', 2024, 12.5],
+  ])
+  expect(await bench.verify()).toMatchObject({ problems: [], notes: [] })
 })
 
 test('forget of nobody that the lake knows changes nothing, and says so', async () => {

@@ -152,7 +152,7 @@ test('gc removes files of superseded rows that the catalog names no more, a day 
   ])
 })
 
-test('a list of superseded rows that is changed or missing is made again by views --write', async () => {
+test('a list of superseded rows that is changed or missing is made again by verify --repair', async () => {
   const lake = await restatedLake()
   await writeLakeFiles(lake, { mostInlined: 0 })
   const [path = ''] = await listedDeletes(lake)

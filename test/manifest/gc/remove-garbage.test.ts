@@ -172,7 +172,7 @@ const staleParts = async (lake: string): Promise<string[]> => {
 }
 
 const FOLDERS = [
-  ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', 'copy.json', LIST_FILE]],
+  ['serving indexes', SERVE_FOLDER, servePath, ['companies.jsonl', LIST_FILE, 'index.json']],
   ['batch files', BATCHES_FOLDER, batchesPath, ['companies-SE-0001.jsonl.br', LIST_FILE, 'index.json']],
 ] as const
 

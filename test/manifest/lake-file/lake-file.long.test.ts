@@ -45,7 +45,7 @@ test.each([
     const file = name.replace('.sha256', '')
     expect(await verify({ lake })).toMatchObject({
       problems: [],
-      notes: [`"${file}" ${note}; "firmlake views --write" makes it again`],
+      notes: [`"${file}" ${note}; "firmlake verify --repair" makes it again`],
     })
     await removeGarbage({ lake, now: new Date() })
     expect(await verify({ lake })).toMatchObject({ problems: [], notes: [] })

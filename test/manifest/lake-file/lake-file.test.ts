@@ -163,7 +163,7 @@ test('views of an older snapshot are noted, and the next work on the lake writes
   ]
   await load(lake, firm(9, 9))
   await compact({ lake })
-  const stale = '"lake.duckdb" shows snapshot 2, the newest is 4; "firmlake views --write" makes it again'
+  const stale = '"lake.duckdb" shows snapshot 2, the newest is 4; "firmlake verify --repair" makes it again'
   for (const one of work) {
     await Promise.all(names.map((name, at) => writeFile(name, older[at] ?? '')))
     expect(await verify({ lake })).toMatchObject({ problems: [], notes: [stale] })

@@ -63,7 +63,7 @@ test.each(SPIKES)('lake.ducklake with %s is named, not read, and made again', as
     {
       path: 'lake.ducklake',
       problem: 'changed',
-      detail: `Cannot read the database file: it holds ${what}, expected tables alone; "firmlake views --write" makes it again`,
+      detail: `Cannot read the database file: it holds ${what}, expected tables alone; "firmlake verify --repair" makes it again`,
     },
   ])
   await removeGarbage({ lake, now: new Date() })
@@ -83,7 +83,7 @@ test('lake.ducklake that names a file elsewhere as deleted rows does not have it
     {
       path: 'lake.ducklake',
       problem: 'changed',
-      detail: `it names "${path}" as deleted rows, expected files of "published/ducklake"; "firmlake views --write" makes it again`,
+      detail: `it names "${path}" as deleted rows, expected files of "published/ducklake"; "firmlake verify --repair" makes it again`,
     },
   ])
 })

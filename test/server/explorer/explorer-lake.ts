@@ -4,7 +4,6 @@ import type { Area } from '../../../src/contract/authorization.ts'
 import { convert } from '../../../src/jobs/convert/convert.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { type AskExplorer, newExplorer } from '../../../src/server/explorer/explorer.ts'
-import { hashingEmbedder } from '../../../src/server/ranking/hashing-embedder.ts'
 import { indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
 import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
 import { attachSegments } from '../../../src/server/serving-index/segment-views.ts'
@@ -107,7 +106,7 @@ export const openExplorer = (
 /** Opens the explorer of a lake whose newest snapshot has a serving index, which is made where there is none. */
 export const openBrowsing = async (lake: string): Promise<ReturnType<typeof openExplorer>> => {
   const memoryBytes = 128 * 1024 ** 2
-  const index = await currentIndex({ lake, memoryBytes, embedder: hashingEmbedder() })
+  const index = await currentIndex({ lake, memoryBytes })
   const { snapshot, segments } = index.description
   await index.close()
   return newExplorer({

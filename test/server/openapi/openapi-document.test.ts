@@ -81,7 +81,7 @@ test('records of the sample, as they are served, fit the schemas', async () => {
     ['companies', 'company', 'Company'],
     ['relations', 'relation', 'RelationsCompany'],
   ] as const) {
-    const places = placesOf(await rows(`SELECT * FROM copy.${table}`))
+    const places = placesOf(await rows(`SELECT * FROM serving.${table}`))
     const documents = await index.documents(content, places)
     expect(documents).toHaveLength(100)
     const found = documents.flatMap((text) =>

@@ -8,7 +8,6 @@ import { convert } from '../../../src/jobs/convert/convert.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { openBatchStore } from '../../../src/server/batch-files/batch-store.ts'
 import { makeBatchFiles } from '../../../src/server/batch-files/make-batch-files.ts'
-import { hashingEmbedder } from '../../../src/server/ranking/hashing-embedder.ts'
 import { searchCompanies } from '../../../src/server/search/search-companies.ts'
 import { searchRelations } from '../../../src/server/search/search-relations.ts'
 import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
@@ -48,7 +47,7 @@ const loaded = async ({ companies, relations }: MadeRecords): Promise<string> =>
 
 /** What a caller gets by each door. */
 const doorsOf = async (lake: string, index: ServingIndex, caller: Caller) => {
-  const parts = partsOf(index, { embedder: hashingEmbedder() })
+  const parts = partsOf(index, { embedder: undefined })
   const searched = async (search: typeof searchCompanies, more: object): Promise<string> => {
     const body = { SearchParameters: { CountryCode: ['SE'] }, PageSize: 500, ...more }
     return pageOf(await search(parts, caller, body, signal)).text
@@ -77,7 +76,7 @@ test.each(SEEDS)('no door gives a protected person away, or hides an open one (s
   const made = makeRecords(seededRandom(seed))
   const { persons, inContract, anywhere } = made
   const lake = await loaded(made)
-  const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2, embedder: hashingEmbedder() })
+  const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2 })
   try {
     await makeBatchFiles({ lake, index })
     for (const [name, caller] of Object.entries(CALLERS)) {

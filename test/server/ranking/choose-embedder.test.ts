@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { chooseEmbedder } from '../../../src/server/ranking/choose-embedder.ts'
 
-test('chooseEmbedder takes the built-in one without an environment', async () => {
-  expect((await chooseEmbedder({})).name).toBe('hashing-1-256')
+test('chooseEmbedder takes none without an environment', async () => {
+  expect(await chooseEmbedder({})).toBeUndefined()
 })
 
 test('chooseEmbedder takes the service of the environment with its key and scale', async () => {

@@ -17,7 +17,7 @@ let session: Session
 beforeAll(async () => {
   const engine = await Engine.open({ memoryBytes: 200_000_000 })
   session = await engine.connect()
-  await session.run("ATTACH ':memory:' AS copy")
+  await session.run("ATTACH ':memory:' AS serving")
   return () => {
     session.close()
     engine.close()
@@ -179,10 +179,10 @@ const ranked = async (question: string): Promise<[number, number][]> => {
 const index = async (companies: readonly Company[]): Promise<void> => {
   await companiesOf(companies)
   await session.run(
-    `CREATE OR REPLACE TABLE copy.posting AS ${postingsOf('companies')} ORDER BY term, internal_id`,
+    `CREATE OR REPLACE TABLE serving.posting AS ${postingsOf('companies')} ORDER BY term, internal_id`,
   )
   await session.run(
-    `CREATE OR REPLACE TABLE copy.company AS SELECT internal_id, text_terms FROM (${termCountsOf('copy.posting')})`,
+    `CREATE OR REPLACE TABLE serving.company AS SELECT internal_id, text_terms FROM (${termCountsOf('serving.posting')})`,
   )
 }
 
@@ -220,7 +220,7 @@ describe('rankedByTerms', () => {
   )
 
   test('takes a question of quotes, signs and NUL as text', async () => {
-    const found = await ranked('wool\0\'); DROP TABLE copy.posting; --%"\\')
+    const found = await ranked('wool\0\'); DROP TABLE serving.posting; --%"\\')
     expect(found.map(([id]) => id).sort()).toEqual([7, 8])
     expect((await ranked('wool'))[0]?.[0]).toBe(8)
   })
@@ -255,9 +255,9 @@ describe('rankedByVector', () => {
     ])
 
   beforeAll(async () => {
-    await session.run('CREATE OR REPLACE TABLE copy.embedding (internal_id BIGINT, vector FLOAT[2])')
+    await session.run('CREATE OR REPLACE TABLE serving.embedding (internal_id BIGINT, vector FLOAT[2])')
     await session.run(
-      'INSERT INTO copy.embedding VALUES (1, [1, 0]), (2, [0.6, 0.8]), (3, [0, 1]), (4, [0, 0])',
+      'INSERT INTO serving.embedding VALUES (1, [1, 0]), (2, [0.6, 0.8]), (3, [0, 1]), (4, [0, 0])',
     )
   })
 

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { COMPANY_PARAMETERS } from '../../../src/contract/listings.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { searchCompanies } from '../../../src/server/search/search-companies.ts'
 import type { SearchParts } from '../../../src/server/search/shared/answer.ts'
 import { namedCountries } from '../../../src/server/search/shared/visible-records.ts'
+import { buildIndex, indexFolder } from '../../../src/server/serving-index/build/build-index.ts'
+import { openIndex } from '../../../src/server/serving-index/open-index.ts'
 import { parseBody } from '../../../src/support/exact-json.ts'
 import { Workbench } from '../../load/loaded-lake.ts'
+import { MEMORY_BYTES } from '../serving-index/served-lake.ts'
 import { callerOf, EVERYTHING, messagesOf, pageOf, searchedLake } from './search-parts.ts'
 
 const company = (InternalId: number, basic: object, rest: object = {}) => ({
@@ -317,6 +320,27 @@ test('searchCompanies compares meanings by the embedder, joined with other filte
   expect(scoresIn(text)[0]).toBeCloseTo(1)
   expect(scoresIn(text)[1]).toBeCloseTo(Math.SQRT1_2)
   expect(await found({ SemanticSearch: ['fish'], CountryCode: ['NO'] })).toEqual(['2'])
+})
+
+test('searchCompanies without an embedder answers both text searches alike, by words', async () => {
+  const own = await Workbench.open()
+  onTestFinished(() => own.close())
+  const { lake, snapshot } = await own.load({ content: 'companies', lines: COMPANIES })
+  const snapshotSha256 = 'f'.repeat(64)
+  await buildIndex({ lake, snapshot, snapshotSha256, memoryBytes: MEMORY_BYTES })
+  const folder = indexFolder(lake, snapshot.snapshot)
+  const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
+  onTestFinished(() => index.close())
+  const answered = async (...names: readonly string[]) => {
+    const SearchParameters = Object.fromEntries(names.map((name) => [name, ['fish']]))
+    const { text } = await ask({ SearchParameters }, EVERYTHING, { index, embedder: undefined })
+    return { ids: idsIn(text), scores: scoresIn(text) }
+  }
+  const [terms, meant] = [await answered('DynamicSearch'), await answered('SemanticSearch')]
+  expect(terms.ids.toSorted()).toEqual(['2', LARGE].toSorted())
+  expect(meant).toEqual(terms)
+  const both = await answered('DynamicSearch', 'SemanticSearch')
+  expect(both.scores.map((score) => score / 2)).toEqual(terms.scores.map((score) => expect.closeTo(score)))
 })
 
 test('searchCompanies wants both text searches to match and adds their Scores', async () => {

@@ -57,7 +57,7 @@ const copied = async (): Promise<string> => {
 }
 
 test.each([
-  ['copy.json', 40],
+  ['index.json', 40],
   ['files.json', 40],
   ['search', 8],
 ] as const)('openIndex refuses an index with one flipped bit in %s', async (what, flips) => {
@@ -84,9 +84,9 @@ const answerOf = async (index: ServingIndex, sql: string, kind: 'companies' | 'r
   }
 }
 const QUERIES = {
-  companies: 'SELECT * FROM copy.company ORDER BY internal_id',
-  relations: 'SELECT * FROM copy.relation ORDER BY internal_id',
-  minified: 'SELECT * FROM copy.company ORDER BY internal_id',
+  companies: 'SELECT * FROM serving.company ORDER BY internal_id',
+  relations: 'SELECT * FROM serving.relation ORDER BY internal_id',
+  minified: 'SELECT * FROM serving.company ORDER BY internal_id',
 } as const
 const KINDS = ['companies', 'relations', 'minified'] as const
 

@@ -90,7 +90,7 @@ test.each([
 ] as const)(
   'buildIndex gives every current record of %s a document equal to it',
   async (content, table, count) => {
-    const rows = await made.rows(`SELECT * FROM copy.${table} ORDER BY hash(internal_id)`)
+    const rows = await made.rows(`SELECT * FROM serving.${table} ORDER BY hash(internal_id)`)
     const documents = await made.index.documents(content, placesOf(rows))
     const records = byId(await loaded.givenBack(content))
     expect(rows).toHaveLength(count)
@@ -113,7 +113,7 @@ test('buildIndex writes each document as one line', async () => {
 })
 
 test("buildIndex knows where a company's currency, figures and Score stand", async () => {
-  const rows = await made.rows('SELECT * FROM copy.company ORDER BY internal_id')
+  const rows = await made.rows('SELECT * FROM serving.company ORDER BY internal_id')
   const documents = await made.index.documents('companies', placesOf(rows))
   const seen = { currency: 0, figures: 0, score: 0 }
   for (const [at, row] of rows.entries()) {
@@ -160,7 +160,7 @@ const minifiedOf = (company: Json): object => {
 }
 
 test('buildIndex writes in the minified documents what the full records say', async () => {
-  const rows = await made.rows('SELECT * FROM copy.company ORDER BY internal_id')
+  const rows = await made.rows('SELECT * FROM serving.company ORDER BY internal_id')
   const minified = await made.index.documents('minified', placesOf(rows, 'minified_'))
   const records = byId(await loaded.givenBack('companies'))
   const infos = minified.map((document): { MinifiedInfo: object } => JSON.parse(document.toString('utf8')))

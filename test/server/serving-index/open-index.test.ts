@@ -34,16 +34,16 @@ afterAll(async () => {
 const SLOW =
   'SELECT count(*) AS n FROM range(1_000_000_000) AS a, range(1000) AS b WHERE a.range * b.range = 7'
 
-test.each(['companies', 'relations', 'minified', 'search', 'copy.json', 'files.json'] as const)(
+test.each(['companies', 'relations', 'minified', 'search', 'index.json', 'files.json'] as const)(
   'openIndex refuses an index whose file of %s is missing, and one whose file is cut',
   async (what) => {
-    const name = what === 'copy.json' || what === 'files.json' ? what : await fileOf(made.folder, what)
+    const name = what === 'index.json' || what === 'files.json' ? what : await fileOf(made.folder, what)
     const folder = join(await temporaryFolder(), 'copy')
     await cp(made.folder, folder, { recursive: true })
     const { size } = await stat(join(folder, name))
     if (size > 0) {
       await truncate(join(folder, name), size - 1)
-      if (name === 'copy.json') await truncate(join(folder, name), size - 2)
+      if (name === 'index.json') await truncate(join(folder, name), size - 2)
       await expect(openIndex({ folder, memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
         code: 'INDEX_UNUSABLE',
       })
@@ -62,8 +62,8 @@ test('openIndex refuses an index of another version, a damaged DuckDB file, and 
   const opening = () => openIndex({ folder, memoryBytes: MEMORY_BYTES })
   await expect(opening()).rejects.toMatchObject({ code: 'INDEX_UNUSABLE' })
   await cp(made.folder, folder, { recursive: true })
-  const description: IndexDescription = JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))
-  await writeFile(join(folder, 'copy.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
+  const description: IndexDescription = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))
+  await writeFile(join(folder, 'index.json'), JSON.stringify({ ...description, contract: 'a'.repeat(64) }))
   await expect(opening()).rejects.toMatchObject({ code: 'INDEX_UNUSABLE', message: /of version 4-a/ })
   await cp(made.folder, folder, { recursive: true, force: true })
   const path = join(folder, await fileOf(folder, 'search'))
@@ -79,8 +79,8 @@ test('openIndex opens a index that is open already', async () => {
   const again = await openIndex({ folder: made.folder, memoryBytes: MEMORY_BYTES })
   expect(again.description).toEqual(made.index.description)
   expect(
-    await again.query((session) => session.rows('SELECT count(*) AS n FROM copy.company'), LIMIT),
-  ).toEqual(await made.rows('SELECT count(*) AS n FROM copy.company'))
+    await again.query((session) => session.rows('SELECT count(*) AS n FROM serving.company'), LIMIT),
+  ).toEqual(await made.rows('SELECT count(*) AS n FROM serving.company'))
   await again.close()
 })
 
@@ -177,7 +177,7 @@ test('close waits for the query that runs, and refuses those that wait and those
 })
 
 test('documents gives documents in the order of their places, also one twice', async () => {
-  const rows = await made.rows('SELECT * FROM copy.company ORDER BY segment, block_at, "at"')
+  const rows = await made.rows('SELECT * FROM serving.company ORDER BY segment, block_at, "at"')
   const places = placesOf(rows)
   const lines = await documentsIn(join(made.folder, await fileOf(made.folder, 'companies')))
   const lineAt = new Map(places.map(({ blockAt, at }, line) => [`${blockAt} ${at}`, lines[line]]))
@@ -199,7 +199,7 @@ test.each([
   ['bytes behind the end of the block', { at: 1e9 }],
   ['another segment', { segment: 1 }],
 ])('documents refuses a place in %s', async (_what, wrong) => {
-  const [place] = placesOf(await made.rows('SELECT * FROM copy.company LIMIT 1'))
+  const [place] = placesOf(await made.rows('SELECT * FROM serving.company LIMIT 1'))
   if (place === undefined) throw new Error('No company')
   const folder = join(await temporaryFolder(), 'copy')
   await cp(made.folder, folder, { recursive: true })

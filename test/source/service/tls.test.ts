@@ -75,7 +75,9 @@ test('a proxy of the environment tunnels, sees no token, and NODE_EXTRA_CA_CERTS
     FIRMLAKE_TOKEN: TOKEN,
   }
   const asked = (host: string) =>
-    cli(['parameters', '--url', `https://${host}`, '--max-wait', '1s', '--json'], { env })
+    cli(['plan', 'companies', '--parameters', '--url', `https://${host}`, '--max-wait', '1s', '--json'], {
+      env,
+    })
   expect(await asked('service.test')).toMatchObject({ code: 0, stderr: '' })
   expect(tokens).toEqual([`Bearer ${TOKEN}`])
   expect(seen[0]).toBe('service.test:443')

@@ -135,7 +135,7 @@ let written = Buffer.allocUnsafeSlow(1 << 16)
  */
 export const convertFigures = (members: Buffer, factorOf: FactorOf): Buffer => {
   const { starts, froms, tos, values } = moneyIn(members, factorOf)
-  // All at once, because most of the time goes into the digits: one by one they take twice as long.
+  // Figures are converted at once, because most of the time goes into the digits: one by one they take twice as long.
   const numbers = JSON.stringify(values)
   const room = members.length + numbers.length
   if (room > written.length) written = Buffer.allocUnsafeSlow(2 * room)
@@ -151,7 +151,7 @@ export const convertFigures = (members: Buffer, factorOf: FactorOf): Buffer => {
     if (isLeftOut) {
       digit += 'null,'.length
       copied = skipSpace(members, to)
-      // One comma goes with the member: the one behind it, or for the last one that before it.
+      // A comma goes with the member: the one behind it, or for the last one that before it.
       if (members[copied] === COMMA) copied += 1
       else out = withoutComma(result, out)
     } else {

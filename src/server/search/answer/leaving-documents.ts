@@ -76,7 +76,7 @@ const toldOf = async (
   const rows = await index.query(
     (session) =>
       session.rows(
-        `SELECT r.internal_id::VARCHAR AS id, ${placeColumns('r')} FROM copy.relation AS r WHERE ${among}`,
+        `SELECT r.internal_id::VARCHAR AS id, ${placeColumns('r')} FROM serving.relation AS r WHERE ${among}`,
         binder.values,
       ),
     options,

@@ -31,7 +31,7 @@ const currencyYears = (
       SELECT DISTINCT currency, unnest(range(first, last + 1))::INTEGER AS fiscal_year
       FROM (
         SELECT DISTINCT currency, fiscal_year - len(earlier) AS first, fiscal_year AS last
-        FROM copy.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL
+        FROM serving.figure WHERE line_item = ${figureNamed(lineItem)} AND currency IS NOT NULL
       )`)
     return rows.map((row) => ({ currency: String(row.currency), fiscalYear: Number(row.fiscal_year) }))
   })
@@ -71,9 +71,9 @@ export const figureValues = (
   const row = `line_item = ${figureNamed(name)}`
   const figures =
     year === null
-      ? `SELECT internal_id, currency, fiscal_year AS y, value FROM copy.figure WHERE ${row} AND latest`
+      ? `SELECT internal_id, currency, fiscal_year AS y, value FROM serving.figure WHERE ${row} AND latest`
       : `SELECT internal_id, currency, y, ${valueOfYear('y')} AS value
-      FROM copy.figure, (SELECT ${binder.bind(year, 'SMALLINT')} AS y) WHERE ${row} AND ${hasYear('y')}`
+      FROM serving.figure, (SELECT ${binder.bind(year, 'SMALLINT')} AS y) WHERE ${row} AND ${hasYear('y')}`
   const text = factors.get(name)
   if (text === undefined) return `SELECT internal_id, value FROM (${figures}) WHERE value IS NOT NULL`
   const list = `from_json(${binder.bind(text, 'JSON')}, '[{"c":"VARCHAR","y":"SMALLINT","f":"DOUBLE"}]')`

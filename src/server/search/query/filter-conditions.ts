@@ -28,7 +28,7 @@ const byBeginning = (values: readonly string[], binder: Binder): string => {
   }
   return `list_has_any(${column}, (
     SELECT list(DISTINCT code)
-    FROM (SELECT DISTINCT unnest(industry_codes) AS code FROM copy.company) AS known,
+    FROM (SELECT DISTINCT unnest(industry_codes) AS code FROM serving.company) AS known,
       (SELECT unnest(${boundTexts(values, binder)}) AS beginning)
     WHERE starts_with(code, beginning)))`
 }
@@ -48,9 +48,9 @@ const withPerson = (
       SELECT internal_id, national_id, bool_and(is_history) AS is_history,
         bool_or(bool_or(is_protected OR coalesce(person_id IN (FROM persons.id), false) OR upper(national_id) IN (FROM persons.number)))
           OVER (PARTITION BY national_id) AS is_protected
-      FROM copy.person WHERE ${inTexts('national_id', values, binder)}
+      FROM serving.person WHERE ${inTexts('national_id', values, binder)}
       GROUP BY internal_id, national_id
-    ) AS p JOIN copy.relation AS o USING (internal_id)
+    ) AS p JOIN serving.relation AS o USING (internal_id)
     WHERE (NOT p.is_protected OR ${hasArea(caller, 'Hidden Person Access', 'o.country_code', binder)})
       AND (NOT p.is_history OR ${hasArea(caller, 'Relations History', 'o.country_code', binder)}))`
 
@@ -108,15 +108,15 @@ const conditionOf = (filter: Filter, caller: Caller, factors: FactorTexts, binde
 
 /** Relations have the dates of their companies: these are looked for only where they are asked for. */
 export const tableOf = (content: Content, filters: readonly Filter[]): string => {
-  if (content === 'companies') return `copy.company AS ${ROW}`
-  return `${filters.some(({ kind }) => kind === 'date') ? 'copy.dated_relation' : 'copy.relation'} AS ${ROW}`
+  if (content === 'companies') return `serving.company AS ${ROW}`
+  return `${filters.some(({ kind }) => kind === 'date') ? 'serving.dated_relation' : 'serving.relation'} AS ${ROW}`
 }
 
 /** Up to so many figure filters are quicker one by one. */
 const FEW_FIGURES = 4
 const isFigure = (filter: Filter): filter is FigureFilter => filter.kind === 'figure'
 
-/** All filters and what the caller may see, joined with AND. */
+/** The filters and what the caller may see, joined with AND. */
 export const filterConditions = (
   filters: readonly Filter[],
   caller: Caller,
@@ -156,7 +156,7 @@ export const passingAll = (
   const factorTexts = `{${[...factors].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
   const hits = (value: string, year: string, which: string): string => `
     SELECT internal_id, line_item::VARCHAR AS n, ${year} AS y, currency AS c, ${value} AS value, a.lo, a.hi, a.m
-    FROM copy.figure JOIN asked AS a ON line_item::VARCHAR = a.n AND ${which}`
+    FROM serving.figure JOIN asked AS a ON line_item::VARCHAR = a.n AND ${which}`
   return `
   WITH asked AS MATERIALIZED (SELECT unnest(from_json(${bind(asked, 'JSON')}, '${ASKED}'), recursive := true)),
   factor AS MATERIALIZED (

@@ -22,7 +22,8 @@ import { columnOf, filterConditions, ROW, tableOf } from './filter-conditions.ts
 
 /** A question as the ranking expects it: its text, or its vector as text. */
 export interface RankingQuestion {
-  readonly kind: 'terms' | 'vector'
+  /** The maker of the vector; absent for a text. */
+  readonly embedder?: Embedder
   readonly text: string
 }
 
@@ -41,13 +42,12 @@ const fromWhere = (
   { filters }: CompanySearch,
   caller: Caller,
   questions: readonly RankingQuestion[],
-  embedder: Embedder,
   factors: FactorTexts,
   binder: Binder,
 ): { readonly from: string; readonly where: string } => {
-  const ranked = questions.map(({ kind, text }, at) => {
+  const ranked = questions.map(({ embedder, text }, at) => {
     const placeholder = binder.bind(text, 'VARCHAR')
-    const hits = kind === 'terms' ? rankedByTerms(placeholder) : rankedByVector(placeholder, embedder)
+    const hits = embedder ? rankedByVector(placeholder, embedder) : rankedByTerms(placeholder)
     return `JOIN (${hits}) AS ${scored(at)} ON ${scored(at)}.internal_id = ${ROW}.internal_id`
   })
   return {
@@ -79,7 +79,7 @@ export const findCompanies = (
       ]
       const factors = await factorTexts(parts, session, figures, currency)
       const binder = newBinder()
-      const { from, where } = fromWhere(search, caller, questions, parts.embedder, factors, binder)
+      const { from, where } = fromWhere(search, caller, questions, factors, binder)
       const searched = [...binder.values]
       const { key, join, order } = sortOf(paging, questions.length > 0, factors, binder)
       const found = `SELECT ${ROW}.internal_id, ${scoreOf(questions)} AS score, ${key} AS sorted
@@ -101,14 +101,14 @@ const countedPage = (found: string, page: string, order: string): string => `
 WITH found AS MATERIALIZED (${found}), page AS (${page})
 SELECT total, ${PLACE_COLUMNS}, score
 FROM (SELECT count(*) AS total FROM found)
-LEFT JOIN (page JOIN copy.company AS ${ROW} USING (internal_id)) ON true
+LEFT JOIN (page JOIN serving.company AS ${ROW} USING (internal_id)) ON true
 ORDER BY ${order}`
 
 const pageAlone = (found: string, page: string, order: string): string => `
 WITH found AS (${found}), page AS (${page})
-SELECT ${PLACE_COLUMNS}, score FROM page JOIN copy.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
+SELECT ${PLACE_COLUMNS}, score FROM page JOIN serving.company AS ${ROW} USING (internal_id) ORDER BY ${order}`
 
-/** Which of the found companies are on the page. */
+/** The found companies that are on the page. */
 const pageOf = (
   parts: SearchParts,
   { paging, pageSize }: CompanySearch,
@@ -118,7 +118,7 @@ const pageOf = (
   if (paging.kind === 'cursor') {
     const { after } = paging
     const onlyAfter = after === null ? '' : `WHERE internal_id > ${binder.bind(after.lastId, 'BIGINT')}`
-    // One more than the page holds shows whether there is a next one.
+    // A row more than the page holds shows whether there is a next one.
     return `${onlyAfter} ORDER BY ${order} LIMIT ${binder.bind(pageLimit(parts, pageSize, after) + 1, 'BIGINT')}`
   }
   const limit = binder.bind(pageSize, 'BIGINT')

@@ -1,4 +1,4 @@
-/** One step of a cursor chain: what a request's Cursor means, and which page and token follow from it. */
+/** A step of a cursor chain: what a request's Cursor means, and which page and token follow from it. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { FIRST_CURSOR } from '../../../contract/limits.ts'

@@ -28,7 +28,7 @@ export interface Refused {
 export interface SearchParts {
   readonly index: ServingIndex
   readonly rates: Rates
-  readonly embedder: Embedder
+  readonly embedder?: Embedder | undefined
   /** The codes that a caller of every country may name, in upper case: what `namedCountries` gives. */
   readonly countries: ReadonlySet<string>
   /** Secret that signs cursors, at least 32 bytes. */

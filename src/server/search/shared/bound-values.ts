@@ -7,7 +7,7 @@ export interface Binder {
   readonly bind: (value: string | number | bigint, type: string) => string
 }
 
-/** All are bound as texts and cast by SQL: DuckDB's package refuses whole numbers beyond 64 bits, doubles too. */
+/** Values are bound as texts and cast by SQL: DuckDB's package refuses whole numbers beyond 64 bits, doubles too. */
 export const newBinder = (): Binder => {
   const values: string[] = []
   return { values, bind: (value, type) => `$${values.push(String(value))}::${type}` }

@@ -14,6 +14,7 @@ import { fsyncFolder, makeFolder, removeIfThere } from '../../../support/durable
 import { adoptFiles, refuseLinks } from '../../../support/file-modes.ts'
 import { removeLeftovers } from '../../../support/list-files.ts'
 import { temporaryName } from '../../../support/process-identity.ts'
+import { embedderFacts } from '../../ranking/embedder.ts'
 import { type ExpectedIndex, earlierIndexes, findServingIndex, publishIndex } from '../index-folder.ts'
 import {
   INDEX_CONTRACT,
@@ -26,7 +27,7 @@ import type { BuildIndexRequest } from './build-request.ts'
 import { makeSegment } from './make-segment.ts'
 import { useSegments } from './plan-segments.ts'
 
-/** Where the index of a snapshot stands by default. */
+/** Default folder of the index of a snapshot. */
 export const indexFolder = (lake: string, snapshot: number): string => inLake(lake, servePath(snapshot))
 
 /**
@@ -41,7 +42,7 @@ export const buildIndex = async (request: BuildIndexRequest): Promise<IndexDescr
   const expected: ExpectedIndex = {
     snapshot: snapshot.snapshot,
     snapshotSha256: request.snapshotSha256,
-    embedder: { name: embedder.name, dimensions: embedder.dimensions },
+    embedder: embedderFacts(embedder),
   }
   const building = join(dirname(folder), temporaryName())
   try {
@@ -109,7 +110,7 @@ const countRecords = async (
     const session = await engine.connect()
     await attachSegments(session, folder, segments)
     const [counted] = await session.rows(
-      'SELECT (SELECT count(*) FROM copy.company) AS companies, (SELECT count(*) FROM copy.relation) AS relations',
+      'SELECT (SELECT count(*) FROM serving.company) AS companies, (SELECT count(*) FROM serving.relation) AS relations',
     )
     return { companies: Number(counted?.companies), relations: Number(counted?.relations) }
   } finally {

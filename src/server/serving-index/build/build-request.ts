@@ -9,13 +9,14 @@ export interface BuildIndexRequest {
   readonly snapshot: Snapshot
   /** SHA-256 of the snapshot's file. */
   readonly snapshotSha256: string
-  /** Where the index is to stand. @default `_serve/<snapshot>` in the lake */
+  /** Folder of the index. @default `_serve/<snapshot>` in the lake */
   readonly folder?: string | undefined
   /** DuckDB's memory in bytes; Node takes about 300 MiB beside it. */
   readonly memoryBytes: number
   /** @default 2 */
   readonly threads?: number | undefined
-  readonly embedder: Embedder
+  /** Makes the vectors of texts. @default none: the index has no vectors */
+  readonly embedder?: Embedder | undefined
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: IndexProgress) => void) | undefined
 }

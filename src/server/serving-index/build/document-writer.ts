@@ -141,7 +141,7 @@ export class DocumentWriter {
     const block = this.#waiting.shift()
     if (block === undefined) return
     const bytes = await block.compressed
-    // One call may take only a part, also just before the disk is full.
+    // A write may take only a part, also just before the disk is full.
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
     this.#hash.update(bytes)
     for (const tell of block.told) tell(this.#flushed, bytes.length)

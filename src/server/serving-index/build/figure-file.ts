@@ -44,7 +44,7 @@ export class FigureFile {
     if (this.#gathered.rows >= this.#runRows) this.#writeRun()
   }
 
-  /** All rows: those of one name in the order in which their companies came. Nothing is to be added any more. */
+  /** The rows: those of one name in the order in which their companies came. Nothing is to be added any more. */
   table(): ColumnTable {
     if (this.#gathered.rows > 0) this.#writeRun()
     const currencies = [...this.#currencies.keys()].map((text): string => JSON.parse(text))
@@ -91,7 +91,7 @@ export class FigureFile {
       const at = this.#length
       const { buffer, byteOffset, byteLength } = columns[name]
       const bytes = new Uint8Array(buffer, byteOffset, byteLength)
-      // One call may take only a part, also just before the disk is full.
+      // A write may take only a part, also just before the disk is full.
       for (let done = 0; done < byteLength; ) done += writeSync(this.#file, bytes, done)
       this.#length += byteLength
       return at
@@ -130,7 +130,7 @@ export type FigureColumnName = keyof FigureColumns
 /** Rows of one name in a run. */
 export interface FigurePiece {
   readonly name: number
-  /** Where the columns of the run begin in the file. */
+  /** Offset of the run's columns in the file. */
   readonly at: Readonly<Record<FigureColumnName, number>>
   /** Rows of the run, and the place of the first one's earlier years: those before were taken. */
   from: number

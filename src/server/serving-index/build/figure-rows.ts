@@ -70,7 +70,7 @@ export class FigureRows {
   #latest = new Int16Array(1 << 12)
   #values = new Float64Array(1 << 12)
   #currencies = new Int32Array(1 << 12)
-  /** Where each row's earlier years end among all; they begin where those of the row before end. */
+  /** The end of each row's earlier years among all; they begin where those of the row before end. */
   #ends = new Int32Array(1 << 12)
   #earlier = new Float64Array(1 << 14)
   #isThere = new Uint8Array(1 << 14)

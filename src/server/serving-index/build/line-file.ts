@@ -34,7 +34,7 @@ export class LineFile {
   #flush(): void {
     const bytes = Buffer.from(this.#text)
     this.#text = ''
-    // One call may take only a part, also just before the disk is full.
+    // A write may take only a part, also just before the disk is full.
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done)
   }
 }

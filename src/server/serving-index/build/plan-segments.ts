@@ -1,4 +1,4 @@
-/** Which segments an index has: those of an earlier index that still hold, and one of all partitions behind them. */
+/** Plans the segments of an index: those of an earlier index that still hold, and one of all partitions behind them. */
 
 import { copyFile, link } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ const commonSegments = (
 
 /** A merged segment holds at most this share of all records: what a night costs at most beside its own records. */
 const MERGED_SHARE = 8
-/** All is made anew when segments hold so many times the records that there are: the others take room and time. */
+/** The index is made anew when segments hold so many times the records that there are: the others take room and time. */
 const MOST_SUPERSEDED = 1.5
 /** Every query looks into all of them. */
 const MOST_SEGMENTS = 16

@@ -18,7 +18,7 @@ export const CURRENT = {
 
 const PLACE = { internal_id: 'BIGINT', ...PLACE_TYPES }
 
-/** Where documents stand, each with its columns: CSV files that the statements below read. */
+/** Places of documents, each with its columns: CSV files that the statements below read. */
 export const PLACES = {
   companies: {
     ...PLACE,
@@ -45,8 +45,8 @@ export const DATE_COLUMNS: readonly string[] = FILTER_CLASSES.date.parameters.ma
 /** The instant in UTC, with its time of day: companies of one day are sorted by it. */
 const instantOf = (column: string): string => `CAST(${column} AS TIMESTAMP) AS ${ident(column)}`
 
-/** Makes the empty tables of a segment in the attached database `segment`. @param dimensions of the embedder's vectors */
-export const makeTables = (dimensions: number): string[] =>
+/** Makes the empty tables of a segment in the attached database `segment`. @param dimensions of the embedder's vectors, where there are any */
+export const makeTables = (dimensions = 1): string[] =>
   Object.entries(INDEX_TABLES).map(([table, declared]) => {
     const columns: Record<string, string> = { ...declared }
     if (table === 'company') for (const name of DATE_COLUMNS) columns[name] = 'TIMESTAMP'

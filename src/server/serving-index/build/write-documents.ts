@@ -141,7 +141,7 @@ const placesPath = (folder: string, kind: DocumentKind): string => join(folder, 
 
 // Writes a company's document so that the pieces that answers replace can be found again.
 
-/** Where its pieces stand in a company's document. */
+/** Places of the pieces in a company's document. */
 export type CompanyOffsets = Pick<CompanyPlace, 'currencyAt' | 'figuresAt' | 'figuresBytes' | 'scoreBytes'>
 
 const writeFigures = (writer: DocumentWriter, { financials, unconsolidated }: CompanyPieces): number => {

@@ -33,7 +33,7 @@ export interface SearchFileRequest {
   /** The rows of `figure`, in their order. */
   readonly figures: ColumnTable
   readonly places: PlacesOf
-  readonly embedder: Embedder
+  readonly embedder: Embedder | undefined
   readonly onEmbedded: (companies: number) => void
 }
 
@@ -61,7 +61,7 @@ const fillSegment = async (request: SearchFileRequest): Promise<void> => {
       await session.run(statement)
     }
   }
-  await runAll(makeTables(embedder.dimensions))
+  await runAll(makeTables(embedder?.dimensions))
   await writeFigures(engine, session, figures)
   await runAll([
     insertPostings(),
@@ -73,7 +73,7 @@ const fillSegment = async (request: SearchFileRequest): Promise<void> => {
   ])
   await insertMarksBeyond(session, 'relations', CURRENT.relations, 'segment.protected')
   await insertMarksBeyond(session, 'companies', CURRENT.companies, 'segment.protected_beside')
-  await writeEmbeddings(request)
+  if (embedder) await writeEmbeddings(request, embedder)
   const listings = goneFiles(giving.snapshot, giving.lake, LISTINGS.content)
   if (listings.length > 0)
     await runAll([makeUnlisted(currentRows(LISTINGS, readTable(LISTINGS, listings, 'with-version')))])
@@ -96,8 +96,8 @@ const writeFigures = async (engine: Engine, session: Session, figures: ColumnTab
   }
 }
 
-const writeEmbeddings = async (request: SearchFileRequest): Promise<void> => {
-  const { engine, giving, embedder, onEmbedded } = request
+const writeEmbeddings = async (request: SearchFileRequest, embedder: Embedder): Promise<void> => {
+  const { engine, giving, onEmbedded } = request
   const { session, signal } = giving
   // A session that streams can do nothing else meanwhile.
   const reading = await engine.connect()

@@ -2,7 +2,6 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hashingEmbedder } from '../../../../src/server/ranking/hashing-embedder.ts'
 import { buildAside } from '../../../../src/server/serving-index/build/build-aside.ts'
 import { indexFolder } from '../../../../src/server/serving-index/build/build-index.ts'
 import { openIndex } from '../../../../src/server/serving-index/open-index.ts'
@@ -40,7 +39,7 @@ test('buildAside builds the index in another process, with the embedder of the e
   expect(await unfinished(folder)).not.toContain(`-${process.pid}-`)
   await building
   const index = await openIndex({ folder, memoryBytes: MEMORY_BYTES })
-  expect(index.description.embedder.name).toBe(hashingEmbedder().name)
+  expect(index.description.embedder.name).toBe('none')
   expect(index.description.records.companies).toBe(30)
   await index.close()
 })

@@ -44,13 +44,13 @@ test('buildIndex writes the copy into the folder of its snapshot, and nothing be
   const name = description.segments[0]?.name
   expect((await readdir(folder)).sort()).toEqual([
     `companies-${name}.jsonl.zst`,
-    'copy.json',
     'files.json',
+    'index.json',
     `minified-${name}.jsonl.zst`,
     `relations-${name}.jsonl.zst`,
     `search-${name}.duckdb`,
   ])
-  expect(JSON.parse(await readFile(join(folder, 'copy.json'), 'utf8'))).toEqual(description)
+  expect(JSON.parse(await readFile(join(folder, 'index.json'), 'utf8'))).toEqual(description)
 })
 
 test('buildIndex leaves nothing when the embedder fails, and a second call succeeds', async () => {
@@ -121,7 +121,7 @@ test('buildIndex uses an index that is there, and makes one of another embedder 
 test('buildIndex makes an index of another version or another contract anew', async () => {
   const folder = await newFolder()
   const description = await buildIndex(requestOf(loaded, { folder }))
-  const path = join(folder, 'copy.json')
+  const path = join(folder, 'index.json')
   for (const other of [{ version: 2 }, { contract: 'a'.repeat(64) }, { version: 2, contract: undefined }]) {
     await writeFile(path, JSON.stringify({ ...description, ...other }))
     expect(await buildIndex(requestOf(loaded, { folder }))).toEqual(description)

@@ -56,7 +56,7 @@ test('currentIndex makes a damaged copy in the lake anew and says why', async ()
   const folder = join(inLake(loaded.lake, SERVE_FOLDER), '00000001')
   const companies = await fileOf(folder, 'companies')
   const whole = await readFile(join(folder, companies))
-  for (const name of [companies, 'copy.json', 'files.json', await fileOf(folder, 'search')]) {
+  for (const name of [companies, 'index.json', 'files.json', await fileOf(folder, 'search')]) {
     await truncate(join(folder, name), 10)
     const said: string[] = []
     const copy = await served(1, lengthEmbedder, ({ message }) => said.push(message))

@@ -21,7 +21,7 @@ const copyOf = async (
 /** A row a figure. */
 const FIGURES = `SELECT line_item, fiscal_year - back AS fiscal_year,
   CASE WHEN back = 0 THEN value ELSE earlier[back] END AS value, currency, latest AND back = 0 AS latest
-  FROM (SELECT *, unnest(range(len(earlier) + 1))::INTEGER AS back FROM copy.figure) WHERE back = 0 OR earlier[back] IS NOT NULL`
+  FROM (SELECT *, unnest(range(len(earlier) + 1))::INTEGER AS back FROM serving.figure) WHERE back = 0 OR earlier[back] IS NOT NULL`
 
 const figuresOf = async (company: object): Promise<readonly object[]> => {
   const { index, rows } = await copyOf([{ BasicDetails: { InternalId: 1 }, ...company }])
@@ -79,8 +79,8 @@ test('figure, company and person hold the current version of a record only', asy
   expect(await rows(`SELECT fiscal_year, value, latest FROM (${FIGURES})`)).toEqual([
     { fiscal_year: 2021, value: 3, latest: true },
   ])
-  expect(await rows('SELECT national_id FROM copy.person')).toEqual([{ national_id: '2' }])
-  expect(await rows('SELECT internal_id FROM copy.company')).toHaveLength(1)
+  expect(await rows('SELECT national_id FROM serving.person')).toEqual([{ national_id: '2' }])
+  expect(await rows('SELECT internal_id FROM serving.company')).toHaveLength(1)
   await index.close()
 })
 
@@ -105,7 +105,7 @@ test('company holds numbers as they are compared, days in UTC and industry codes
     },
     { BasicDetails: { InternalId: 2 } },
   ])
-  const [one, two] = await rows('SELECT * FROM copy.company ORDER BY internal_id')
+  const [one, two] = await rows('SELECT * FROM serving.company ORDER BY internal_id')
   expect(one).toMatchObject({
     internal_id: '1',
     org_no: '556012',
@@ -139,7 +139,7 @@ test('relation has the dates of the company of its id, and protected whom a reco
   )
   expect(
     await rows(
-      'SELECT internal_id, org_no, country_code, content_updated_at, relations_updated_at FROM copy.dated_relation ORDER BY internal_id',
+      'SELECT internal_id, org_no, country_code, content_updated_at, relations_updated_at FROM serving.dated_relation ORDER BY internal_id',
     ),
   ).toEqual([
     {
@@ -157,7 +157,7 @@ test('relation has the dates of the company of its id, and protected whom a reco
       relations_updated_at: null,
     },
   ])
-  expect(await rows('SELECT person_id, internal_id FROM copy.protected')).toEqual([
+  expect(await rows('SELECT person_id, internal_id FROM serving.protected')).toEqual([
     { person_id: '7', internal_id: '2' },
   ])
   await index.close()
@@ -179,7 +179,7 @@ test('person has the national ids that are not masked, histories included; one p
       { InternalId: 1, Children: [person('Protected Identity'), person('19010101 01', { InternalId: 8 })] },
     ],
   )
-  expect(await rows('SELECT * EXCLUDE (birth) FROM copy.person')).toEqual([
+  expect(await rows('SELECT * EXCLUDE (birth) FROM serving.person')).toEqual([
     { national_id: '1901010101', internal_id: '1', person_id: '8', is_protected: false, is_history: false },
     { national_id: '1901010101', internal_id: '2', person_id: '9', is_protected: true, is_history: false },
     { national_id: '19020202', internal_id: '2', person_id: '9', is_protected: true, is_history: true },
@@ -215,7 +215,7 @@ test('embedding has the vector of every company under its id', async () => {
     { BasicDetails: { InternalId: 2, CompanyName: 'Acme' } },
     { BasicDetails: { InternalId: 1 } },
   ])
-  expect(await rows('SELECT internal_id, vector, typeof(vector) AS type FROM copy.embedding')).toEqual([
+  expect(await rows('SELECT internal_id, vector, typeof(vector) AS type FROM serving.embedding')).toEqual([
     { internal_id: '1', vector: [0, 1], type: 'FLOAT[2]' },
     { internal_id: '2', vector: [4, 1], type: 'FLOAT[2]' },
   ])

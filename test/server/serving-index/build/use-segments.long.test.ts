@@ -89,13 +89,13 @@ const contentOf = async (folder: string): Promise<object> => {
   const content: Record<string, unknown> = {}
   const ask = (sql: string): Promise<Row[]> => index.query((session) => session.rows(sql), LIMIT)
   for (const [table, order] of Object.entries(TABLES)) {
-    const rows = await ask(`SELECT * FROM copy.${table} ORDER BY ${order}`)
+    const rows = await ask(`SELECT * FROM serving.${table} ORDER BY ${order}`)
     content[table] = rows.map((row) =>
       Object.fromEntries(Object.entries(row).filter(([name]) => !PLACE.test(name))),
     )
   }
-  const companies = await ask('SELECT * FROM copy.company ORDER BY internal_id')
-  const relations = await ask('SELECT * FROM copy.relation ORDER BY internal_id')
+  const companies = await ask('SELECT * FROM serving.company ORDER BY internal_id')
+  const relations = await ask('SELECT * FROM serving.relation ORDER BY internal_id')
   content.companies = (await index.documents('companies', placesOf(companies))).map(String)
   content.minified = (await index.documents('minified', placesOf(companies, 'minified_'))).map(String)
   content.relations = (await index.documents('relations', placesOf(relations))).map(String)
@@ -177,7 +177,7 @@ test('the lists of two indexes name the files that both share, with the same len
   const made = await madeOnce()
   const lists = await Promise.all(made.slice(0, 2).map(({ folder }) => readFileList(folder)))
   const [first = [], second = []] = lists.map((list) => (list.kind === 'list' ? list.files : []))
-  const shared = first.filter(({ name }) => name !== 'copy.json')
+  const shared = first.filter(({ name }) => name !== 'index.json')
   expect(shared).toHaveLength(4)
   expect(second).toEqual(expect.arrayContaining(shared))
   for (const file of second) expect(await checkNamedFile(join(parent, '4'), file)).toBeNull()

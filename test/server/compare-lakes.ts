@@ -1,20 +1,20 @@
 /** Whether two lakes hold the same, table by table: the current rows of each, taken from one another both ways. */
 
-import { Engine, type Session } from '../../lake/duckdb/engine.ts'
-import { ident } from '../../lake/duckdb/sql.ts'
-import { fetchTables } from '../../lake/files/fetch-tables.ts'
-import { ALWAYS_PRESENT } from '../../lake/tables/columns.ts'
-import { LISTINGS, mainTables, TABLES } from '../../lake/tables/tables.ts'
+import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
+import { ident } from '../../src/lake/duckdb/sql.ts'
+import { fetchTables } from '../../src/lake/files/fetch-tables.ts'
+import { ALWAYS_PRESENT } from '../../src/lake/tables/columns.ts'
+import { LISTINGS, mainTables, TABLES } from '../../src/lake/tables/tables.ts'
 import {
   currentRows,
   filesOf,
   HIDDEN_SCHEMA,
   makeSuperseded,
   readTable,
-} from '../../lake/views/current-versions.ts'
-import { readSnapshot } from '../../manifest/snapshots/snapshots.ts'
+} from '../../src/lake/views/current-versions.ts'
+import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 
-export interface ComparedTable {
+interface ComparedTable {
   readonly table: string
   /** Current rows of the first lake. */
   readonly rows: number
@@ -28,7 +28,6 @@ interface CompareLakesRequest {
   readonly scoreOf: string
   /** DuckDB's memory in bytes. */
   readonly memoryBytes: number
-  readonly signal: AbortSignal
 }
 
 /** Current rows of all tables of a lake, as tables of a schema: made for small lakes. */
@@ -83,7 +82,7 @@ const compareTable = async (session: Session, table: string, scoreOf: string): P
 export const compareLakes = async (
   first: string,
   second: string,
-  { scoreOf, memoryBytes, signal }: CompareLakesRequest,
+  { scoreOf, memoryBytes }: CompareLakesRequest,
 ): Promise<readonly ComparedTable[]> => {
   const engine = await Engine.open({ memoryBytes })
   try {
@@ -91,10 +90,7 @@ export const compareLakes = async (
     await takeIn(session, 'first', first)
     await takeIn(session, 'second', second)
     const compared: ComparedTable[] = []
-    for (const { name } of TABLES) {
-      signal.throwIfAborted()
-      compared.push(await compareTable(session, name, scoreOf))
-    }
+    for (const { name } of TABLES) compared.push(await compareTable(session, name, scoreOf))
     return compared
   } finally {
     engine.close()

@@ -1,46 +1,19 @@
-/** `parameters`: the search parameters that the service has now. */
+/** `plan --parameters`: the search parameters that the service has now. */
 
-import type { Command } from 'commander'
-import { JSON_OUTPUT } from '../../options/common.ts'
-import { type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
-import { atOnce, calling } from '../../options/service.ts'
-import { choiceOf, plainText } from '../../options/value-types.ts'
+import type { ValuesOf } from '../../options/entry.ts'
+import type { PLAN } from '../../options/search.ts'
 import type { ListedParameter } from '../../source/service/listings.ts'
-import { addCommand } from '../add-command.ts'
 import { interruptible } from '../interrupt.ts'
 import { serviceOf } from '../options/service-options.ts'
-import { printJson, printLines } from '../output/print.ts'
-import { textTable } from '../output/text-table.ts'
-
-const PARAMETERS = {
-  content: withDefault(choiceOf('<content>', 'companies', 'relations'), 'of which search', 'companies', {
-    argument: '[content]',
-  }),
-  name: option(plainText(), 'only this parameter, with all its values', { argument: '[name]' }),
-  ...calling(atOnce('requests at once')),
-  json: JSON_OUTPUT,
-} as const satisfies OptionTable
-
-export const addParameters = (program: Command): void => {
-  addCommand(program, {
-    name: 'parameters',
-    summary: 'print the search parameters of the service',
-    description:
-      'Prints the search parameters that the service has now, and the values of those that list them.',
-    options: PARAMETERS,
-    run: runParameters,
-    examples: [
-      ['parameters', 'of the company search'],
-      ['parameters companies LegalForm', 'one, with its values'],
-    ],
-  })
-}
+import { printJson, printLines } from './print.ts'
+import { textTable } from './text-table.ts'
 
 /** Values shown beside a parameter when all are listed. */
 const MOST_VALUES = 6
 
-const runParameters = async (options: ValuesOf<typeof PARAMETERS>): Promise<void> => {
-  const { content, name } = options
+/** Prints all search parameters, or one with all its values. */
+export const printParameters = async (options: ValuesOf<typeof PLAN>): Promise<void> => {
+  const { content, parameter: name } = options
   const service = await serviceOf(options)
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))

@@ -2,15 +2,30 @@
 
 import type { SnapshotAudit } from '../../commit/check-before.ts'
 import type { CheckResult } from '../../core/checks.ts'
+import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { LoadCheck } from '../../options/interfaces.ts'
+import { loadFactsOf } from './check-loads.ts'
 import { newErrors } from './check-since.ts'
 import { checkRules, checkSnapshot, type SnapshotQuestions } from './check-snapshot.ts'
 
-/** Names that the contract does not know are new in each load that they are found in. */
-const ALWAYS_NEW = 'new_drift'
+/** The contents that a load brings, where it brings some. */
+const broughtBy = async (lake: string, next: SnapshotRoot): Promise<ReadonlySet<string>> => {
+  const { sources, pulls } = await loadFactsOf(lake, next)
+  const own = [...sources, ...pulls].filter(({ run }) => run === next.run)
+  return new Set(own.map(({ content }) => String(content)))
+}
 
-const isWorse = (now: CheckResult, then: CheckResult | undefined): boolean => {
-  if (now.name === ALWAYS_NEW || then === undefined) return true
+/** Whether a value is of the newest load alone: what an earlier load had says nothing of it then. */
+const isOfLoad = (name: string, brought: ReadonlySet<string>): boolean | undefined => {
+  if (name === 'new_drift' || name === 'quarantined_share') return brought.size > 0
+  if (name === 'restated_share') return brought.has('companies')
+  return name.startsWith('fall_') ? brought.has(name.slice('fall_'.length)) : undefined
+}
+
+const isWorse = (now: CheckResult, then: CheckResult | undefined, brought: ReadonlySet<string>): boolean => {
+  const ofLoad = isOfLoad(now.name, brought)
+  if (ofLoad !== undefined) return ofLoad
+  if (then === undefined) return true
   if (now.value === null || then.value === null) return now.value !== then.value
   return now.name === 'companies' ? now.value < then.value : now.value > then.value
 }
@@ -31,17 +46,13 @@ export const checkBefore =
     const failed = checks.filter(({ status }) => status === 'failed')
     if (before === null || failed.length === 0) return { worse: failed, asBefore: [], results: checks }
     const then = await checkSnapshot(before, { ...questions, rules: {} })
+    const brought = await broughtBy(lake, next)
     const worse: CheckResult[] = []
     for (const one of failed) {
       const sql = rules[one.name]
       if (sql === undefined) {
-        if (
-          isWorse(
-            one,
-            then.checks.find(({ name }) => name === one.name),
-          )
-        )
-          worse.push(one)
+        const before = then.checks.find(({ name }) => name === one.name)
+        if (isWorse(one, before, brought)) worse.push(one)
         continue
       }
       const value = await newErrors(next, before, [one.name, sql], questions)

@@ -146,6 +146,17 @@ test.each([
   else await expect(done).rejects.toMatchObject({ ...HELD, message: expect.stringContaining(failed) })
 })
 
+test('what the load before has restated says nothing of the next one; what brings no company is no restatement', async () => {
+  const { lake, load, folder, write } = await bench()
+  const most: LoadCheck = { maxRestated: 0.5, data: false }
+  await load('second.jsonl', lines(2, 2))
+  await expect(load('third.jsonl', lines(3, 3), most)).rejects.toMatchObject(HELD)
+  await release({ lake })
+  await write('relations.jsonl', ['{"InternalId":1,"Name":"A","CountryCode":"SE"}'])
+  const more = await convert({ from: join(folder, 'relations.jsonl'), lake, check: most })
+  expect(more).toMatchObject({ snapshot: 4, failing: [{ name: 'restated_share', value: 1 }] })
+})
+
 test('a new lake holds its first load back', async () => {
   const { folder, write } = openBench(await temporaryFolder())
   const lake = join(folder, 'new')

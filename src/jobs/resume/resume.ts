@@ -1,6 +1,7 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
 import type { PartitionEntry } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
 import { type DoneWork, together } from '../../manifest/runs/journal-lines.ts'
 import { isOwnPlan, listRuns, lookUpRun, type RunSummary } from '../../manifest/runs/runs.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
@@ -216,7 +217,14 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
   }
 }
 
-/** Commits what a run has loaded to its end, of whichever jobs. @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged */
+/** A window that is loaded. */
+const loadedWindow = (name: string): Source => ({ kind: 'search', name, open: async function* () {} })
+
+/**
+ * Commits what a run has loaded to its end, of whichever jobs. A service is called only where it is asked for companies that have left.
+ *
+ * @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged
+ */
 const commitHeld = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const done = await workDone(run, options.signal)
   if (done === undefined) throw notResumable(run.run, 'what it has loaded is damaged')
@@ -224,13 +232,15 @@ const commitHeld = async (run: RunScope, plan: RunPlan, options: JobOptions): Pr
   try {
     const jobs: OpenedJob[] = []
     for (const [place, job] of plan.jobs.entries()) {
-      // Only the windows of a service say by their names what came of each search.
-      const asks = job.kind === 'pull' || job.kind === 'sync'
-      const asked = { ...options, service: services.open }
-      const opened = asks
-        ? await (await jobKind(job)).open({ ...run, job: place }, job, plan.limits, asked)
-        : { sources: [] }
-      jobs.push({ ...opened, place })
+      if (!isLoad(job)) {
+        jobs.push({ place, sources: [] })
+        continue
+      }
+      const kind = await jobKind(job)
+      const own = { ...run, job: place }
+      const names = (await kind.windowNames?.(own, job)) ?? []
+      const facts = await kind.facts?.(own, job, services.open, options.signal)
+      jobs.push({ place, sources: names.map(loadedWindow), facts })
     }
     const facts = (own: readonly PartitionEntry[]) => factsOfJobs(jobs, own)
     return await commitDone(run, plan, together([done]), facts, options)

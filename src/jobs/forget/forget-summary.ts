@@ -40,6 +40,8 @@ export interface ForgetSummary {
   readonly snapshots: readonly number[]
   /** Interrupted runs that were removed: they might have held something. */
   readonly runs: readonly string[]
+  /** What became of the load that is held back: held still, without the forgotten, or one of `runs`; absent where none was. */
+  readonly held?: 'kept' | 'removed'
   /** Serving indexes and batch files that are gone, until they are made again. */
   readonly made: readonly string[]
   /** The publications that were made anew: `delta all`, `iceberg current`, … */

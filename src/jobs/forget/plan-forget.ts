@@ -14,6 +14,7 @@ import { listPublications, publicationText } from './finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, makeIdTable, withForgetWork } from './forget-work.ts'
 import { resolveIds } from './resolve-ids.ts'
+import { readHeldLoad, withHeld } from './rewrite-held.ts'
 import { type Rewritten, rewriteLake } from './rewrite-lake.ts'
 
 export const planForget = async (
@@ -22,9 +23,12 @@ export const planForget = async (
 ): Promise<ForgetSummary> => {
   const { lake, nationalIds, catalog } = options
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  const dead = (await listRuns(lake, { now: new Date() })).filter(({ state }) => state === 'gone')
+  const load = await readHeldLoad(lake)
+  const dead = (await listRuns(lake, { now: new Date() })).filter(
+    ({ run, state }) => state === 'gone' && run !== load?.held.run,
+  )
   try {
-    const found = await lookThrough(options, snapshot, scratch, async (work, unresolved) =>
+    const found = await lookThrough(options, withHeld(snapshot, load), scratch, async (work, unresolved) =>
       foundOf(work, await rewriteLake(work, nationalIds), unresolved, []),
     )
     return {

@@ -30,6 +30,8 @@ export interface Rewritten {
   /** Ids that the lake has rows of, or tells of. */
   readonly known: ReadonlySet<bigint>
   readonly left: readonly LeftInFile[]
+  /** What identifies the forgotten. */
+  readonly identifiers: Identifiers
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
@@ -152,7 +154,7 @@ export const rewriteLake = async (
       merged: clean(listed.merged),
     },
     written: [...written, ...items],
-    names,
+    ...{ names, identifiers },
     files: tally.files,
     linesCleared,
     known,

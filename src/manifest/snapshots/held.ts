@@ -41,7 +41,7 @@ const DOCUMENT = objectOf({
 const damaged = (lake: string): ToolkitError =>
   new ToolkitError(
     'SNAPSHOT_DAMAGED',
-    `Cannot read "${HELD_PATH}" of lake "${lake}": it is not what was written; "firmlake discard" removes it`,
+    `Cannot read "${HELD_PATH}" of lake "${lake}": it is not what was written; remove it: its load is then an interrupted one, which its command checks again`,
     { lake, path: HELD_PATH },
   )
 
@@ -75,11 +75,21 @@ export const readHeld = async (lake: string): Promise<HeldSnapshot | null> => {
   return (await findCommit(lake, run, root.parent ?? 0, await newestRoot(lake))) === null ? held : null
 }
 
-/** Holds a snapshot back. @returns whether none was held before @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
+/**
+ * Holds a snapshot back; one of the same run, which a forget has written again, takes its place.
+ *
+ * @returns whether no other was held before
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ */
 export const createHeld = async (lake: string, held: HeldSnapshot): Promise<boolean> => {
   const create = (): Promise<boolean> => storageOf(lake).create(HELD_PATH, textOf(held))
   if (await create()) return true
-  if ((await readHeld(lake)) !== null) return false
+  const before = await readHeld(lake)
+  if (before !== null) {
+    if (before.run !== held.run) return false
+    await storageOf(lake).replace(HELD_PATH, textOf({ ...held, at: before.at }))
+    return true
+  }
   // A release or a discard was stopped before its last step.
   await removeHeld(lake)
   return create()
@@ -103,12 +113,16 @@ export const readDiscarding = async (lake: string): Promise<HeldSnapshot | null>
   return document?.discarding ? document : null
 }
 
+/** Paths of the parts that a snapshot which is held back does not share with another one. */
+export const ownParts = ({ run, root }: HeldSnapshot): readonly string[] =>
+  [...LIST_NAMES.flatMap((name) => root.lists[name].map(({ ref }) => ref)), ...root.versions]
+    .filter(({ name }) => runOfPart(name) === run)
+    .map(({ name }) => partPath(name))
+
 /** Ends the hold of a snapshot whose run is committed: its own parts go with its document. */
-export const endHeld = async (lake: string, { run, root }: HeldSnapshot): Promise<void> => {
+export const endHeld = async (lake: string, held: HeldSnapshot): Promise<void> => {
   await removeHeld(lake)
-  const parts = [...LIST_NAMES.flatMap((name) => root.lists[name].map(({ ref }) => ref)), ...root.versions]
-  const own = parts.filter(({ name }) => runOfPart(name) === run).map(({ name }) => partPath(name))
-  await storageOf(lake).remove(own)
+  await storageOf(lake).remove(ownParts(held))
 }
 
 /** @throws {ToolkitError} `NOTHING_HELD` where none is held, `SNAPSHOT_DAMAGED` */

@@ -1,0 +1,245 @@
+/**
+ * The load that is held back, without the forgotten. Its files are written again with those of the lake, before the forget is
+ * committed; its journals are replaced behind that, and it is held back once more, built upon the lake as it is then. One that
+ * tells of them by more than its rows is given up: by the name of a source, a search, or its plan.
+ */
+
+import { isDeepStrictEqual } from 'node:util'
+import { discardFiles, discardLoaded } from '../../commit/files-of-run.ts'
+import { ToolkitError } from '../../core/errors.ts'
+import { type Identifiers, LEAST_DIGITS } from '../../core/identifiers.ts'
+import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
+import { loadPath, runPath } from '../../lake/files/layout.ts'
+import { STORED_TABLES } from '../../lake/tables/past-tables.ts'
+import { journalText, readJournals } from '../../manifest/runs/journal.ts'
+import type { RecordedWork } from '../../manifest/runs/journal-lines.ts'
+import { createRunFile, readRunFile } from '../../manifest/runs/run-files.ts'
+import { OWNER, PLAN_FILE, rebaseRun, stopCommits } from '../../manifest/runs/run-lease.ts'
+import { removeRunFolder } from '../../manifest/runs/runs.ts'
+import { type HeldSnapshot, ownParts, readHeld, removeHeld } from '../../manifest/snapshots/held.ts'
+import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { storageOf } from '../../storage/open-storage.ts'
+import { anyText, fits, list, objectOf, optional } from '../../support/json-form.ts'
+import type { ForgetWork } from './forget-work.ts'
+import { withLakeFiles } from './forget-work.ts'
+import type { Rewritten } from './rewrite-lake.ts'
+
+/** A load that is held back, as a forget looks through it. */
+export interface HeldLoad {
+  readonly held: HeldSnapshot
+  /** By their paths; absent where they are damaged. */
+  readonly journals?: ReadonlyMap<string, RecordedWork> | undefined
+  readonly partitions: readonly CommittedPartition[]
+}
+
+/** No version of a lake is so high: its partitions have none before their commit. */
+const FIRST_VERSION = 1_000_000_000
+
+/** @returns `undefined` where none is held back @throws as `readHeld` */
+export const readHeldLoad = async (lake: string): Promise<HeldLoad | undefined> => {
+  const held = await readHeld(lake)
+  if (held === null) return undefined
+  const journals = await readJournals(lake, held.run).catch((error: unknown) => {
+    if (error instanceof ToolkitError && error.code === 'RUN_NOT_RESUMABLE') return undefined
+    throw error
+  })
+  const entries = [...(journals?.values() ?? [])].flatMap((work) => work.entries)
+  return {
+    ...{ held, journals },
+    partitions: entries.map(({ partition }, at) => ({
+      ...{ ...partition, asOf: partition.asOf ?? held.at, version: FIRST_VERSION + at },
+      committed: { snapshot: held.root.snapshot, time: held.at },
+    })),
+  }
+}
+
+/** A snapshot with the partitions of the load that is held back behind its own. */
+export const withHeld = (snapshot: Snapshot, load: HeldLoad | undefined): Snapshot =>
+  load ? { ...snapshot, partitions: [...snapshot.partitions, ...load.partitions] } : snapshot
+
+/** What is listed of the lake alone. */
+export const withoutHeld = ({ listed, ...rewritten }: Rewritten, load: HeldLoad | undefined): Rewritten => ({
+  ...rewritten,
+  listed: { ...listed, partitions: listed.partitions.filter(({ run }) => run !== load?.held.run) },
+})
+
+/** The facts of the sources of a partition, without counts and instants. */
+const sourcesOf = ({ source, sources = [] }: PartitionEntry): readonly object[] => [
+  source,
+  ...sources.map(({ counts: _, asOf: __, ...one }) => one),
+]
+
+/** Files of its folder that a release needs: its plan, and what tells of its windows. */
+const isKept = (name: string): boolean => !name.includes('/') && name.endsWith('.json')
+
+/** Whether a file of a run's folder that stays tells of the forgotten. */
+const folderTells = async (lake: string, run: string, identifiers: Identifiers): Promise<boolean> => {
+  const storage = storageOf(lake)
+  const folder = `${runPath(run)}/`
+  for (const { path } of await storage.list(runPath(run))) {
+    const name = path.slice(folder.length)
+    if (!isKept(name) || OWNER.test(name)) continue
+    const text = (await storage.read(path))?.toString() ?? ''
+    if (identifiers.standIn(text) || identifiers.idStandsIn(text, LEAST_DIGITS)) return true
+  }
+  return false
+}
+
+/** Unknown line items that figures of a partition still have. */
+const itemsIn = async (work: ForgetWork, files: readonly FileEntry[]): Promise<ReadonlySet<string>> => {
+  const figures = files.filter(({ table, rows }) => table === 'financials' && rows > 0)
+  if (figures.length === 0) return new Set()
+  return withLakeFiles(work, figures, async (placeOf) => {
+    const from = readParquet(pathsSql(figures.map(({ path }) => placeOf(path))))
+    const rows = await work.session.rows(`SELECT DISTINCT category || ' ' || line_item AS item FROM ${from}`)
+    return new Set(rows.map(({ item }) => String(item)))
+  })
+}
+
+/** What becomes of a load that is held back, once the forget is committed. */
+export interface HeldRewrite {
+  readonly run: string
+  /** Its journals by their paths; absent where it is given up. */
+  readonly journals?: readonly { readonly path: string; readonly text: string }[] | undefined
+}
+
+const FILE = { name: 'held.json', what: 'load that is held back' }
+const FORM = objectOf({ run: anyText, journals: optional(list(objectOf({ path: anyText, text: anyText }))) })
+const isRewrite = (value: unknown): value is HeldRewrite => fits(FORM, value)
+
+/** The journals of the load without the forgotten; `undefined` where it tells of them by more than its rows. */
+const rewrittenJournals = async (
+  work: ForgetWork,
+  { held: { run }, journals }: HeldLoad,
+  { listed, identifiers }: Rewritten,
+): Promise<HeldRewrite['journals']> => {
+  if (journals === undefined || (await folderTells(work.lake, run, identifiers))) return undefined
+  const byId = new Map(listed.partitions.filter((one) => one.run === run).map((one) => [one.id, one]))
+  const texts: { path: string; text: string }[] = []
+  for (const [path, { entries, result }] of journals) {
+    const left: RecordedWork['entries'][number][] = []
+    for (const entry of entries) {
+      const { partition, unknownItems } = entry
+      const found = byId.get(partition.id)
+      if (found === undefined || !isDeepStrictEqual(sourcesOf(found), sourcesOf(partition))) return undefined
+      const { committed: _, version: __, asOf, ...own } = found
+      const isSame = isDeepStrictEqual(own.files, partition.files)
+      const items = isSame ? undefined : await itemsIn(work, own.files)
+      left.push({
+        ...entry,
+        partition: { ...own, ...(partition.asOf !== undefined && { asOf }) },
+        ...(items && {
+          unknownItems: {
+            ...unknownItems,
+            items: unknownItems.items.filter((one) => items.has(`${one.category} ${one.lineItem}`)),
+          },
+        }),
+      })
+    }
+    const text = journalText({ entries: left, result })
+    if (identifiers.standIn(text)) return undefined
+    texts.push({ path, text })
+  }
+  return texts
+}
+
+/**
+ * Notes in the folder of a forget what becomes of the load that is held back.
+ *
+ * @param rewritten with the partitions of the load
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ */
+export const noteHeld = async (
+  work: ForgetWork,
+  run: string,
+  load: HeldLoad | undefined,
+  rewritten: Rewritten,
+): Promise<HeldRewrite | undefined> => {
+  if (load === undefined) return undefined
+  const journals = await rewrittenJournals(work, load, rewritten)
+  const rewrite = { run: load.held.run, ...(journals && { journals }) }
+  await createRunFile({ lake: work.lake, run }, FILE, rewrite)
+  return rewrite
+}
+
+/** Keeps a release of it from committing. @throws {ToolkitError} `RUN_LIVE` while it is released */
+export const stopRelease = async (lake: string, load: HeldLoad | undefined): Promise<void> => {
+  if (load) await stopCommits(lake, load.held.run, { now: new Date() })
+}
+
+/** Lets a release commit it: nothing was forgotten. */
+export const letRelease = async (lake: string, load: HeldLoad | undefined): Promise<void> => {
+  if (load) await rebaseRun(lake, load.held.run)
+}
+
+/** Commits the load with checks that hold it back. */
+export type CommitHeld = (lake: string, held: HeldSnapshot) => Promise<unknown>
+
+/** A later call of the forget may do it. */
+const MAY_PASS: ReadonlySet<string> = new Set(['DISK_FULL', 'WRITE_FAILED', 'STORAGE_FAILED', 'INTERRUPTED'])
+
+const giveUp = async (lake: string, held: HeldSnapshot): Promise<void> => {
+  const { partitions } = await readAllListed(lake, held.root).catch(() => ({ partitions: [] }))
+  await removeRunFolder(lake, held.run)
+  await discardLoaded(lake, held.run)
+  await discardFiles(
+    lake,
+    partitions.filter(({ run }) => run === held.run).flatMap(({ files }) => files),
+  )
+  await removeHeld(lake)
+}
+
+/** Removes what the load had before it was written again. */
+const removeBefore = async (lake: string, before: HeldSnapshot, held: HeldSnapshot): Promise<void> => {
+  const storage = storageOf(lake)
+  const { run } = held
+  const { partitions, files } = await readAllListed(lake, held.root)
+  const kept = new Set([...partitions.flatMap((one) => one.files), ...files].map(({ path }) => path))
+  const parts = new Set(ownParts(held))
+  const old: string[] = ownParts(before).filter((path) => !parts.has(path))
+  for (const { name } of STORED_TABLES)
+    for (const { path } of await storage.list(loadPath(name, run))) if (!kept.has(path)) old.push(path)
+  if (old.length > 0) await storage.remove(old)
+}
+
+/**
+ * Holds the load back once more, behind the commit of the forget whose folder tells what becomes of it. Again, where that was
+ * stopped.
+ *
+ * @returns what became of it; `undefined` where none was held back
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`
+ */
+export const holdAgain = async (
+  lake: string,
+  { run: forget, snapshot }: { readonly run: string; readonly snapshot: number },
+  commit: CommitHeld,
+): Promise<'kept' | 'removed' | undefined> => {
+  const rewrite = await readRunFile({ lake, run: forget }, FILE, isRewrite)
+  const held = await readHeld(lake)
+  if (rewrite === undefined || held?.run !== rewrite.run) return undefined
+  const { journals } = rewrite
+  const storage = storageOf(lake)
+  if (journals === undefined) {
+    await giveUp(lake, held)
+    return 'removed'
+  }
+  for (const { path, text } of journals) await storage.replace(path, text)
+  const folder = `${runPath(held.run)}/`
+  const kept = new Set([...journals.map(({ path }) => path), `${folder}${PLAN_FILE}`])
+  const others = (await storage.list(runPath(held.run))).filter(
+    ({ path }) => !kept.has(path) && !isKept(path.slice(folder.length)) && !path.endsWith('journal.jsonl'),
+  )
+  await storage.remove(others.map(({ path }) => path))
+  await rebaseRun(lake, held.run, snapshot)
+  const again = await commit(lake, held).catch((error: unknown) => error)
+  const code = again instanceof ToolkitError ? again.code : ''
+  if (MAY_PASS.has(code)) throw again
+  const now = code === 'LOAD_HELD' ? await readHeld(lake) : null
+  if (now === null) {
+    await giveUp(lake, held)
+    return 'removed'
+  }
+  await removeBefore(lake, held, now)
+  return 'kept'
+}

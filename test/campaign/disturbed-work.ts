@@ -189,7 +189,8 @@ export class DisturbedWork implements AsyncDisposable {
     await this.#verify(lake, (problem) => say(`done again: ${problem}`), true)
     const files = await filesOf(lake)
     // What attempts at a run have left goes with the run, which stays as long as it is held back.
-    const ofRun = name === 'hold' ? /^_runs\/run\/(owner|\.tmp)|^_manifest\/parts\/part/ : /^$/
+    const staysHeld = name === 'hold' || name === 'forget beside a held load'
+    const ofRun = staysHeld ? /^_runs\/run\/(owner|\.tmp)|^_manifest\/parts\/part/ : /^$/
     const more = files.filter((path) => !ground.files.includes(path) && !ofRun.test(path))
     const less = ground.files.filter((path) => !files.includes(path) && !PUBLISHED_HASH.test(path))
     if (more.length > 0) say(`gc leaves ${more}`)

@@ -35,6 +35,8 @@ const SEARCH = { CountryCode: ['SE'] }
 const FIRST_BROKEN = 7
 /** Two nights without a load are one too many. */
 const MAX_AGE_MS = 50 * HOUR_MS
+/** As it is where a file does not say it. */
+const MAX_UNLOOKED_MS = 8 * DAY_MS
 /** So often all rows are compared, and after whatever is done to the lake besides loading. */
 const COMPARED_EVERY = 4
 const WEEK = 7
@@ -69,12 +71,17 @@ const eventsOf = (nights: number, random: () => number): readonly NightEvent[] =
   return events.slice(0, nights)
 }
 
-const expectedAlarms = (night: ExpectedNight, lastLoad: string): readonly string[] =>
+/** Since when it is that a day was. */
+const msSince = (day: string, night: ExpectedNight): number => Date.parse(night.day) - Date.parse(day)
+
+/** @param lastLooked when companies that left were looked for */
+const expectedAlarms = (night: ExpectedNight, lastLoad: string, lastLooked: string): readonly string[] =>
   [
     ...(night.error === undefined ? [] : [night.error]),
     ...(night.quarantined > 0 ? ['quarantined_share'] : []),
     ...(night.drift.length > 0 ? ['new_drift'] : []),
-    ...(Date.parse(night.day) - Date.parse(lastLoad) >= MAX_AGE_MS ? ['age_seconds'] : []),
+    ...(msSince(lastLoad, night) >= MAX_AGE_MS ? ['age_seconds'] : []),
+    ...(msSince(lastLooked, night) > MAX_UNLOOKED_MS ? ['unlooked_seconds'] : []),
   ].sort()
 
 export class PlayedYear implements AsyncDisposable {
@@ -94,6 +101,7 @@ export class PlayedYear implements AsyncDisposable {
   readonly #told: ExpectedNight[] = []
   readonly #counts = new Map<string, number>()
   #lastLoad: string
+  #lastLooked: string
   #hash = ''
 
   private constructor(folder: string, options: CampaignOptions, service: YearService, less: YearLess) {
@@ -104,6 +112,7 @@ export class PlayedYear implements AsyncDisposable {
     this.#service = service
     this.#held = new YearHeld(this.#lake)
     this.#lastLoad = this.#dayOf(0)
+    this.#lastLooked = this.#dayOf(0)
     this.#world = new YearWorld(options.random, this.#dayOf(0), companiesOf(options.cases))
     this.#life = new YearLife(this.#lake, this.#expected, options.cases)
     this.#nights = new YearNights(folder, {
@@ -284,7 +293,7 @@ export class PlayedYear implements AsyncDisposable {
     const rings = await this.#figures.measure(this.#lake, () => this.#ring(at, event))
     await this.#checkMade(snapshot, say)
     if (night.isCommitted) this.#lastLoad = night.day
-    const expected = expectedAlarms(night, this.#lastLoad)
+    const expected = expectedAlarms(night, this.#lastLoad, this.#lastLooked)
     if (String(rings) !== String(expected)) say(`rang [${rings}], expected [${expected}]`)
     this.#count('alarms', rings.length)
   }
@@ -319,6 +328,7 @@ export class PlayedYear implements AsyncDisposable {
     const marked = gone.reduce((sum, one) => sum + (one.marked ?? 0), 0)
     if (found.fetched !== fetched || marked !== left)
       say(`the list fetched ${found.fetched} and marked ${marked}, expected ${fetched} and ${left}`)
+    this.#lastLooked = night.day
     // A list that loads no company is no load.
     if (fetched > 0) this.#lastLoad = night.day
     return listed
@@ -328,6 +338,7 @@ export class PlayedYear implements AsyncDisposable {
     const { companies } = this.#world
     for (const what of await loadAll(this.#service, this.#lake, companies, way)) say(what)
     this.#lastLoad = night.day
+    if (way === 'pages') this.#lastLooked = night.day
     this.#count(`all as ${way}`)
     return this.#expected.loadAll(night, companies, way)
   }

@@ -1,12 +1,12 @@
 /** A load that is checked before it is shown: it is held back by what it makes worse, not by what was so before. */
 
 import type { SnapshotAudit } from '../../commit/check-before.ts'
-import type { CheckResult } from '../../core/checks.ts'
+import type { CheckResult, KeptResult } from '../../core/checks.ts'
 import type { SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import type { LoadCheck } from '../../options/interfaces.ts'
 import { loadFactsOf } from './check-loads.ts'
 import { newErrors } from './check-since.ts'
-import { checkRules, checkSnapshot, type SnapshotQuestions } from './check-snapshot.ts'
+import { type CheckReport, checkRules, checkSnapshot, type SnapshotQuestions } from './check-snapshot.ts'
 
 /** The contents that a load brings, where it brings some. */
 const broughtBy = async (lake: string, next: SnapshotRoot): Promise<ReadonlySet<string>> => {
@@ -30,6 +30,17 @@ const isWorse = (now: CheckResult, then: CheckResult | undefined, brought: Reado
   return now.name === 'companies' ? now.value < then.value : now.value > then.value
 }
 
+/** Columns whose value says which company or entity a finding is about. */
+const KEY_COLUMNS = ['internal_id', 'company_id', 'entity_id'] as const
+
+/** The ids in the findings of a rule that are errors. */
+const keysOf = (findings: CheckReport['findings'], rule: string): readonly string[] => {
+  const ids = findings
+    .filter((one) => one.rule === rule && one.severity === 'error')
+    .map((one) => String(KEY_COLUMNS.map((name) => one[name] ?? null).find((id) => id !== null) ?? ''))
+  return [...new Set(ids)].filter((id) => /^-?\d+$/.test(id))
+}
+
 type Machine = Pick<SnapshotQuestions, 'lake' | 'memoryBytes' | 'threads'>
 
 /** Checks of the snapshot that would be, of which those count that fail worse than in the one before. */
@@ -42,9 +53,13 @@ export const checkBefore =
     const rules = checkRules({ data, rules: own, only, skip })
     const { lake, memoryBytes, threads } = machine
     const questions = { ...expected, lake, memoryBytes, threads, rules, now: new Date() }
-    const { checks } = await checkSnapshot(next, questions)
+    const { checks, findings } = await checkSnapshot(next, questions)
+    const results = checks.map((check): KeptResult => {
+      const keys = own?.[check.name] === undefined ? [] : keysOf(findings, check.name)
+      return { ...check, ...(keys.length > 0 && { keys }) }
+    })
     const failed = checks.filter(({ status }) => status === 'failed')
-    if (before === null || failed.length === 0) return { worse: failed, asBefore: [], results: checks }
+    if (before === null || failed.length === 0) return { worse: failed, asBefore: [], results }
     const then = await checkSnapshot(before, { ...questions, rules: {} })
     const brought = await broughtBy(lake, next)
     const worse: CheckResult[] = []
@@ -60,5 +75,5 @@ export const checkBefore =
         worse.push({ ...one, value, expected: `no finding that snapshot ${before.snapshot} lacks` })
     }
     const names = new Set(worse.map(({ name }) => name))
-    return { worse, asBefore: failed.filter(({ name }) => !names.has(name)), results: checks }
+    return { worse, asBefore: failed.filter(({ name }) => !names.has(name)), results }
   }

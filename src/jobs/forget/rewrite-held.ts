@@ -5,13 +5,16 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import { withoutKeys } from '../../commit/commit-forget.ts'
 import { discardFiles, discardLoaded } from '../../commit/files-of-run.ts'
+import type { KeptResult } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { type Identifiers, LEAST_DIGITS } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { loadPath, runPath } from '../../lake/files/layout.ts'
 import { STORED_TABLES } from '../../lake/tables/past-tables.ts'
+import { KEPT_RESULT } from '../../manifest/form/entry-form.ts'
 import { journalText, readJournals } from '../../manifest/runs/journal.ts'
 import type { RecordedWork } from '../../manifest/runs/journal-lines.ts'
 import { createRunFile, readRunFile } from '../../manifest/runs/run-files.ts'
@@ -102,10 +105,16 @@ export interface HeldRewrite {
   readonly run: string
   /** Its journals by their paths; absent where it is given up. */
   readonly journals?: readonly { readonly path: string; readonly text: string }[] | undefined
+  /** Results of its checks, which may name them by ids. */
+  readonly results?: readonly KeptResult[] | undefined
 }
 
 const FILE = { name: 'held.json', what: 'load that is held back' }
-const FORM = objectOf({ run: anyText, journals: optional(list(objectOf({ path: anyText, text: anyText }))) })
+const FORM = objectOf({
+  run: anyText,
+  journals: optional(list(objectOf({ path: anyText, text: anyText }))),
+  results: optional(list(KEPT_RESULT)),
+})
 const isRewrite = (value: unknown): value is HeldRewrite => fits(FORM, value)
 
 /** The journals of the load without the forgotten; `undefined` where it tells of them by more than its rows. */
@@ -158,7 +167,9 @@ export const noteHeld = async (
 ): Promise<HeldRewrite | undefined> => {
   if (load === undefined) return undefined
   const journals = await rewrittenJournals(work, load, rewritten)
-  const rewrite = { run: load.held.run, ...(journals && { journals }) }
+  const { run: heldRun, results } = load.held
+  const left = results && withoutKeys(results, work.ids)
+  const rewrite = { run: heldRun, ...(journals && { journals }), ...(left && { results: left }) }
   await createRunFile({ lake: work.lake, run }, FILE, rewrite)
   return rewrite
 }
@@ -232,7 +243,7 @@ export const holdAgain = async (
   )
   await storage.remove(others.map(({ path }) => path))
   await rebaseRun(lake, held.run, snapshot)
-  const again = await commit(lake, held).catch((error: unknown) => error)
+  const again = await commit(lake, { ...held, results: rewrite.results }).catch((error: unknown) => error)
   const code = again instanceof ToolkitError ? again.code : ''
   if (MAY_PASS.has(code)) throw again
   const now = code === 'LOAD_HELD' ? await readHeld(lake) : null

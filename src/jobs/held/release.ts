@@ -42,7 +42,7 @@ const released = async ({ check, ...options }: Asked): Promise<ReleasedLoad> => 
   const look = check && (await auditOf(options, check))
   const audit: SnapshotAudit = async (next, root) => {
     const to = root?.snapshot ?? 0
-    if (to === from) return { worse: [], asBefore: [], results: held.checks }
+    if (to === from) return { worse: [], asBefore: [], results: held.results ?? held.checks }
     const { worse, asBefore, results } = (await look?.(next, root)) ?? {
       worse: [],
       asBefore: [],

@@ -262,7 +262,7 @@ export const commitHeldRun = async (
 export const holdBackAgain: CommitHeld = (lake, held) =>
   commitHeldRun(held, {
     ...{ lake, memoryBytes: DEFAULT_MEMORY_BYTES, maxGone: MAX_GONE.default.value },
-    audit: async () => ({ worse: held.checks, asBefore: [], results: held.checks }),
+    audit: async () => ({ worse: held.checks, asBefore: [], results: held.results ?? held.checks }),
   })
 
 /**

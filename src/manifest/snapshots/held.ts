@@ -4,13 +4,13 @@
  * a time.
  */
 
-import { type CheckResult, ChecksFailed, failedText } from '../../core/checks.ts'
+import { type CheckResult, ChecksFailed, failedText, type KeptResult } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { HELD_PATH, partPath, runOfPart, runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { anyText, fits, list, objectOf, optional, yesNo } from '../../support/json-form.ts'
-import { CHECK_RESULT } from '../form/entry-form.ts'
+import { CHECK_RESULT, KEPT_RESULT } from '../form/entry-form.ts'
 import { LIST_NAMES } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, rootToText } from './snapshot-text.ts'
@@ -24,6 +24,8 @@ export interface HeldSnapshot {
   readonly root: SnapshotRoot
   /** The checks that fail in it. */
   readonly checks: readonly CheckResult[]
+  /** Results of all checks, for when it is released. @default those that fail */
+  readonly results?: readonly KeptResult[] | undefined
   /** Whether it is being discarded: nobody reads it any more. @default false */
   readonly discarding?: boolean | undefined
 }
@@ -35,7 +37,7 @@ interface HeldDocument extends Omit<HeldSnapshot, 'root'> {
 
 const DOCUMENT = objectOf({
   ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK_RESULT) },
-  discarding: optional(yesNo),
+  ...{ results: optional(list(KEPT_RESULT)), discarding: optional(yesNo) },
 })
 
 const damaged = (lake: string): ToolkitError =>

@@ -1184,6 +1184,7 @@ export interface Rows {
     readonly value: number | null
     readonly value_limit: number | null
     readonly expected: string | null
+    readonly keys: readonly (number | bigint)[] | null
   }
   readonly companies: {
     readonly internal_id: number | bigint

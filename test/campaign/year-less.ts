@@ -43,7 +43,7 @@ export class YearLess {
     this.#lake = join(folder, 'lake')
     this.#sink = join(folder, SINK)
     // Nobody ever lists all companies for it.
-    const nights = NIGHT_FILE.replace('[check]', '[check]\nmax_unlooked = "400d"')
+    const nights = NIGHT_FILE.replace('"204h"', '"400d"')
     const config = `${nights}${LESS.replace(SINK, this.#sink)}`
     this.#nights = new YearNights(
       folder,

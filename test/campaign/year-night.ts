@@ -33,6 +33,7 @@ from = ["inbox/*.jsonl"]
 export const NIGHT_FILE = `${LOADS}
 [check]
 max_age = "50h"
+max_unlooked = "204h"
 max_quarantined = "0%"
 max_gap = 0
 new_drift = false
@@ -45,6 +46,7 @@ export const checkedFile = (held: 'wait' | 'replace'): string => `${LOADS}
 before = "commit"
 held = "${held}"
 max_age = "50h"
+max_unlooked = "204h"
 max_restated = "10%"
 data = false
 `

@@ -35,8 +35,7 @@ const SEARCH = { CountryCode: ['SE'] }
 const FIRST_BROKEN = 7
 /** Two nights without a load are one too many. */
 const MAX_AGE_MS = 50 * HOUR_MS
-/** As it is where a file does not say it. */
-const MAX_UNLOOKED_MS = 8 * DAY_MS
+const MAX_UNLOOKED_MS = 204 * HOUR_MS
 /** So often all rows are compared, and after whatever is done to the lake besides loading. */
 const COMPARED_EVERY = 4
 const WEEK = 7

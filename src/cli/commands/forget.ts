@@ -104,8 +104,20 @@ const leftLines = (left: ForgetSummary['left']): string[] =>
       ]
 
 const summaryLines = (summary: ForgetSummary): string[] => {
-  const { kind, files, linesCleared, snapshots, runs, made, published, unknown, unresolved, left, later } =
-    summary
+  const {
+    kind,
+    files,
+    linesCleared,
+    snapshots,
+    runs,
+    made,
+    published,
+    unknown,
+    unresolved,
+    left,
+    later,
+    held,
+  } = summary
   const gone = kind === 'planned' ? 'would be removed' : 'removed'
   const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
   return [
@@ -130,6 +142,10 @@ const summaryLines = (summary: ForgetSummary): string[] => {
       `Quarantined lines that could not be read, text ${gone}: ${formatCount(linesCleared)}`,
     ),
     ...lines(snapshots.length, `Older snapshots ${gone}: ${snapshots.join(', ')}`),
+    ...lines(
+      Number(held === 'kept'),
+      'The load that is held back has nothing of theirs now, and is held back still.',
+    ),
     ...lines(runs.length, `Interrupted runs ${gone}: ${runs.join(', ')}; run their commands again`),
     ...lines(made.length, `Made from older snapshots, ${gone}: ${made.join(', ')}`),
     ...lines(published.length, `Published anew: ${published.join(', ')}`),

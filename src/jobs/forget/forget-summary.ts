@@ -2,7 +2,7 @@
 
 import type { ForgetReceipt, ForgottenIds, LeftInFile } from '../../manifest/form/forgotten.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import type { FinishOptions } from './finish-forget.ts'
+import type { FinishOptions } from '../end-forget/finish-forget.ts'
 
 export interface ForgetInLakeOptions extends FinishOptions {
   readonly ids: ForgottenIds
@@ -40,7 +40,7 @@ export interface ForgetSummary {
   readonly snapshots: readonly number[]
   /** Interrupted runs that were removed: they might have held something. */
   readonly runs: readonly string[]
-  /** What became of the load that is held back: held still, without the forgotten, or one of `runs`; absent where none was. */
+  /** The load that is held back: it is held still, without the forgotten, or one of `runs`; absent where none was. */
   readonly held?: 'kept' | 'removed'
   /** Serving indexes and batch files that are gone, until they are made again. */
   readonly made: readonly string[]

@@ -30,9 +30,14 @@ import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-numbers.ts'
 import { listBusy } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
+import {
+  finishDeadForgets,
+  finishForget,
+  listPublications,
+  publicationText,
+} from '../end-forget/finish-forget.ts'
 import { holdBackAgain } from '../resume/resume.ts'
 import { cleanName } from './clean-entries.ts'
-import { finishDeadForgets, finishForget, listPublications, publicationText } from './finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
 import type { ForgetWork } from './forget-work.ts'
 import { type Found, foundOf, lookThrough, planForget } from './plan-forget.ts'

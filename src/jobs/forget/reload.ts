@@ -93,7 +93,7 @@ export async function* restoredTexts(
   const request = {
     ...{ session, lake, ids, known, signal, scratch, access },
     snapshot: { ...rest, partitions: [partition] },
-    // Of a load that is held back the lists of versions know nothing.
+    // The lists of versions know nothing of a load that is held back.
     inEvery: true,
   }
   if (partition.content === 'relations') {

@@ -1,31 +1,22 @@
 /**
  * The load that is held back, without the forgotten. Its files are written again with those of the lake, before the forget is
- * committed; its journals are replaced behind that, and it is held back once more, built upon the lake as it is then. One that
- * tells of them by more than its rows is given up: by the name of a source, a search, or its plan.
+ * committed. One that tells of them by more than its rows is given up: by the name of a source, a search, or its plan.
  */
 
 import { isDeepStrictEqual } from 'node:util'
 import { withoutKeys } from '../../commit/commit-forget.ts'
-import { discardFiles, discardLoaded } from '../../commit/files-of-run.ts'
-import type { KeptResult } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { type Identifiers, LEAST_DIGITS } from '../../core/identifiers.ts'
 import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../../core/partition.ts'
 import { pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
-import { loadPath, runPath } from '../../lake/files/layout.ts'
-import { STORED_TABLES } from '../../lake/tables/past-tables.ts'
-import { KEPT_RESULT } from '../../manifest/form/entry-form.ts'
+import { runPath } from '../../lake/files/layout.ts'
 import { journalText, readJournals } from '../../manifest/runs/journal.ts'
 import type { RecordedWork } from '../../manifest/runs/journal-lines.ts'
-import { createRunFile, readRunFile } from '../../manifest/runs/run-files.ts'
-import { OWNER, PLAN_FILE, rebaseRun, stopCommits } from '../../manifest/runs/run-lease.ts'
-import { removeRunFolder } from '../../manifest/runs/runs.ts'
-import { type HeldSnapshot, ownParts, readHeld, removeHeld } from '../../manifest/snapshots/held.ts'
-import { readAllListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { OWNER, rebaseRun, stopCommits } from '../../manifest/runs/run-lease.ts'
+import { type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { anyText, fits, list, objectOf, optional } from '../../support/json-form.ts'
-import type { ForgetWork } from './forget-work.ts'
-import { withLakeFiles } from './forget-work.ts'
+import { type HeldRewrite, noteRewrite, staysInRun } from '../end-forget/hold-again.ts'
+import { type ForgetWork, withLakeFiles } from './forget-work.ts'
 import type { Rewritten } from './rewrite-lake.ts'
 
 /** A load that is held back, as a forget looks through it. */
@@ -61,7 +52,7 @@ export const readHeldLoad = async (lake: string): Promise<HeldLoad | undefined> 
 export const withHeld = (snapshot: Snapshot, load: HeldLoad | undefined): Snapshot =>
   load ? { ...snapshot, partitions: [...snapshot.partitions, ...load.partitions] } : snapshot
 
-/** What is listed of the lake alone. */
+/** The entries of the lake alone. */
 export const withoutHeld = ({ listed, ...rewritten }: Rewritten, load: HeldLoad | undefined): Rewritten => ({
   ...rewritten,
   listed: { ...listed, partitions: listed.partitions.filter(({ run }) => run !== load?.held.run) },
@@ -73,16 +64,13 @@ const sourcesOf = ({ source, sources = [] }: PartitionEntry): readonly object[] 
   ...sources.map(({ counts: _, asOf: __, ...one }) => one),
 ]
 
-/** Files of its folder that a release needs: its plan, and what tells of its windows. */
-const isKept = (name: string): boolean => !name.includes('/') && name.endsWith('.json')
-
 /** Whether a file of a run's folder that stays tells of the forgotten. */
 const folderTells = async (lake: string, run: string, identifiers: Identifiers): Promise<boolean> => {
   const storage = storageOf(lake)
   const folder = `${runPath(run)}/`
   for (const { path } of await storage.list(runPath(run))) {
     const name = path.slice(folder.length)
-    if (!isKept(name) || OWNER.test(name)) continue
+    if (!staysInRun(name) || OWNER.test(name)) continue
     const text = (await storage.read(path))?.toString() ?? ''
     if (identifiers.standIn(text) || identifiers.idStandsIn(text, LEAST_DIGITS)) return true
   }
@@ -99,23 +87,6 @@ const itemsIn = async (work: ForgetWork, files: readonly FileEntry[]): Promise<R
     return new Set(rows.map(({ item }) => String(item)))
   })
 }
-
-/** What becomes of a load that is held back, once the forget is committed. */
-export interface HeldRewrite {
-  readonly run: string
-  /** Its journals by their paths; absent where it is given up. */
-  readonly journals?: readonly { readonly path: string; readonly text: string }[] | undefined
-  /** Results of its checks, which may name them by ids. */
-  readonly results?: readonly KeptResult[] | undefined
-}
-
-const FILE = { name: 'held.json', what: 'load that is held back' }
-const FORM = objectOf({
-  run: anyText,
-  journals: optional(list(objectOf({ path: anyText, text: anyText }))),
-  results: optional(list(KEPT_RESULT)),
-})
-const isRewrite = (value: unknown): value is HeldRewrite => fits(FORM, value)
 
 /** The journals of the load without the forgotten; `undefined` where it tells of them by more than its rows. */
 const rewrittenJournals = async (
@@ -170,7 +141,7 @@ export const noteHeld = async (
   const { run: heldRun, results } = load.held
   const left = results && withoutKeys(results, work.ids)
   const rewrite = { run: heldRun, ...(journals && { journals }), ...(left && { results: left }) }
-  await createRunFile({ lake: work.lake, run }, FILE, rewrite)
+  await noteRewrite({ lake: work.lake, run }, rewrite)
   return rewrite
 }
 
@@ -182,75 +153,4 @@ export const stopRelease = async (lake: string, load: HeldLoad | undefined): Pro
 /** Lets a release commit it: nothing was forgotten. */
 export const letRelease = async (lake: string, load: HeldLoad | undefined): Promise<void> => {
   if (load) await rebaseRun(lake, load.held.run)
-}
-
-/** Commits the load with checks that hold it back. */
-export type CommitHeld = (lake: string, held: HeldSnapshot) => Promise<unknown>
-
-/** A later call of the forget may do it. */
-const MAY_PASS: ReadonlySet<string> = new Set(['DISK_FULL', 'WRITE_FAILED', 'STORAGE_FAILED', 'INTERRUPTED'])
-
-const giveUp = async (lake: string, held: HeldSnapshot): Promise<void> => {
-  const { partitions } = await readAllListed(lake, held.root).catch(() => ({ partitions: [] }))
-  await removeRunFolder(lake, held.run)
-  await discardLoaded(lake, held.run)
-  await discardFiles(
-    lake,
-    partitions.filter(({ run }) => run === held.run).flatMap(({ files }) => files),
-  )
-  await removeHeld(lake)
-}
-
-/** Removes what the load had before it was written again. */
-const removeBefore = async (lake: string, before: HeldSnapshot, held: HeldSnapshot): Promise<void> => {
-  const storage = storageOf(lake)
-  const { run } = held
-  const { partitions, files } = await readAllListed(lake, held.root)
-  const kept = new Set([...partitions.flatMap((one) => one.files), ...files].map(({ path }) => path))
-  const parts = new Set(ownParts(held))
-  const old: string[] = ownParts(before).filter((path) => !parts.has(path))
-  for (const { name } of STORED_TABLES)
-    for (const { path } of await storage.list(loadPath(name, run))) if (!kept.has(path)) old.push(path)
-  if (old.length > 0) await storage.remove(old)
-}
-
-/**
- * Holds the load back once more, behind the commit of the forget whose folder tells what becomes of it. Again, where that was
- * stopped.
- *
- * @returns what became of it; `undefined` where none was held back
- * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`, `STORAGE_FAILED`, `INTERRUPTED`
- */
-export const holdAgain = async (
-  lake: string,
-  { run: forget, snapshot }: { readonly run: string; readonly snapshot: number },
-  commit: CommitHeld,
-): Promise<'kept' | 'removed' | undefined> => {
-  const rewrite = await readRunFile({ lake, run: forget }, FILE, isRewrite)
-  const held = await readHeld(lake)
-  if (rewrite === undefined || held?.run !== rewrite.run) return undefined
-  const { journals } = rewrite
-  const storage = storageOf(lake)
-  if (journals === undefined) {
-    await giveUp(lake, held)
-    return 'removed'
-  }
-  for (const { path, text } of journals) await storage.replace(path, text)
-  const folder = `${runPath(held.run)}/`
-  const kept = new Set([...journals.map(({ path }) => path), `${folder}${PLAN_FILE}`])
-  const others = (await storage.list(runPath(held.run))).filter(
-    ({ path }) => !kept.has(path) && !isKept(path.slice(folder.length)) && !path.endsWith('journal.jsonl'),
-  )
-  await storage.remove(others.map(({ path }) => path))
-  await rebaseRun(lake, held.run, snapshot)
-  const again = await commit(lake, { ...held, results: rewrite.results }).catch((error: unknown) => error)
-  const code = again instanceof ToolkitError ? again.code : ''
-  if (MAY_PASS.has(code)) throw again
-  const now = code === 'LOAD_HELD' ? await readHeld(lake) : null
-  if (now === null) {
-    await giveUp(lake, held)
-    return 'removed'
-  }
-  await removeBefore(lake, held, now)
-  return 'kept'
 }

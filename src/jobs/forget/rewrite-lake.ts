@@ -30,7 +30,7 @@ export interface Rewritten {
   /** Ids that the lake has rows of, or tells of. */
   readonly known: ReadonlySet<bigint>
   readonly left: readonly LeftInFile[]
-  /** What identifies the forgotten. */
+  /** Names and numbers that identify the forgotten. */
   readonly identifiers: Identifiers
 }
 

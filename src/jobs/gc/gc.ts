@@ -11,7 +11,7 @@ import { DAY_MS } from '../../support/quantities.ts'
 import { type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
-import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { finishDeadForgets } from '../end-forget/finish-forget.ts'
 import { holdBackAgain } from '../resume/resume.ts'
 
 /**

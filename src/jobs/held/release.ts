@@ -10,7 +10,7 @@ import type { ReleaseOptions } from '../../options/interfaces.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { finishDeadForgets } from '../end-forget/finish-forget.ts'
 import { auditOf } from '../load/load.ts'
 import { commitHeldRun, holdBackAgain } from '../resume/resume.ts'
 

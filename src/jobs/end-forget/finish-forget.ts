@@ -32,7 +32,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { publish } from '../../targets/publish.ts'
 import { CATALOG_FORMATS, FORMATS, publishedFormats } from '../../targets/table-formats.ts'
-import { type CommitHeld, holdAgain } from './rewrite-held.ts'
+import { type CommitHeld, holdAgain } from './hold-again.ts'
 
 export type FinishOptions = Pick<
   PublishOptions,
@@ -107,7 +107,7 @@ const publishAgain = async (
 
 interface FinishedForget {
   readonly garbage: Garbage
-  /** What became of the load that was held back. */
+  /** The outcome of the load that was held back. */
   readonly held?: 'kept' | 'removed'
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string

@@ -34,12 +34,13 @@ const notHeld = (lake: string): ToolkitError =>
 const released = async ({ check, ...options }: Asked): Promise<ReleasedLoad> => {
   const { lake } = options
   // One that was killed behind its commit has written the load again.
-  if ((await readHeld(lake)) !== null) await finishDeadForgets({ lake }, holdBackAgain)
+  if ((await readHeld(lake)) !== null) await finishDeadForgets(options, holdBackAgain)
   const held = await readHeld(lake)
   if (held === null) throw notHeld(lake)
   const from = held.root.parent ?? 0
   let moved: ReleasedLoad['moved']
-  const look = check && (await auditOf(options, check))
+  // A load that would take its place is not meant: this is the load itself.
+  const look = check && (await auditOf(options, { ...check, held: 'wait' }))
   const audit: SnapshotAudit = async (next, root) => {
     const to = root?.snapshot ?? 0
     if (to === from) return { worse: [], asBefore: [], results: held.results ?? held.checks }

@@ -183,6 +183,13 @@ test('while one is held back no load begins, unless it takes its place', async (
   await write('other.jsonl', lines(6, 4))
 })
 
+test('release shows it also where the next load would take its place', async () => {
+  const { lake, load } = await bench()
+  const check: LoadCheck = { ...SMALL, held: 'replace' }
+  await expect(load('large.jsonl', lines(1000, 2), check)).rejects.toMatchObject(HELD)
+  expect(await release({ lake, check })).toMatchObject({ snapshot: 2, records: 10 })
+})
+
 test('where the lake has moved on, release builds upon the newest snapshot and says what it finds', async () => {
   const { lake, load } = await bench()
   await load('second.jsonl', lines(1, 2, 11))

@@ -79,7 +79,7 @@ interface Limits {
   readonly maxGone: QuarantineLimit
 }
 
-/** Commits here what workers have loaded. @returns what is told of a commit that a worker makes, and the checks that fail as before */
+/** Commits here what workers have loaded. @returns the outcome as of a worker's commit, and the checks that fail as before */
 const commitHere = async (
   lake: string,
   run: string,
@@ -88,7 +88,7 @@ const commitHere = async (
 ): Promise<Partial<EngineOutcome> & Pick<LoadSummary, 'failing'>> => {
   const done = await commitSharedRun({
     ...{ lake, run, memoryBytes, threads, changeCurrency, audit, signal, onEvent, ...most },
-    // Whoever has opened it closes it.
+    // The caller has opened it, and closes it.
     service: async (url) => ({ ...(await service(url)), close: async () => undefined }),
   })
   if (done.kind === 'already') return { snapshot: done.snapshot }

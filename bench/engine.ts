@@ -50,7 +50,14 @@ await withTemporal(at, { unitsAtOnce: 200, maxWaitMs: 60_000 }, (engine) =>
   engine.work(
     {
       ...{ lake: join(folder, 'lake'), run, phases: [{ first: 0, count: units }], memoryBytes: 2 ** 30 },
-      ...{ unitsAtOnce: 200, maxWaitMs: 60_000, maxQuarantined: '1%', maxGone: '2%', changeCurrency: false },
+      ...{
+        unitsAtOnce: 200,
+        maxWaitMs: 60_000,
+        maxQuarantined: '1%',
+        maxGone: '2%',
+        changeCurrency: false,
+        commits: true,
+      },
     },
     undefined,
   ),

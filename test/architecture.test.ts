@@ -118,8 +118,10 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     doctor: [],
     copy: [],
     compact: ['common'],
-    forget: ['common'],
-    gc: ['forget'],
+    // The steps behind the commit of a forget, for whoever finds one that was killed.
+    'end-forget': ['common'],
+    forget: ['common', 'end-forget', 'resume'],
+    gc: ['end-forget', 'resume'],
     check: ['common', 'query'],
     report: ['common', 'query', 'check'],
     // The frame of each load.
@@ -131,9 +133,9 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'batch-files': ['common', 'load'],
     // The kinds of jobs that load, as one table.
     kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
-    resume: ['common', 'kinds', 'convert', 'forget', 'load'],
+    resume: ['common', 'kinds', 'convert', 'end-forget', 'load', 'steps'],
     steps: ['common', 'load', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
-    held: ['common', 'load', 'steps', 'resume'],
+    held: ['common', 'load', 'end-forget', 'resume'],
     // A night is made of the other jobs.
     nightly: [
       ...['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],

@@ -33,7 +33,6 @@ export const onEngineOr = async <T>(
     readonly maxWaitMs: number
     readonly unitBytes?: number | undefined
     readonly maxRequestsPerSecond?: number | undefined
-    readonly checked?: boolean | undefined
     readonly dryRun?: boolean | undefined
     readonly expectNothing?: boolean | undefined
   },
@@ -47,11 +46,6 @@ export const onEngineOr = async <T>(
     throw new ToolkitError(
       'USAGE',
       'Cannot use --dry-run or --expect-nothing with --engine: expected one of them',
-    )
-  if (flags.checked)
-    throw new ToolkitError(
-      'USAGE',
-      'Cannot use --check with --engine: workers do not read the section [check] of this machine, expected --plan-only, "firmlake run work" and "firmlake run commit --check"',
     )
   const { unitBytes, maxRequestsPerSecond, maxWaitMs } = flags
   const { clientPart } = await import('../engine/temporal/packages.ts')

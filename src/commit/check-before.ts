@@ -1,6 +1,6 @@
 /** A rule that checks the snapshot that would be, before anybody sees it. */
 
-import type { CheckResult } from '../core/checks.ts'
+import type { CheckResult, KeptResult } from '../core/checks.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import type { CommitRule } from './commit-rule.ts'
 
@@ -11,7 +11,7 @@ export interface FailedChecks {
   /** Checks that fail as much in the newest snapshot. */
   readonly asBefore: readonly CheckResult[]
   /** Results of all checks, also of those that passed. */
-  readonly results: readonly CheckResult[]
+  readonly results: readonly KeptResult[]
 }
 
 /** Checks the snapshot that would be, against the one that is. */

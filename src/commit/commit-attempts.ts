@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { CheckResult } from '../core/checks.ts'
+import type { KeptResult } from '../core/checks.ts'
 import { ToolkitError, writeError } from '../core/errors.ts'
 import type { CheckEntry, FileEntry, PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import { forgottenBefore } from '../manifest/form/forgotten.ts'
@@ -133,7 +133,7 @@ interface NextCommit extends Pick<CommitAttempts, 'random'> {
 const withResults = async (
   root: SnapshotRoot,
   { run }: Pick<RunLease, 'run'>,
-  results: readonly CheckResult[],
+  results: readonly KeptResult[],
   writer: PartWriter,
 ): Promise<SnapshotRoot> => {
   if (results.length === 0) return root
@@ -147,10 +147,10 @@ const withResults = async (
 const holdBack = async (
   { lake, run }: Pick<RunLease, 'lake' | 'run'>,
   root: SnapshotRoot,
-  checks: readonly CheckResult[],
+  { failed: checks, results }: Audited,
   writer: PartWriter,
 ): Promise<never> => {
-  const held: HeldSnapshot = { run, at: root.time, root, checks }
+  const held: HeldSnapshot = { run, at: root.time, root, checks, results }
   if (await createHeld(lake, held)) throw heldError(lake, held)
   await writer.discard()
   await refuseWhileHeld(lake)
@@ -177,18 +177,17 @@ export const createNext = async ({
   if (newest) await ensureRecord(lease.lake, newest.snapshot)
   const writer = new PartWriter(lease, random)
   let root: SnapshotRoot
-  let failed: readonly CheckResult[]
+  let audited: Audited | undefined
   try {
     root = await write(writer)
     await ensureLakeId(lease.lake, random)
-    const audited = await audit?.(root)
-    failed = audited?.failed ?? []
-    if (audited && failed.length === 0) root = await withResults(root, lease, audited.results, writer)
+    audited = await audit?.(root)
+    if (audited?.failed.length === 0) root = await withResults(root, lease, audited.results, writer)
   } catch (error) {
     await writer.discard()
     throw error
   }
-  if (failed.length > 0) return holdBack(lease, root, failed, writer)
+  if (audited && audited.failed.length > 0) return holdBack(lease, root, audited, writer)
   const isCreated = await createSnapshot(lease.lake, root).catch(async (error: unknown) => {
     // A full disk may have it, where it found no room behind it. After another fault, such as a lost answer, nobody knows.
     const isAbsent = error instanceof ToolkitError && error.code === 'DISK_FULL' && (await lacks(lease, root))

@@ -3,12 +3,13 @@
  * committed meanwhile.
  */
 
+import type { KeptResult } from '../core/checks.ts'
 import { ToolkitError } from '../core/errors.ts'
-import type { FileEntry, Snapshot, SnapshotHead, VersionFile } from '../core/partition.ts'
+import type { CheckEntry, FileEntry, Snapshot, SnapshotHead, VersionFile } from '../core/partition.ts'
 import { type ForgetReceipt, type ForgottenIds, knownWith, nextRefusals } from '../manifest/form/forgotten.ts'
 import { totalsOf } from '../manifest/form/totals.ts'
 import { assertOwner } from '../manifest/runs/run-lease.ts'
-import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
+import { listOf, type SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snapshots.ts'
 import { type CommitAttempts, checkSums, createNext } from './commit-attempts.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
@@ -33,6 +34,22 @@ export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'ran
   readonly now: () => Date
 }
 
+/** Results of checks without the ids of the forgotten. */
+export const withoutKeys = <Result extends KeptResult>(
+  results: readonly Result[],
+  { companies, persons }: ForgottenIds,
+): readonly Result[] =>
+  results.map((one) => ({
+    ...one,
+    keys: one.keys?.filter((key) => !companies.has(BigInt(key)) && !persons.has(BigInt(key))),
+  }))
+
+const keptChecks = async (
+  { lake }: PartWriter,
+  newest: SnapshotRoot,
+  ids: ForgottenIds,
+): Promise<readonly CheckEntry[]> => withoutKeys(await listOf(lake, newest, 'checks'), ids)
+
 /** All parts are written anew: what they say of names and sources may have been about the forgotten. */
 const writeNext = async (
   { lease, tool, listed, ids, names, receipt, now, random, versions }: ForgetCommitRequest,
@@ -50,7 +67,7 @@ const writeNext = async (
     forgotten: [...forgotten, { ...committed, run, ...receipt }],
     ...(refusals && { refusals }),
     ...knownWith(knownNames, names, random),
-    lists: await extendLists(writer, NO_LISTS, listed),
+    lists: await extendLists(writer, NO_LISTS, { ...listed, checks: await keptChecks(writer, newest, ids) }),
     versions: await versions(newest, writer),
   }
 }

@@ -1,6 +1,6 @@
 /** The summary of a commit: the run in its snapshot, the sources that were not loaded, and the findings of rules. */
 
-import type { CheckResult } from '../core/checks.ts'
+import type { CheckResult, KeptResult } from '../core/checks.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { PartitionEntry, SnapshotHead } from '../core/partition.ts'
 import type { SourceResult } from '../manifest/runs/journal-lines.ts'
@@ -63,5 +63,5 @@ export const unloadedOf = (
 /** The findings of rules about the snapshot that would be. */
 export interface Audited {
   readonly failed: readonly CheckResult[]
-  readonly results: readonly CheckResult[]
+  readonly results: readonly KeptResult[]
 }

@@ -19,6 +19,12 @@ export interface CheckResult {
   readonly expected: string
 }
 
+/** One as it is kept with the snapshot of its load. */
+export interface KeptResult extends CheckResult {
+  /** Ids of companies, or of entities, whose rows a rule of one's own finds as errors: at most 100. */
+  readonly keys?: readonly string[] | undefined
+}
+
 /** The value found and the limit, in words: `26.5 h`, `9.5 %`, `1,234`. */
 export const valueTexts = (name: string, value: number, limit = value) => {
   const isShare = name.startsWith('fall_') || name.endsWith('_share')

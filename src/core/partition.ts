@@ -2,7 +2,7 @@
 
 import type { Content } from '../contract/objects.ts'
 import type { SearchParameters } from '../contract/requests.ts'
-import type { CheckResult } from './checks.ts'
+import type { KeptResult } from './checks.ts'
 import type { SourceFacts, SourceKindName } from './source-kinds.ts'
 
 /** A file of the lake as listed in a snapshot. */
@@ -40,7 +40,7 @@ export interface SharedSource extends SourceEntry {
 }
 
 /** The result of a check, of the load that was checked before it was shown. */
-export interface CheckEntry extends CheckResult {
+export interface CheckEntry extends KeptResult {
   readonly run: string
   readonly snapshot: number
   /** When it was checked, ISO 8601, UTC. */

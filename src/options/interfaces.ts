@@ -1182,6 +1182,7 @@ export interface Rows {
     readonly value: number | null
     readonly value_limit: number | null
     readonly expected: string | null
+    readonly keys: readonly (number | bigint)[] | null
   }
   readonly companies: {
     readonly internal_id: number | bigint

@@ -35,6 +35,8 @@ export type { SliceRows } from './cut-slices.ts'
 
 /** Records to restore in a session where `prepareRestore` ran, or whose superseded tables stand already. */
 export interface SessionRequest {
+  /** Looks for the ids in every partition: the lists of versions may not know all of them. @default false */
+  readonly inEvery?: boolean | undefined
   readonly session: Session
   /** A folder, or `s3://bucket/prefix`: then files are fetched, partition by partition. */
   readonly lake: string
@@ -143,7 +145,7 @@ const versionsOfIds = async (
 ): Promise<ReadonlySet<number> | undefined> => {
   const { session, snapshot, ids } = request
   const main = mainTables().find((table) => table.content === content)
-  if (ids === undefined || main === undefined) return undefined
+  if (ids === undefined || request.inEvery || main === undefined) return undefined
   const facts = versionFacts(snapshot.versions.filter(({ table }) => table === main.name))
   await accessOf(request).makeReadable(facts, fetching(request))
   if (facts.length === 0) return new Set()

@@ -3,6 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError } from '../../src/core/errors.ts'
+import type { Snapshot } from '../../src/core/partition.ts'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { convert as convertFrom } from '../../src/jobs/convert/convert.ts'
 import { copyLake } from '../../src/jobs/copy/copy.ts'
@@ -12,6 +13,7 @@ import { release } from '../../src/jobs/held/release.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { readHeld } from '../../src/manifest/snapshots/held.ts'
+import { readAllListed } from '../../src/manifest/snapshots/snapshot-root.ts'
 import { newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { publishedTables } from '../../src/publish/table-files.ts'
 import {
@@ -58,14 +60,17 @@ const convert = async (lake: string, { folder }: Inputs, paths: readonly string[
   return (await runIn(folder, lake, paths, { limits, maxQuarantined: LIMIT, again })).summary
 }
 
+const recordsIn = ({ partitions, files: ofRuns }: Pick<Snapshot, 'partitions' | 'files'>): string => {
+  const files = [...partitions.flatMap((partition) => partition.files), ...ofRuns]
+  return JSON.stringify(
+    files.map(({ table, rows, bytes, sha256: hash }) => [table, rows, bytes, hash]).sort(),
+  )
+}
+
 /** The records by the bytes of their files, whatever the run is called. */
 const recordsOf = async (lake: string): Promise<readonly string[]> => {
   const newest = await newestSnapshot(lake).catch(() => null)
-  if (newest === null) return ['none']
-  const files = [...newest.partitions.flatMap((partition) => partition.files), ...newest.files]
-  return [
-    JSON.stringify(files.map(({ table, rows, bytes, sha256: hash }) => [table, rows, bytes, hash]).sort()),
-  ]
+  return [newest === null ? 'none' : recordsIn(newest)]
 }
 
 /** The rows that queries give: the same rows may stand in files of other bytes. */
@@ -96,11 +101,24 @@ const hold = async (lake: string, { paths }: Inputs): Promise<void> => {
   await convertFrom({ from, lake, maxQuarantined: '50%', check: HELD_BY }).catch(unless('LOAD_HELD'))
 }
 
-/** The records that are shown, and whether others are held back. */
-const heldOf = async (lake: string): Promise<readonly string[]> => [
-  ...(await recordsOf(lake)),
-  (await readHeld(lake)) === null ? 'nothing is held back' : 'held back',
-]
+/** The records that are shown, and those that would be. */
+const heldOf = async (lake: string): Promise<readonly string[]> => {
+  const held = await readHeld(lake)
+  return [
+    ...(await recordsOf(lake)),
+    held === null ? 'nothing is held back' : recordsIn(await readAllListed(lake, held.root)),
+  ]
+}
+
+const everyThird = async (lake: string, inputs: Inputs): Promise<void> => {
+  const ids = await queryLake(lake, 'SELECT internal_id FROM companies ORDER BY ALL')
+  await writeFile(forgottenFile(inputs), ids.filter((_, at) => at % 3 === 0).join())
+}
+
+const forgetThem = async (lake: string, inputs: Inputs): Promise<unknown> => {
+  const ids = (await readFile(forgottenFile(inputs), 'utf8')).split(',')
+  return forget({ lake, companies: ids.map(BigInt) })
+}
 
 const makeAllBatches = async (lake: string): Promise<void> => {
   const index = await currentIndex({ lake, memoryBytes: MEMORY_BYTES, embedder: lengthEmbedder })
@@ -231,14 +249,20 @@ const OPERATIONS = {
     base: async (lake, inputs) => {
       await twoRuns(lake, inputs)
       await publishDelta(lake)
-      const ids = await queryLake(lake, 'SELECT internal_id FROM companies ORDER BY ALL')
-      await writeFile(forgottenFile(inputs), ids.filter((_, at) => at % 3 === 0).join())
+      await everyThird(lake, inputs)
     },
-    run: async (lake, inputs) => {
-      const ids = (await readFile(forgottenFile(inputs), 'utf8')).split(',')
-      return forget({ lake, companies: ids.map(BigInt) })
-    },
+    run: forgetThem,
     state: recordsOf,
+    rows: rowsOf,
+  },
+  'forget beside a held load': {
+    base: async (lake, inputs) => {
+      await oneRun(lake, inputs)
+      await hold(lake, inputs)
+      await everyThird(lake, inputs)
+    },
+    run: forgetThem,
+    state: heldOf,
     rows: rowsOf,
   },
   'rates load': {

@@ -1,8 +1,8 @@
 /**
  * A year of nights in one process: `nightly` against a served lake in which companies come, change, are restated, leave and
  * break, persons change, unknown names appear, whose answers are refused, sent away or damaged; nights are killed and find the
- * disk full. The lake is compacted, published and swept, some of it is forgotten; another takes
- * no persons. Every fourth night all of its rows are compared with the generator's; at the end the report must tell what
+ * disk full; loads of many restated figures are held back, then released, discarded, replaced or waited for. The lake is
+ * compacted, published and swept, some of it is forgotten; another takes no persons. Every fourth night all of its rows are compared with the generator's; at the end the report must tell what
  * happened. A case is a night; a week ends with a `sync`, and twice in four weeks all companies come once more.
  */
 

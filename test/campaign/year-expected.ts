@@ -34,6 +34,15 @@ export interface ExpectedNight {
   readonly listed: { readonly fetched: number; readonly left: number } | undefined
 }
 
+/** What a night finds. */
+export interface Offered {
+  readonly companies: readonly Company[]
+  /** Ids of companies that come without a usable one. */
+  readonly broken: ReadonlySet<number>
+  /** Companies of a file, none of which the service brings in the same night. @default none */
+  readonly filed?: readonly Company[] | undefined
+}
+
 /** A record as a load brought it. */
 export interface Version {
   readonly company: Company
@@ -145,18 +154,27 @@ export class ExpectedLake {
     return { brought, restatements, drift: [...drift] }
   }
 
-  /** What a night must bring that asks for all that changed since the day before the last one. */
-  pull(
-    event: NightEvent,
-    day: string,
-    { companies, broken }: { readonly companies: readonly Company[]; readonly broken: ReadonlySet<number> },
-  ): ExpectedNight {
-    const held = companies.filter(({ id }) => !this.forgotten.has(id))
-    const nothing = {
+  /** Companies of the service that the lake shows, and that no night brings as long as they do not change. */
+  settled(companies: readonly Company[]): readonly Company[] {
+    const before = dayAfter(this.#lastPulled ?? '', -1)
+    return companies.filter(
+      ({ id, day }) => this.companies.current.has(id) && !this.gone.has(id) && day < before,
+    )
+  }
+
+  /** A night that brings nothing. */
+  nothing(event: NightEvent, day: string, error?: string): ExpectedNight {
+    return {
       ...{ day, event, isCommitted: false, quarantined: 0, restatements: 0, drift: [], listed: undefined },
       brought: { added: 0, restated: 0, changed: 0, unchanged: 0 },
-      error: undefined,
+      error,
     }
+  }
+
+  /** What a night must bring that asks for all that changed since the day before the last one. */
+  pull(event: NightEvent, day: string, { companies, broken, filed = [] }: Offered): ExpectedNight {
+    const held = companies.filter(({ id }) => !this.forgotten.has(id))
+    const nothing = this.nothing(event, day)
     if (event === 'refused') return { ...nothing, error: 'TOKEN_REFUSED' }
     if (event === 'redirected') return { ...nothing, error: 'SERVICE_REDIRECTED' }
     const since = (last: string | undefined): readonly Company[] =>
@@ -180,10 +198,13 @@ export class ExpectedLake {
     }
     const error = isHalf ? 'REQUEST_REFUSED' : undefined
     // What came before comes again, as long as nothing else does: it is nothing new.
-    const isNew = came.some((one) => broken.has(one.id) || this.companies.lacks(one) || this.gone.has(one.id))
+    const file = filed.filter(({ id }) => !this.forgotten.has(id))
+    const isNew =
+      file.length > 0 ||
+      came.some((one) => broken.has(one.id) || this.companies.lacks(one) || this.gone.has(one.id))
     if (this.#lastPulled !== undefined && !isNew && !hasNewRelations) return { ...nothing, error }
     this.snapshot += 1
-    const whole = came.filter(({ id }) => !broken.has(id))
+    const whole = [...came.filter(({ id }) => !broken.has(id)), ...file]
     const found = this.#bring(whole)
     this.companies.load(whole, this.snapshot)
     this.quarantined += bad

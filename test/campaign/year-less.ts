@@ -42,7 +42,9 @@ export class YearLess {
   private constructor(folder: string, url: string) {
     this.#lake = join(folder, 'lake')
     this.#sink = join(folder, SINK)
-    const config = `${NIGHT_FILE}${LESS.replace(SINK, this.#sink)}`
+    // Nobody ever lists all companies for it.
+    const nights = NIGHT_FILE.replace('"204h"', '"400d"')
+    const config = `${nights}${LESS.replace(SINK, this.#sink)}`
     this.#nights = new YearNights(
       folder,
       { FIRMLAKE_URL: url, FIRMLAKE_TOKEN: TOKEN, FIRMLAKE_LAKE: this.#lake },

@@ -4,6 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compact } from '../../src/jobs/compact/compact.ts'
 import { gc } from '../../src/jobs/gc/gc.ts'
+import { readHeld } from '../../src/manifest/snapshots/held.ts'
 import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'
 import { publish } from '../../src/targets/publish.ts'
@@ -80,7 +81,7 @@ export class YearLife {
     const { wrong, text } = await checkRoom(this.#lake)
     this.room = text
     return [
-      ...(await checkFiles(this.#lake)),
+      ...(await checkFiles(this.#lake, (await readHeld(this.#lake))?.run)),
       ...wrong,
       ...(await this.#checkLess()),
       ...(await this.#checkCatalog()),

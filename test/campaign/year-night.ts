@@ -14,8 +14,7 @@ import { armFaults, disarmFaults, openFailingWrites } from '../support/failing-w
 import { MAIN } from '../support/run-command.ts'
 
 const CLOCK = join(import.meta.dirname, 'child-clock.ts')
-/** Both contents, and every alarm. */
-export const NIGHT_FILE = `
+const LOADS = `
 [machine]
 threads = 1
 [[pull]]
@@ -26,11 +25,29 @@ search = { CountryCode = ["SE"] }
 name = "relations"
 content = "relations"
 search = { CountryCode = ["SE"] }
+[[files]]
+name = "deliveries"
+from = ["inbox/*.jsonl"]
+`
+/** Both contents, files, and every alarm. */
+export const NIGHT_FILE = `${LOADS}
 [check]
 max_age = "50h"
+max_unlooked = "204h"
 max_quarantined = "0%"
 max_gap = 0
 new_drift = false
+data = false
+`
+
+/** The same loads, checked before they are shown: none may restate many companies. */
+export const checkedFile = (held: 'wait' | 'replace'): string => `${LOADS}
+[check]
+before = "commit"
+held = "${held}"
+max_age = "50h"
+max_unlooked = "204h"
+max_restated = "10%"
 data = false
 `
 
@@ -62,8 +79,8 @@ export class YearNights {
     this.#config = config
   }
 
-  async byLibrary(): Promise<readonly NightPart[]> {
-    const { settings } = readSettings(this.#config, join(this.#folder, 'firmlake.toml'), this.#folder)
+  async byLibrary(config = this.#config): Promise<readonly NightPart[]> {
+    const { settings } = readSettings(config, join(this.#folder, 'firmlake.toml'), this.#folder)
     let parts: readonly NightPart[] = []
     const report = (done: object): void => {
       if ('parts' in done && Array.isArray(done.parts)) parts = done.parts
@@ -76,9 +93,9 @@ export class YearNights {
     return parts
   }
 
-  async #command(env: Environment) {
+  async #command(env: Environment, settings = this.#config) {
     const config = join(this.#folder, 'firmlake.toml')
-    await writeFile(config, this.#config, { mode: 0o644 })
+    await writeFile(config, settings, { mode: 0o644 })
     const child = spawn(
       process.execPath,
       ['--import', CLOCK, MAIN, 'nightly', '--config', config, '--json'],
@@ -95,21 +112,24 @@ export class YearNights {
     return { printed, code, signal }
   }
 
-  async byCommand(): Promise<readonly NightPart[]> {
-    const { printed } = await this.#command({})
+  async byCommand(config?: string): Promise<readonly NightPart[]> {
+    const { printed } = await this.#command({}, config)
     return (JSON.parse(printed) as { readonly parts: readonly NightPart[] }).parts
   }
 
   /** Is disturbed, and played again. @returns how the disturbed one ended, and the parts of the second */
-  async disturbed({ kind, nth }: Disturbance): Promise<{ end: string; parts: readonly NightPart[] }> {
+  async disturbed(
+    { kind, nth }: Disturbance,
+    config?: string,
+  ): Promise<{ end: string; parts: readonly NightPart[] }> {
     const faults = openFailingWrites()
     if ('missing' in faults) throw new Error(faults.missing)
     armFaults(faults.control, this.#env.FIRMLAKE_LAKE, { kind, once: false, nth })
-    const { code, signal, printed } = await this.#command(faults.env)
+    const { code, signal, printed } = await this.#command(faults.env, config)
     const { failed } = disarmFaults(faults.control)
     faults.remove()
     const found = /"code":"(\w+)"/.exec(printed)?.[1]
     const end = signal ?? (failed === 0 ? 'not reached' : (found ?? `exit code ${code}`))
-    return { end, parts: await this.byLibrary() }
+    return { end, parts: await this.byLibrary(config) }
   }
 }

@@ -168,7 +168,7 @@ const expectedRows = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
         scaled,
       })),
       ...lake.items.map((lineItem) => ({
-        ...{ lineItem, category: 'ProfitAndLoss', unit: 'unknown', scaled: false },
+        ...{ lineItem, category: 'ProfitAndLoss', unit: 'unknown', kind: 'unknown', scaled: false },
       })),
     ].map(({ lineItem, ...item }) => ({ line_item: lineItem, ...item })),
   )

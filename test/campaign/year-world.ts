@@ -20,8 +20,16 @@ export const EVENTS = [
   'faulty',
   'killed',
   'full',
+  'released',
+  'discarded',
+  'replaced',
+  'waiting',
 ] as const
-export type NightEvent = (typeof EVENTS)[number]
+/** Nights whose load is held back. */
+export const HELD = ['released', 'discarded', 'replaced', 'waiting'] as const
+/** What comes a night later: the load that takes the place of one that is held back, or waits for it. */
+export const BEHIND = { replaced: 'replacing', waiting: 'waited' } as const
+export type NightEvent = (typeof EVENTS)[number] | (typeof BEHIND)[keyof typeof BEHIND]
 
 /** A company as the service has it. */
 export interface Company {
@@ -40,6 +48,17 @@ export interface Company {
   readonly chairBefore: number | undefined
   readonly stake: number
 }
+
+/** Many figures at once, as the service has them or a file that is no service's. */
+export interface Delivery {
+  readonly by: 'file' | 'service'
+  /** As they are delivered. */
+  readonly companies: readonly Company[]
+  /** Whether the figures are right, and not a thousand times too large. */
+  readonly isRight: boolean
+}
+
+const SHARE_DELIVERED = 0.15
 
 /** Active: in the contract, so that it is no drift. */
 export const USUAL_STATUS = 10
@@ -158,6 +177,31 @@ export class YearWorld {
           ? { item: `Item${word}` }
           : { status: Number(word) },
     )
+  }
+
+  /** Restates many companies of some. */
+  deliver(some: readonly Company[], night: string, isRight: boolean): Delivery {
+    const left = [...some]
+    const chosen = Array.from({ length: Math.ceil(SHARE_DELIVERED * this.#companies.size) }, () =>
+      left.splice(Math.floor(this.#random() * left.length), 1),
+    ).flat()
+    const factor = isRight ? 1.5 : 1000
+    const day = dayAfter(night, -1)
+    const companies = chosen.map((one) => ({ ...one, sales: Math.round(factor * one.sales), day }))
+    const by = this.#random() < 0.5 ? 'file' : 'service'
+    if (by === 'service') this.accept(companies)
+    return { by, companies, isRight }
+  }
+
+  /** The service has them so, too. */
+  accept(companies: readonly Company[]): void {
+    for (const company of companies) this.#companies.set(company.id, company)
+  }
+
+  /** The service has the figures from before the delivery again. @param night in which that was found out */
+  correct({ by, companies }: Delivery, night: string): void {
+    if (by === 'service')
+      this.accept(companies.map((one) => ({ ...one, sales: Math.round(one.sales / 1000), day: night })))
   }
 
   /** What happens at the service on the day before a night. @returns ids that come broken in the night */

@@ -176,6 +176,11 @@ test('a night holds back what makes a check fail: targets stay as they were, and
     5,
     expect.stringContaining('is held back since'),
   ])
+  const status = await runCommand(['status', '--json'], { cwd: folder, env: NO_VARIABLES })
+  expect(JSON.parse(status.stdout).held).toMatchObject({
+    ...{ snapshot: 2, run: expect.any(String), at: expect.any(String) },
+    checks: [{ name: 'small', value: 2 }],
+  })
   const asked = one.fake.pages.length + one.fake.counts()
   const released = await runCommand(['release', '--json'], { cwd: folder, env: NO_VARIABLES })
   expect([released.code, JSON.parse(released.stdout)]).toMatchObject([0, { snapshot: 2, records: 3 }])

@@ -17,6 +17,7 @@ const ORDER: RunOrder = {
     maxQuarantined: '1%',
     maxGone: '2%',
     changeCurrency: false,
+    commits: true,
     heartbeatMs: 1,
   },
 }

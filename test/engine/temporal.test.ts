@@ -123,6 +123,26 @@ test('convert on an engine reports what one machine reports, with the same exit 
   for (const content of ['Strange', 'Company', 'InternalId']) expect(histories).not.toContain(content)
 })
 
+test('a load on an engine is checked by the command that asked for it, and held back', async (context) => {
+  needsTemporal(context)
+  const { folder: own, write } = openBench(await temporaryFolder())
+  await write('firmlake.toml', ['[check]', 'data = false', 'min_companies = 5'])
+  await write('a.jsonl', companyLines(3))
+  await write('b.jsonl', companyLines(9))
+  const load = (file: string): Promise<CliResult> =>
+    cli(['convert', file, '--lake', 'lake', '--json', '--check', ...UNITS, ...there()], { cwd: own })
+  const held = await load('a.jsonl')
+  expect([held.code, errorCode(held)]).toEqual([5, 'LOAD_HELD'])
+  const { run } = JSON.parse((await cli(['status', '--lake', 'lake', '--json'], { cwd: own })).stdout).held
+  expect(await historiesOf(server.address, run)).not.toContain('min_companies')
+  const waits = await load('b.jsonl')
+  expect([waits.code, errorCode(waits)]).toEqual([5, 'LOAD_HELD'])
+  expect((await cli(['release', '--lake', 'lake', '--json'], { cwd: own })).code).toBe(0)
+  const done = await load('b.jsonl')
+  expect([done.code, JSON.parse(done.stdout).snapshot]).toEqual([0, 2])
+  expect(JSON.parse(done.stdout)).not.toHaveProperty('failing')
+})
+
 test('pull, sync and batches pull on an engine report what one machine reports; no history has the token', async (context) => {
   needsTemporal(context)
   const served = openBench(await temporaryFolder())

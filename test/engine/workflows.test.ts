@@ -36,6 +36,7 @@ test('workflows are continued as new ones, and every unit of every phase is work
     maxQuarantined: '1%',
     maxGone: '2%',
     changeCurrency: false,
+    commits: true,
   }
   const request = {
     lake: join(folder, 'lake'),

@@ -114,6 +114,7 @@ const summaryLines = (summary: ForgetSummary): string[] => {
     unknown,
     unresolved,
     later,
+    held,
   } = summary
   const gone = kind === 'planned' ? 'would be removed' : 'removed'
   const lines = (count: number, text: string): string[] => (count === 0 ? [] : [text])
@@ -138,6 +139,10 @@ const summaryLines = (summary: ForgetSummary): string[] => {
     ...lines(recordsStripped, `Records of others, unknown fields ${gone}: ${formatCount(recordsStripped)}`),
     ...lines(linesCleared, `Quarantined lines, text ${gone}: ${formatCount(linesCleared)}`),
     ...lines(snapshots.length, `Older snapshots ${gone}: ${snapshots.join(', ')}`),
+    ...lines(
+      Number(held === 'kept'),
+      'The load that is held back has nothing of theirs now, and is held back still.',
+    ),
     ...lines(runs.length, `Interrupted runs ${gone}: ${runs.join(', ')}; run their commands again`),
     ...lines(made.length, `Made from older snapshots, ${gone}: ${made.join(', ')}`),
     ...lines(published.length, `Published anew: ${published.join(', ')}`),

@@ -46,13 +46,15 @@ const runStatus = async ({
     const { statusLines } = await import('../output/status-lines.ts')
     return printLines(statusLines(status, partitions === true))
   }
-  const { summary, made, drift, unfinished } = status
+  const { summary, made, drift, unfinished, held, discarded } = status
   await printJson({
     lake,
     id: status.id,
     ...(summary ?? { snapshot: null }),
     ...made,
     drift,
+    ...(held && { held }),
+    ...(discarded && { discarded }),
     unfinished,
     ...(partitions && { partitionList: status.partitions }),
   })

@@ -153,7 +153,7 @@ const ORDER = objectOf({
   maxWaitMs: count,
   maxQuarantined: LIMIT,
   maxGone: LIMIT,
-  changeCurrency: yesNo,
+  ...{ changeCurrency: yesNo, commits: yesNo },
   heartbeatMs: count,
 })
 

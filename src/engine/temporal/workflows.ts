@@ -111,7 +111,7 @@ export async function firmlakeShard(shard: ShardOrder): Promise<RequestCounters>
   return requests
 }
 
-/** Works on a run and commits it. */
+/** Works on a run and commits it, unless the one who asks does. */
 export async function firmlakeRun(order: RunOrder, place?: RunPlace): Promise<EngineOutcome> {
   const { phases, unitsAtOnce, run } = order
   let requests = place?.requests ?? NO_REQUESTS
@@ -134,6 +134,7 @@ export async function firmlakeRun(order: RunOrder, place?: RunPlace): Promise<En
   }
   const { unloadedSources, commit } = stepsOf(order)
   const unloaded = await tried(order, () => unloadedSources(order))
+  if (!order.commits) return { ...unloaded, snapshot: null, isOpen: true, requests }
   const { snapshot, report, requests: asked = NO_REQUESTS } = await tried(order, () => commit(order))
   return { ...unloaded, ...report, snapshot, requests: added(requests, asked) }
 }

@@ -85,6 +85,8 @@ export interface JobKind<J extends Job, Facts extends PullFacts = PullFacts> {
     service: KindOptions['service'],
     signal?: AbortSignal,
   ) => Promise<FactsOf<Facts>>
+  /** Reads from a run's folder the names of the job's windows, in their order. @default it has none */
+  readonly windowNames?: (run: JobOfRun, job: J) => Promise<readonly string[]>
 }
 
 /** The options of a job that calls no service. */

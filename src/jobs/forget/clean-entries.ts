@@ -61,7 +61,8 @@ export const cleanSearchText = (text: string, identifiers: Identifiers): string 
   return JSON.stringify(cleaned) === JSON.stringify(search) ? text : JSON.stringify(cleaned)
 }
 
-const cleanName = (name: string, identifiers: Identifiers): string =>
+/** A name of a source, which may tell of them. */
+export const cleanName = (name: string, identifiers: Identifiers): string =>
   identifiers.standIn(name) || identifiers.idStandsIn(name, LEAST_DIGITS) ? FORGOTTEN : name
 
 export const cleanSource = <Source extends SourceEntry>(source: Source, identifiers: Identifiers): Source => {

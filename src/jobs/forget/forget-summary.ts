@@ -3,7 +3,7 @@
 import type { Content } from '../../contract/objects.ts'
 import type { ForgetReceipt, ForgottenIds } from '../../manifest/form/forgotten.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import type { FinishOptions } from './finish-forget.ts'
+import type { FinishOptions } from '../end-forget/finish-forget.ts'
 
 export interface ForgetInLakeOptions extends FinishOptions {
   readonly ids: ForgottenIds
@@ -47,6 +47,8 @@ export interface ForgetSummary {
   readonly snapshots: readonly number[]
   /** Interrupted runs that were removed: they might have held something. */
   readonly runs: readonly string[]
+  /** The load that is held back: it is held still, without the forgotten, or one of `runs`; absent where none was. */
+  readonly held?: 'kept' | 'removed'
   /** Serving indexes and batch files that are gone, until they are made again. */
   readonly made: readonly string[]
   /** The publications that were made anew: `delta all`, `iceberg current`, … */

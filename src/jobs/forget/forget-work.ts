@@ -74,12 +74,20 @@ export const withForgetWork = <T>(
 
 let folders = 0
 
+/**
+ * A folder of this machine that no other work has had: DuckDB keeps the footers of Parquet files by their paths, and may take those of an
+ * earlier file for those of another one at its path.
+ */
+export const freshFolder = ({ scratch }: Pick<ForgetWork, 'scratch'>, name: string): string => {
+  folders += 1
+  return join(scratch, `${name}-${folders}`)
+}
+
 /** Brings files to where DuckDB can read them, each compared with its hash, for as long as `use` runs. */
 export const withLakeFiles = <T>(
   { lake, scratch, known, signal }: Pick<ForgetWork, 'lake' | 'scratch' | 'known' | 'signal'>,
   files: readonly FileFacts[],
   use: (placeOf: PlaceOf) => Promise<T>,
 ): Promise<T> => {
-  folders += 1
-  return withFiles(lake, files, join(scratch, `files-${folders}`), { known, signal }, use)
+  return withFiles(lake, files, freshFolder({ scratch }, 'files'), { known, signal }, use)
 }

@@ -16,7 +16,7 @@ import { nextRefusals } from '../../manifest/form/forgotten.ts'
 import { listMade } from '../../manifest/gc/lake-files.ts'
 import { refreshLakeFiles } from '../../manifest/lake-file/lake-file.ts'
 import { listRunIds, listRuns } from '../../manifest/runs/runs.ts'
-import { removeHeld } from '../../manifest/snapshots/held.ts'
+import { cleanDiscarded } from '../../manifest/snapshots/discarded.ts'
 import { listSnapshots, newestRoot, newestSnapshot } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import { FORGET } from '../../options/forget.ts'
@@ -30,10 +30,26 @@ import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
 import { exactId } from '../../support/exact-numbers.ts'
 import { listBusy } from '../../support/list-files.ts'
 import { TOOL } from '../../support/own-package.ts'
-import { finishDeadForgets, finishForget, listPublications, publicationText } from './finish-forget.ts'
+import {
+  finishDeadForgets,
+  finishForget,
+  listPublications,
+  publicationText,
+} from '../end-forget/finish-forget.ts'
+import { holdBackAgain } from '../resume/resume.ts'
+import { cleanName } from './clean-entries.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
 import type { ForgetWork } from './forget-work.ts'
 import { type Found, foundOf, lookThrough, planForget } from './plan-forget.ts'
+import {
+  type HeldLoad,
+  letRelease,
+  noteHeld,
+  readHeldLoad,
+  stopRelease,
+  withHeld,
+  withoutHeld,
+} from './rewrite-held.ts'
 import { type Rewritten, rewriteLake } from './rewrite-lake.ts'
 
 /** Each refusal has a mark in every snapshot. */
@@ -52,12 +68,15 @@ const checked = ({ companies = [], persons = [], nationalIds = [] }: ForgetOptio
 /** Whether the lake is already as a forget leaves it. */
 const isForgotten = async (
   { lake, later }: ForgetInLakeOptions,
-  { snapshot, ids }: ForgetWork,
+  { ids }: ForgetWork,
+  snapshot: Snapshot,
   { listed, written, files }: Rewritten,
+  load: HeldLoad | undefined,
 ): Promise<boolean> => {
   if (written.length + files.length > 0) return false
-  // The run of this forget is there.
-  if ((await listSnapshots(lake)).length > 1 || (await listRunIds(lake)).length > 1) return false
+  // The run of this forget is there, and that of the load that is held back.
+  const runs = (await listRunIds(lake)).filter((run) => run !== load?.held.run)
+  if ((await listSnapshots(lake)).length > 1 || runs.length > 1) return false
   const { partitions, files: runFiles, pulls = [], merged = [] } = snapshot
   const refusals = (await newestRoot(lake))?.refusals
   return (
@@ -70,19 +89,22 @@ const isForgotten = async (
 const commitIn = async (
   options: ForgetInLakeOptions,
   run: RunScope,
-  snapshot: Snapshot,
+  { snapshot, load }: { readonly snapshot: Snapshot; readonly load: HeldLoad | undefined },
   completed: readonly number[],
 ): Promise<Found & { readonly made: number | null }> => {
   const { lake, nationalIds, later } = options
   const scratch = inLake(lake, `${runPath(run.run)}/scratch`)
   await makeFolder(scratch, { within: inLake(lake, '') })
   const sink = watchedSink(run.run, await parquetLake({ lake }).open(run.run))
-  return lookThrough(options, snapshot, scratch, async (work, unresolved) => {
-    const rewritten = await rewriteLake(work, nationalIds, sink)
+  return lookThrough(options, withHeld(snapshot, load), scratch, async (work, unresolved) => {
+    const all = await rewriteLake(work, nationalIds, sink)
     options.signal?.throwIfAborted()
+    const rewritten = withoutHeld(all, load)
     const { listed, written, names } = rewritten
     const found = await foundOf(work, rewritten, unresolved, completed)
-    if (await isForgotten(options, work, rewritten)) return { ...found, made: null }
+    if (await isForgotten(options, work, snapshot, rewritten, load)) return { ...found, made: null }
+    await noteHeld(work, run.run, load, all)
+    await cleanDiscarded(lake, (name) => cleanName(name, all.identifiers))
     const { companies, persons, files, recordsStripped, linesCleared } = found
     const root = await inStage(
       { stage: 'commit', lake, run: run.run, pipeline: 'forget', attempt: run.number },
@@ -119,7 +141,7 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
       lake,
     })
   if (dryRun) return planForget(options, first)
-  const completed = await finishDeadForgets(options)
+  const completed = await finishDeadForgets(options, holdBackAgain)
   const published = await listPublications(options)
   const plan = {
     jobs: [{ kind: 'forget', published: published.map(publicationText) }],
@@ -127,35 +149,39 @@ const forgetInLake = async (options: ForgetInLakeOptions): Promise<ForgetSummary
     limits: {},
   } as const
   return withRun({ lake, plan, fresh: true }, async (run) => {
+    const load = await readHeldLoad(lake)
     try {
-      // The load that is held back goes with the other interrupted runs, and its command loads it again, without the forgotten.
-      await removeHeld(lake)
-      await refuseBusy(lake, run.run)
+      await refuseBusy(lake, [run.run, ...(load ? [load.held.run] : [])])
+      await stopRelease(lake, load)
       const newest = await newestSnapshot(lake)
       const snapshot = newest ?? first
       const made = (await listMade(lake)).map(({ path }) => path)
-      const { made: number, ...found } = await commitIn(options, run, snapshot, completed)
+      const { made: number, ...found } = await commitIn(options, run, { snapshot, load }, completed)
       const always = { ...found, completed, later, notReached: notReached(lake, catalog !== undefined) }
       if (number === null) {
         // A forget before may have had no room for it.
         const noViews = await refreshLakeFiles(lake)
         const views = noViews === undefined ? {} : { noViews }
+        await letRelease(lake, load)
         return { kind: 'nothing', snapshot: snapshot.snapshot, ...always, ...NOTHING, ...views }
       }
       run.keep()
       await removeIfThere(join(inLake(lake, runPath(run.run)), 'scratch'))
-      const { garbage, noViews } = await finishForget(options, number, published)
+      const forget = { run: run.run, snapshot: number }
+      const { garbage, noViews, held } = await finishForget(options, forget, published, holdBackAgain)
       return {
         kind: 'forgotten',
         snapshot: number,
         ...always,
         snapshots: garbage.snapshots,
-        runs: garbage.runs,
+        runs: [...garbage.runs, ...(held === 'removed' && load ? [load.held.run] : [])],
+        ...(held && { held }),
         made,
         published: published.map(publicationText),
         ...(noViews !== undefined && { noViews }),
       }
     } catch (error) {
+      if ((await newestRoot(lake))?.run !== run.run) await letRelease(lake, load).catch(() => undefined)
       throw await failedRewrite(run, `Cannot forget in lake "${lake}"`, error)
     }
   })
@@ -170,9 +196,9 @@ const busyPlaces = async (lake: string): Promise<readonly string[]> => {
 }
 
 /** @throws {ToolkitError} `RUN_LIVE`, naming the runs that are at work */
-const refuseBusy = async (lake: string, own: string): Promise<void> => {
+const refuseBusy = async (lake: string, own: readonly string[]): Promise<void> => {
   const runs = (await listRuns(lake, { now: new Date() })).filter(
-    ({ run, state }) => run !== own && state !== 'gone',
+    ({ run, state }) => !own.includes(run) && state !== 'gone',
   )
   const busy = [
     ...runs.map(({ run }) => `run "${run}"`),

@@ -20,7 +20,7 @@ import { joinRepeats } from '../../lake/views/join-repeats.ts'
 import { loadsOf } from '../../lake/views/source-macros.ts'
 import { chainOf, listedVersions } from '../../lake/views/version-chain.ts'
 import { makeFolder, removeIfThere } from '../../support/durable-files.ts'
-import { type ForgetWork, withLakeFiles } from './forget-work.ts'
+import { type ForgetWork, freshFolder, withLakeFiles } from './forget-work.ts'
 import { restoredTexts } from './reload.ts'
 
 /** A record as a version had it. */
@@ -138,8 +138,8 @@ export async function* restoredRecords(
     for await (const text of restoredTexts(work, partition, ids)) yield { version: partition.version, text }
     return
   }
-  const folder = join(work.scratch, 'versions')
   for (const version of await makePlaces(work, partition, ids)) {
+    const folder = freshFolder(work, 'version')
     await makeFolder(folder)
     const own = await partitionAt(work, partition, version, folder)
     for await (const text of restoredTexts(work, own, undefined, accessTo(work, folder)))

@@ -10,10 +10,11 @@ import { listRuns } from '../../manifest/runs/runs.ts'
 import { listSnapshots, newestRoot } from '../../manifest/snapshots/snapshots.ts'
 import { removeIfThere } from '../../support/durable-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import { listPublications, publicationText } from './finish-forget.ts'
+import { listPublications, publicationText } from '../end-forget/finish-forget.ts'
 import { type ForgetInLakeOptions, type ForgetSummary, notReached } from './forget-summary.ts'
 import { COMPANY_IDS, ENTITY_IDS, type ForgetWork, makeIdTable, withForgetWork } from './forget-work.ts'
 import { resolveIds } from './resolve-ids.ts'
+import { readHeldLoad, withHeld } from './rewrite-held.ts'
 import { type Rewritten, rewriteLake } from './rewrite-lake.ts'
 
 export const planForget = async (
@@ -22,9 +23,12 @@ export const planForget = async (
 ): Promise<ForgetSummary> => {
   const { lake, nationalIds, catalog } = options
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  const dead = (await listRuns(lake, { now: new Date() })).filter(({ state }) => state === 'gone')
+  const load = await readHeldLoad(lake)
+  const dead = (await listRuns(lake, { now: new Date() })).filter(
+    ({ run, state }) => state === 'gone' && run !== load?.held.run,
+  )
   try {
-    const found = await lookThrough(options, snapshot, scratch, async (work, unresolved) => {
+    const found = await lookThrough(options, withHeld(snapshot, load), scratch, async (work, unresolved) => {
       const rewritten = await rewriteLake(work, nationalIds)
       return { ...(await foundOf(work, rewritten, unresolved, [])), records: rewritten.stripped }
     })

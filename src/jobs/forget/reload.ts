@@ -93,6 +93,8 @@ export async function* restoredTexts(
   const request = {
     ...{ session, lake, ids, known, signal, scratch, access },
     snapshot: { ...rest, partitions: [partition] },
+    // The lists of versions know nothing of a load that is held back.
+    inEvery: true,
   }
   if (partition.content === 'relations') {
     for await (const records of restoreRelations(request))

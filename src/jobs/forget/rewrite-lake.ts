@@ -32,6 +32,8 @@ export interface Rewritten {
   readonly known: ReadonlySet<bigint>
   /** Records of others that lost their unknown fields. */
   readonly stripped: readonly StrippedRecord[]
+  /** Names and numbers that identify the forgotten. */
+  readonly identifiers: Identifiers
 }
 
 const NONE: Held = { removed: new Set(), changed: new Set() }
@@ -150,7 +152,7 @@ export const rewriteLake = async (
       merged: clean(listed.merged),
     },
     written: [...written, ...items],
-    names,
+    ...{ names, identifiers },
     files: tally.files,
     linesCleared,
     known,

@@ -24,7 +24,7 @@ import { removeIfThere } from '../../support/durable-files.ts'
 import { cleanSearchText, filteredFrom, withoutRecords } from './clean-entries.ts'
 import { type ForgottenEntities, withoutForgotten } from './clean-record.ts'
 import type { Held } from './find-held.ts'
-import { COMPANY_IDS, type ForgetWork, makeIdTable, withLakeFiles } from './forget-work.ts'
+import { COMPANY_IDS, type ForgetWork, freshFolder, makeIdTable, withLakeFiles } from './forget-work.ts'
 import { type PastRecord, restoredRecords, withIntervals } from './past-records.ts'
 import { reload } from './reload.ts'
 
@@ -102,7 +102,7 @@ export const rewritePartition = async (
 ): Promise<RewrittenRows> => {
   const { content, source, sources } = partition
   const { changed } = held
-  const folder = join(work.scratch, 'reloaded')
+  const folder = freshFolder(work, 'reloaded')
   const again = await reloadChanged(work, partition, held, forgotten, folder)
   const { receipts, added } = await rewriteFiles(work, sink, partition, files, held, again)
   await removeIfThere(folder)

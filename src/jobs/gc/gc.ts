@@ -11,7 +11,8 @@ import { DAY_MS } from '../../support/quantities.ts'
 import { type PublishSummary, publish } from '../../targets/publish.ts'
 import { removePublishedGarbage } from '../../targets/published-garbage.ts'
 import { publishedFormats } from '../../targets/table-formats.ts'
-import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { finishDeadForgets } from '../end-forget/finish-forget.ts'
+import { holdBackAgain } from '../resume/resume.ts'
 
 /**
  * Updates what is published to the newest snapshot: a table that still shows files of an old one must let go of them
@@ -63,7 +64,7 @@ const keptBy = async ({ lake, keep, keepDays, now = () => new Date() }: GcOption
 export const gc: (options: GcOptions) => Promise<Garbage> = job('gc', GC, async (options) => {
   const { lake, catalog, dryRun = false, now = () => new Date(), signal, onRemove } = options
   // Leftovers of a killed forget belong to snapshots that are gone for ever.
-  if (!dryRun) await finishDeadForgets({ lake, catalog, signal })
+  if (!dryRun) await finishDeadForgets({ lake, catalog, signal }, holdBackAgain)
   const { keep, first } = await keptBy(options)
   // A run that commits meanwhile is not published: what the tables show has to stay until it is.
   const published = keep !== undefined && !dryRun ? await publishFirst(options) : undefined

@@ -3,16 +3,16 @@
 import type { SnapshotAudit } from '../../commit/check-before.ts'
 import type { CheckResult } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import { isSharedRun } from '../../manifest/runs/run-lease.ts'
-import { endHeld, type HeldSnapshot, readHeld } from '../../manifest/snapshots/held.ts'
+import { endHeld, readHeld } from '../../manifest/snapshots/held.ts'
 import type { Read } from '../../options/entry.ts'
 import { RELEASE } from '../../options/held.ts'
 import type { ReleaseOptions } from '../../options/interfaces.ts'
-import { CONCURRENCY } from '../../options/service.ts'
 import type { TargetsSummary } from '../../targets/update-targets.ts'
 import { lakeJob } from '../common/lake-job.ts'
 import type { RunReport } from '../common/run-report.ts'
-import { auditOf, measured } from '../load/load.ts'
+import { finishDeadForgets } from '../end-forget/finish-forget.ts'
+import { auditOf } from '../load/load.ts'
+import { commitHeldRun, holdBackAgain } from '../resume/resume.ts'
 
 /** The load that was held back, as it is shown now. */
 export interface ReleasedLoad extends RunReport {
@@ -28,46 +28,22 @@ export interface ReleasedLoad extends RunReport {
 
 type Asked = Read<ReleaseOptions, typeof RELEASE>
 
-/** Whatever it was refused with would have refused it before it was held back. */
-const AS_IT_IS = { changeCurrency: true, maxQuarantined: { kind: 'share', share: 1 } } as const
-
-/** Commits the work of its run, without its sources. Whatever checks say, it is shown. */
-const commitHeld = async (
-  { run }: HeldSnapshot,
-  { lake, memoryBytes, threads, localBytes, maxGone, signal, onEvent, service }: Asked,
-  audit: SnapshotAudit,
-): Promise<RunReport> => {
-  const asked = { lake, memoryBytes, threads, localBytes, maxGone, signal, onEvent, audit, run, ...AS_IT_IS }
-  if (await isSharedRun(lake, run)) {
-    const { commitSharedRun } = await import('../steps/commit-shared-run.ts')
-    const { serviceOfEnvironment } = await import('../common/open-services.ts')
-    const open = async (url: string, share: number | undefined) =>
-      service ? service(url) : serviceOfEnvironment(url, { maxRequestsPerSecond: share })
-    const { loaded, report } = await measured(asked, (watched) =>
-      commitSharedRun({ ...watched, service: open }),
-    )
-    if (loaded.kind === 'committed') return report(loaded.summary)
-    throw notHeld(lake)
-  }
-  const { resumeOne } = await import('../resume/resume.ts')
-  const done = await resumeOne(run, { ...asked, service, concurrency: CONCURRENCY.default.value }, true)
-  if (done.kind === 'loaded') return done.report
-  throw notHeld(lake)
-}
-
 const notHeld = (lake: string): ToolkitError =>
   new ToolkitError('NOTHING_HELD', 'Cannot release: no snapshot is held back', { lake })
 
-const released = async (options: Asked): Promise<ReleasedLoad> => {
-  const { lake, check } = options
+const released = async ({ check, ...options }: Asked): Promise<ReleasedLoad> => {
+  const { lake } = options
+  // One that was killed behind its commit has written the load again.
+  if ((await readHeld(lake)) !== null) await finishDeadForgets(options, holdBackAgain)
   const held = await readHeld(lake)
   if (held === null) throw notHeld(lake)
   const from = held.root.parent ?? 0
   let moved: ReleasedLoad['moved']
-  const look = check && (await auditOf(options, check))
+  // A load that would take its place is not meant: this is the load itself.
+  const look = check && (await auditOf(options, { ...check, held: 'wait' }))
   const audit: SnapshotAudit = async (next, root) => {
     const to = root?.snapshot ?? 0
-    if (to === from) return { worse: [], asBefore: [], results: held.checks }
+    if (to === from) return { worse: [], asBefore: [], results: held.results ?? held.checks }
     const { worse, asBefore, results } = (await look?.(next, root)) ?? {
       worse: [],
       asBefore: [],
@@ -76,7 +52,8 @@ const released = async (options: Asked): Promise<ReleasedLoad> => {
     moved = { from, to, checks: worse }
     return { worse: [], asBefore, results }
   }
-  const report = await commitHeld(held, options, audit)
+  const report = await commitHeldRun(held, { ...options, audit })
+  if (report === undefined) throw notHeld(lake)
   await endHeld(lake, held)
   return { ...report, ...(moved && { moved }) }
 }

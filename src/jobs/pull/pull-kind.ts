@@ -121,6 +121,8 @@ export const pullKind: JobKind<PullJob, Pulled> = {
     return { sources, idsPath, facts: await factsOf(run, job, options.service, signal) }
   },
   facts: factsOf,
+  windowNames: async (run, { content }) =>
+    windowsOf(content, await windowsOfRun(run)).map(({ name }) => name),
 }
 
 const NO_REQUESTS: ServiceCounters = { requests: 0, retries: 0, throttled: 0, bytes: 0 }

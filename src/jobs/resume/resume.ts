@@ -1,13 +1,19 @@
 /** `resume`: interrupted runs continued to their end, whatever they load, in one call. */
 
+import type { SnapshotAudit } from '../../commit/check-before.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../core/memory-shares.ts'
 import type { PartitionEntry } from '../../core/partition.ts'
+import type { Source } from '../../core/source.ts'
 import { type DoneWork, together } from '../../manifest/runs/journal-lines.ts'
+import { isSharedRun } from '../../manifest/runs/run-lease.ts'
 import { isOwnPlan, listRuns, lookUpRun, type RunSummary } from '../../manifest/runs/runs.ts'
+import type { HeldSnapshot } from '../../manifest/snapshots/held.ts'
 import { ensureRecord } from '../../manifest/snapshots/snapshots.ts'
 import type { Read } from '../../options/entry.ts'
 import type { ResumeOptions } from '../../options/interfaces.ts'
-import { MAX_QUARANTINED } from '../../options/lake-jobs.ts'
+import { MAX_GONE, MAX_QUARANTINED } from '../../options/lake-jobs.ts'
 import { RESUME } from '../../options/resume.ts'
+import { CONCURRENCY } from '../../options/service.ts'
 import { readLimit } from '../../options/value-types.ts'
 import { commitDone, type LoadSummary } from '../../run/commit-loaded.ts'
 import { letLoad } from '../../run/discard-held.ts'
@@ -25,7 +31,8 @@ import { allDelivered } from '../common/load-job.ts'
 import { openServices, serviceOfEnvironment } from '../common/open-services.ts'
 import type { RunReport } from '../common/run-report.ts'
 import { filesOfJob } from '../convert/convert-kind.ts'
-import { finishDeadForgets } from '../forget/finish-forget.ts'
+import { finishDeadForgets } from '../end-forget/finish-forget.ts'
+import type { CommitHeld } from '../end-forget/hold-again.ts'
 import { isLoad, jobKind, loadOf } from '../kinds/kinds.ts'
 import { measured } from '../load/load.ts'
 
@@ -147,7 +154,7 @@ const takeOver = async (run: string, options: JobOptions, isHeld: boolean): Prom
     throw notResumable(run, 'many machines work on it, "firmlake run work" and "firmlake run commit" go on')
   const committed = seen && snapshot ? snapshot.snapshot : null
   // The resumed run itself goes with what is finished.
-  if (committed !== null && (await finishDeadForgets({ lake })).includes(committed))
+  if (committed !== null && (await finishDeadForgets({ lake }, holdBackAgain)).includes(committed))
     return { kind: 'committed', run, snapshot: committed }
   return withResumedRun(lake, run, new Date(), async (scope) => {
     if (committed === null) {
@@ -216,7 +223,53 @@ export const loadJobs = async (run: RunScope, plan: RunPlan, options: JobOptions
   }
 }
 
-/** Commits what a run has loaded to its end, of whichever jobs. @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged */
+/** A window that is loaded. */
+const loadedWindow = (name: string): Source => ({ kind: 'search', name, open: async function* () {} })
+
+/** Whatever it was refused with would have refused it before it was held back. */
+const AS_IT_IS = { changeCurrency: true, maxQuarantined: { kind: 'share', share: 1 } } as const
+
+interface HeldOptions
+  extends Pick<Asked, 'lake' | 'memoryBytes' | 'threads' | 'maxGone' | 'signal' | 'onEvent' | 'service'> {
+  readonly audit: SnapshotAudit
+}
+
+/**
+ * Commits the work of a load that is held back, without its sources, unless the audit holds it back again.
+ *
+ * @returns `undefined` where another call has committed it
+ */
+export const commitHeldRun = async (
+  { run }: Pick<HeldSnapshot, 'run'>,
+  { service, ...options }: HeldOptions,
+): Promise<RunReport | undefined> => {
+  const { lake } = options
+  const asked = { ...options, run, ...AS_IT_IS }
+  if (!(await isSharedRun(lake, run))) {
+    const done = await resumeOne(run, { ...asked, service, concurrency: CONCURRENCY.default.value }, true)
+    return done.kind === 'loaded' ? done.report : undefined
+  }
+  const { commitSharedRun } = await import('../steps/commit-shared-run.ts')
+  const open = async (url: string, share: number | undefined) =>
+    service ? service(url) : serviceOfEnvironment(url, { maxRequestsPerSecond: share })
+  const { loaded, report } = await measured(asked, (watched) =>
+    commitSharedRun({ ...watched, service: open }),
+  )
+  return loaded.kind === 'committed' ? report(loaded.summary) : undefined
+}
+
+/** The checks that have held a load back hold it back again. */
+export const holdBackAgain: CommitHeld = (lake, held) =>
+  commitHeldRun(held, {
+    ...{ lake, memoryBytes: DEFAULT_MEMORY_BYTES, maxGone: MAX_GONE.default.value },
+    audit: async () => ({ worse: held.checks, asBefore: [], results: held.results ?? held.checks }),
+  })
+
+/**
+ * Commits what a run has loaded to its end, of whichever jobs. A service is called only where it is asked for companies that have left.
+ *
+ * @throws {ToolkitError} RUN_NOT_RESUMABLE where its files are damaged
+ */
 const commitHeld = async (run: RunScope, plan: RunPlan, options: JobOptions): Promise<LoadSummary> => {
   const done = await workDone(run, options.signal)
   if (done === undefined) throw notResumable(run.run, 'what it has loaded is damaged')
@@ -224,13 +277,15 @@ const commitHeld = async (run: RunScope, plan: RunPlan, options: JobOptions): Pr
   try {
     const jobs: OpenedJob[] = []
     for (const [place, job] of plan.jobs.entries()) {
-      // Only the windows of a service say by their names what came of each search.
-      const asks = job.kind === 'pull' || job.kind === 'sync'
-      const asked = { ...options, service: services.open }
-      const opened = asks
-        ? await (await jobKind(job)).open({ ...run, job: place }, job, plan.limits, asked)
-        : { sources: [] }
-      jobs.push({ ...opened, place })
+      if (!isLoad(job)) {
+        jobs.push({ place, sources: [] })
+        continue
+      }
+      const kind = await jobKind(job)
+      const own = { ...run, job: place }
+      const names = (await kind.windowNames?.(own, job)) ?? []
+      const facts = await kind.facts?.(own, job, services.open, options.signal)
+      jobs.push({ place, sources: names.map(loadedWindow), facts })
     }
     const facts = (own: readonly PartitionEntry[]) => factsOfJobs(jobs, own)
     return await commitDone(run, plan, together([done]), facts, options)

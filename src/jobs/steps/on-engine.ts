@@ -14,6 +14,7 @@ import type {
 } from '../../options/interfaces.ts'
 import { MAX_GONE } from '../../options/lake-jobs.ts'
 import type { QuarantineLimit } from '../../options/value-types.ts'
+import type { LoadSummary } from '../../run/commit-loaded.ts'
 import { readRunInLake } from '../../run/run-in-lake.ts'
 import { pullBatchFilesBy } from '../batch-files/pull-batch-files.ts'
 import type { Driver } from '../common/job-kind.ts'
@@ -21,8 +22,9 @@ import { NOTHING_LOADED } from '../common/run-report.ts'
 import { convertBy } from '../convert/convert.ts'
 import { pullBy } from '../pull/pull.ts'
 import { syncBy } from '../sync/sync.ts'
+import { commitSharedRun } from './commit-shared-run.ts'
 import { type PlannedRun, planSharedRun } from './plan-shared-run.ts'
-import type { RunEngine } from './run-engine.ts'
+import type { EngineOutcome, RunEngine } from './run-engine.ts'
 
 /** How a job is handed to an engine. */
 export interface OnEngine {
@@ -69,6 +71,35 @@ const watchUnits = async (
   return () => clearInterval(timer)
 }
 
+type Loads = Parameters<Driver>[2]
+
+/** The limits of a commit, as the engine has them too. */
+interface Limits {
+  readonly maxQuarantined: QuarantineLimit
+  readonly maxGone: QuarantineLimit
+}
+
+/** Commits here what workers have loaded. @returns the outcome as of a worker's commit, and the checks that fail as before */
+const commitHere = async (
+  lake: string,
+  run: string,
+  { memoryBytes, threads, changeCurrency, audit, signal, onEvent, service }: Loads,
+  most: Limits,
+): Promise<Partial<EngineOutcome> & Pick<LoadSummary, 'failing'>> => {
+  const done = await commitSharedRun({
+    ...{ lake, run, memoryBytes, threads, changeCurrency, audit, signal, onEvent, ...most },
+    // The caller has opened it, and closes it.
+    service: async (url) => ({ ...(await service(url)), close: async () => undefined }),
+  })
+  if (done.kind === 'already') return { snapshot: done.snapshot }
+  const { snapshot, gone, currencyChange, failing, skipped, excluded } = done.summary
+  return {
+    ...{ snapshot: snapshot?.snapshot ?? null, skipped, excluded, ...(failing && { failing }) },
+    ...(gone && { gone }),
+    ...(currencyChange && { currencyChange }),
+  }
+}
+
 /** An engine as the driver of jobs. What tells what a pull has brought is read before the commit removes it. */
 const driveBy =
   ({ engine, unitBytes, maxRequestsPerSecond, onUnits }: OnEngine): Driver =>
@@ -90,8 +121,12 @@ const driveBy =
     const request = {
       ...{ lake, run, phases, memoryBytes, unitsAtOnce, maxWaitMs, changeCurrency },
       ...{ maxQuarantined: limitText(maxQuarantined), maxGone: limitText(maxGone) },
+      commits: options.audit === undefined,
     }
-    const outcome = await engine.work(request, signal).finally(() => stop?.())
+    const worked = await engine.work(request, signal).finally(() => stop?.())
+    const committed = worked.isOpen ? await commitHere(lake, run, options, { maxQuarantined, maxGone }) : {}
+    const { failing } = committed
+    const outcome = { ...worked, ...committed }
     const found = outcome.snapshot === null ? undefined : await readRunInLake(lake, run, outcome.snapshot)
     const { excluded, currencyChange, requests } = outcome
     const { snapshot, partitions = [], pulls = [] } = found ?? {}
@@ -106,6 +141,7 @@ const driveBy =
       ...(currencyChange && { currencyChange }),
       ...(gone && { gone }),
       ...(missing && { missing: [missing] }),
+      ...(failing && { failing }),
     }
     return { prepared, loaded, requests }
   }

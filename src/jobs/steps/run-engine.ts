@@ -25,6 +25,8 @@ export interface EngineRequest extends Pick<PlannedRun, 'phases'> {
   /** As `--max-gone`. */
   readonly maxGone: string
   readonly changeCurrency: boolean
+  /** Whether a worker commits: the one who asks does where the load is checked first, by the settings of that machine. */
+  readonly commits: boolean
 }
 
 /** Facts about a committed run that only its steps knew; all else stands in its snapshot. */
@@ -32,6 +34,8 @@ export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 
   /** Pulled by listing; the search stands in the lake alone. */
   readonly gone?: readonly Omit<GoneCompanies, 'search'>[]
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
+  /** All units are done, and no worker has committed: the one who asked does. */
+  readonly isOpen?: true
   /** The requests of the workers to a service, of the commit too. */
   readonly requests: ServiceCounters
 }
@@ -39,7 +43,7 @@ export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 
 /** An engine, ready to be asked. */
 export interface RunEngine {
   /**
-   * Begins with a run, or attaches to it where it is under way, and waits until it is committed.
+   * Begins with a run, or attaches to it where it is under way, and waits until it is committed, or all units are done.
    *
    * @param signal detaches: the run continues
    * @throws {ToolkitError} what a step ended with; `ENGINE_UNREACHABLE`, `ENGINE_REFUSED`, `ENGINE_ENDED`, `INTERRUPTED`

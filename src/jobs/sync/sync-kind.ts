@@ -90,4 +90,5 @@ export const syncKind: JobKind<SyncJob, Synced> = {
     return { sources, facts: await factsOf(run, job, options.service, signal) }
   },
   facts: factsOf,
+  windowNames: async (run, job) => changeWindows(job, await findingsOfRun(run)).map(({ name }) => name),
 }

@@ -33,7 +33,7 @@ export const FACTS = {
   },
   checks: {
     ...{ run: 'VARCHAR', snapshot: 'INTEGER', time: 'VARCHAR', name: 'VARCHAR', status: 'VARCHAR' },
-    ...{ value: 'DOUBLE', limit: 'DOUBLE', expected: 'VARCHAR' },
+    ...{ value: 'DOUBLE', limit: 'DOUBLE', expected: 'VARCHAR', keys: 'VARCHAR' },
   },
   rates: { currency: 'VARCHAR', year: 'INTEGER', units_per_usd: 'DOUBLE' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>

@@ -10,7 +10,7 @@ import { readQuarantine } from '../../lake/views/current-versions.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { isLoaded } from '../form/sources.ts'
 import type { Lists } from '../snapshots/parts.ts'
-import { driftFactsOf, partitionFact, pullFact, sourceFactsOf } from '../snapshots/read-facts.ts'
+import { checkFact, driftFactsOf, partitionFact, pullFact, sourceFactsOf } from '../snapshots/read-facts.ts'
 import { headOf } from '../snapshots/snapshot-root.ts'
 import { FACT_TABLES, type InlinedTable, LOADS, QUARANTINED } from './catalog-layout.ts'
 import { VERSION_BITS } from './catalog-views.ts'
@@ -113,7 +113,7 @@ SELECT (${version}::BIGINT << ${VERSION_BITS}) + row_number() OVER () - 1, ${aft
   /** Entries that have no version: pulls, and results of checks. */
   async addEntries(): Promise<void> {
     await this.#addList('pulls', pullFact)
-    await this.#addList('checks', (check) => check)
+    await this.#addList('checks', checkFact)
   }
 
   async #addList<Name extends 'pulls' | 'checks'>(

@@ -1,7 +1,7 @@
 /** Checks data read from disk against the forms of `core/partition.ts`. Fields that are not known are let through. */
 
 import { CONTENT, type Content } from '../../contract/objects.ts'
-import type { CheckResult } from '../../core/checks.ts'
+import type { CheckResult, KeptResult } from '../../core/checks.ts'
 import type {
   CheckEntry,
   Commit,
@@ -140,8 +140,12 @@ const CHECK_FIELDS = {
 /** A check and its result. */
 export const CHECK_RESULT: Form<CheckResult> = shapeOf<CheckResult>(CHECK_FIELDS)
 
+const KEPT_FIELDS = { ...CHECK_FIELDS, keys: optional(list(anyText)) }
+/** The same as it is kept. */
+export const KEPT_RESULT: Form<KeptResult> = shapeOf<KeptResult>(KEPT_FIELDS)
+
 export const CHECK_ENTRY: Form<CheckEntry> = shapeOf<CheckEntry>({
-  ...{ ...CHECK_FIELDS, run: anyText, snapshot: count, time: anyText },
+  ...{ ...KEPT_FIELDS, run: anyText, snapshot: count, time: anyText },
 })
 
 export const RUN_FILE: Form<FileOfRun> = shapeOf<FileOfRun>({

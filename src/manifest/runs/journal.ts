@@ -137,13 +137,12 @@ export const recordUnit = async (
   lake: string,
   run: string,
   unit: number,
-  { entries, result }: UnitWork,
+  work: UnitWork,
 ): Promise<boolean> => {
-  const text = [...entries, result].map((line) => `${lineText(line)}\n`).join('')
-  if (await storageOf(lake).create(journalPath(run, unit), text)) return true
+  if (await storageOf(lake).create(journalPath(run, unit), journalText(work))) return true
   // A storage may have lost its answer to this very attempt; and a commit that relies on its files may have removed it by now.
   const there = await readUnitWork(lake, run, unit)
-  return there === null || there.result.attempt === result.attempt
+  return there === null || there.result.attempt === work.result.attempt
 }
 
 /** The work of a unit; `null` where it is not done. @throws {ToolkitError} `RUN_NOT_RESUMABLE` when a byte of it is another */
@@ -178,22 +177,30 @@ export const recordedUnits = async (lake: string, run: string): Promise<Readonly
 
 const UNITS_AT_ONCE = 16
 
+/** The journals of a run that count, by their paths: its owner's or, unit by unit, many. @throws as `readAllWork` */
+export const readJournals = async (lake: string, run: string): Promise<ReadonlyMap<string, RecordedWork>> => {
+  const own = await readJournal(lake, run)
+  // A process that took the run over loads all of it: what was done by units does not count any more.
+  if (own.entries.length > 0 || own.result) return new Map([[journalPath(run), own]])
+  const units = [...(await recordedUnits(lake, run))]
+  const done = await sideBySide(units, UNITS_AT_ONCE, async (unit) => {
+    const work = await readUnitWork(lake, run, unit)
+    if (work) return [journalPath(run, unit), work] as const
+    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the work of run "${run}": it is being removed`, {
+      run,
+    })
+  })
+  return new Map(done)
+}
+
+/** The text of a journal of work that is done. */
+export const journalText = ({ entries, result }: RecordedWork): string =>
+  [...entries, ...(result ? [result] : [])].map((line) => `${lineText(line)}\n`).join('')
+
 /**
  * All that a run has recorded, whoever works on it: its owner or, unit by unit, many.
  *
  * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is gone, or being removed
  */
-export const readAllWork = async (lake: string, run: string): Promise<AllWork> => {
-  const own = await readJournal(lake, run)
-  // A process that took the run over loads all of it: what was done by units does not count any more.
-  if (own.entries.length > 0 || own.result) return together([own])
-  const units = [...(await recordedUnits(lake, run))]
-  const done = await sideBySide(units, UNITS_AT_ONCE, async (unit) => {
-    const work = await readUnitWork(lake, run, unit)
-    if (work) return work
-    throw new ToolkitError('RUN_NOT_FOUND', `Cannot read the work of run "${run}": it is being removed`, {
-      run,
-    })
-  })
-  return together(done)
-}
+export const readAllWork = async (lake: string, run: string): Promise<AllWork> =>
+  together([...(await readJournals(lake, run)).values()])

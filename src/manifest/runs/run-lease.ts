@@ -160,7 +160,7 @@ export const isSharedRun = async (lake: string, run: string): Promise<boolean> =
 
 const nextOwner = async (
   { lake, run, number, base }: RunLease,
-  process: ProcessIdentity | null,
+  process: ProcessIdentity | typeof SHARED | null,
   failure?: Failure,
 ): Promise<RunLease | null> => {
   const storage = storageOf(lake)
@@ -213,6 +213,26 @@ export const releaseRun = async (lease: RunLease, error?: unknown): Promise<void
   const owner = await readOwner(lease.lake, lease.run)
   if (owner?.number === lease.number)
     await nextOwner(lease, null, error === undefined ? undefined : failureOf(error))
+}
+
+/**
+ * Keeps commits of a run whose work is done from being made: those that are under way fail, one that many processes may commit
+ * can be begun again.
+ *
+ * @throws as `leaseRun`
+ */
+export const stopCommits = async (lake: string, run: string, judge: LivenessRule): Promise<void> => {
+  const owner = await readOwner(lake, run)
+  if (!owner?.shared) await leaseRun(lake, run, judge)
+  else await nextOwner({ lake, run, number: owner.number, base: owner.base }, SHARED)
+}
+
+/** Says that a run knows a later snapshot than when it began, and releases it. @throws {ToolkitError} `RUN_NOT_FOUND` */
+export const rebaseRun = async (lake: string, run: string, base?: number): Promise<void> => {
+  const owner = await readOwner(lake, run)
+  if (owner === null) throw notFound(run)
+  const { number, shared } = owner
+  await nextOwner({ lake, run, number, base: base ?? owner.base }, shared ? SHARED : null)
 }
 
 /** @throws {ToolkitError} `RUN_NOT_FOUND` when the run is gone, `RUN_LIVE` when another process took it over */

@@ -47,6 +47,15 @@ export const addDiscarded = async (lake: string, added: readonly DiscardedSource
   const known = new Set(before.map((one) => `${one.content} ${one.sha256}`))
   const fresh = added.filter((one) => !known.has(`${one.content} ${one.sha256}`))
   if (fresh.length === 0) return
-  const text = seal(JSON.stringify({ sources: [...before, ...fresh] }))
-  await storageOf(lake).replace(DISCARDED_PATH, `${text}\n`)
+  await writeDiscarded(lake, [...before, ...fresh])
+}
+
+const writeDiscarded = (lake: string, sources: readonly DiscardedSource[]): Promise<void> =>
+  storageOf(lake).replace(DISCARDED_PATH, `${seal(JSON.stringify({ sources }))}\n`)
+
+/** Gives the sources other names, where these tell of somebody. @throws {ToolkitError} as `addDiscarded` */
+export const cleanDiscarded = async (lake: string, clean: (name: string) => string): Promise<void> => {
+  const before = await readDiscarded(lake)
+  const after = before.map((one) => ({ ...one, source: clean(one.source) }))
+  if (after.some(({ source }, at) => source !== before[at]?.source)) await writeDiscarded(lake, after)
 }

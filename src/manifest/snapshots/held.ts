@@ -4,13 +4,13 @@
  * a time.
  */
 
-import { type CheckResult, ChecksFailed, failedText } from '../../core/checks.ts'
+import { type CheckResult, ChecksFailed, failedText, type KeptResult } from '../../core/checks.ts'
 import { ToolkitError } from '../../core/errors.ts'
 import { HELD_PATH, partPath, runOfPart, runPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { anyText, fits, list, objectOf, optional, yesNo } from '../../support/json-form.ts'
-import { CHECK_RESULT } from '../form/entry-form.ts'
+import { CHECK_RESULT, KEPT_RESULT } from '../form/entry-form.ts'
 import { LIST_NAMES } from './parts.ts'
 import type { SnapshotRoot } from './snapshot-root.ts'
 import { bytesToSnapshot, rootToText } from './snapshot-text.ts'
@@ -24,6 +24,8 @@ export interface HeldSnapshot {
   readonly root: SnapshotRoot
   /** The checks that fail in it. */
   readonly checks: readonly CheckResult[]
+  /** Results of all checks, for when it is released. @default those that fail */
+  readonly results?: readonly KeptResult[] | undefined
   /** Whether it is being discarded: nobody reads it any more. @default false */
   readonly discarding?: boolean | undefined
 }
@@ -35,13 +37,13 @@ interface HeldDocument extends Omit<HeldSnapshot, 'root'> {
 
 const DOCUMENT = objectOf({
   ...{ run: anyText, at: anyText, root: anyText, checks: list(CHECK_RESULT) },
-  discarding: optional(yesNo),
+  ...{ results: optional(list(KEPT_RESULT)), discarding: optional(yesNo) },
 })
 
 const damaged = (lake: string): ToolkitError =>
   new ToolkitError(
     'SNAPSHOT_DAMAGED',
-    `Cannot read "${HELD_PATH}" of lake "${lake}": it is not what was written; "firmlake discard" removes it`,
+    `Cannot read "${HELD_PATH}" of lake "${lake}": it is not what was written; remove it: its load is then an interrupted one, which its command checks again`,
     { lake, path: HELD_PATH },
   )
 
@@ -75,11 +77,21 @@ export const readHeld = async (lake: string): Promise<HeldSnapshot | null> => {
   return (await findCommit(lake, run, root.parent ?? 0, await newestRoot(lake))) === null ? held : null
 }
 
-/** Holds a snapshot back. @returns whether none was held before @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED` */
+/**
+ * Holds a snapshot back; one of the same run, which a forget has written again, takes its place.
+ *
+ * @returns whether no other was held before
+ * @throws {ToolkitError} `DISK_FULL`, `WRITE_FAILED`
+ */
 export const createHeld = async (lake: string, held: HeldSnapshot): Promise<boolean> => {
   const create = (): Promise<boolean> => storageOf(lake).create(HELD_PATH, textOf(held))
   if (await create()) return true
-  if ((await readHeld(lake)) !== null) return false
+  const before = await readHeld(lake)
+  if (before !== null) {
+    if (before.run !== held.run) return false
+    await storageOf(lake).replace(HELD_PATH, textOf({ ...held, at: before.at }))
+    return true
+  }
   // A release or a discard was stopped before its last step.
   await removeHeld(lake)
   return create()
@@ -103,12 +115,16 @@ export const readDiscarding = async (lake: string): Promise<HeldSnapshot | null>
   return document?.discarding ? document : null
 }
 
+/** Paths of the parts that a snapshot which is held back does not share with another one. */
+export const ownParts = ({ run, root }: HeldSnapshot): readonly string[] =>
+  [...LIST_NAMES.flatMap((name) => root.lists[name].map(({ ref }) => ref)), ...root.versions]
+    .filter(({ name }) => runOfPart(name) === run)
+    .map(({ name }) => partPath(name))
+
 /** Ends the hold of a snapshot whose run is committed: its own parts go with its document. */
-export const endHeld = async (lake: string, { run, root }: HeldSnapshot): Promise<void> => {
+export const endHeld = async (lake: string, held: HeldSnapshot): Promise<void> => {
   await removeHeld(lake)
-  const parts = [...LIST_NAMES.flatMap((name) => root.lists[name].map(({ ref }) => ref)), ...root.versions]
-  const own = parts.filter(({ name }) => runOfPart(name) === run).map(({ name }) => partPath(name))
-  await storageOf(lake).remove(own)
+  await storageOf(lake).remove(ownParts(held))
 }
 
 /** @throws {ToolkitError} `NOTHING_HELD` where none is held, `SNAPSHOT_DAMAGED` */

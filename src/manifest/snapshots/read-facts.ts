@@ -1,6 +1,6 @@
 /** Reads the facts of a lake, its manifest and its rates, as rows for SQL: each kind when a statement asks for it. */
 
-import type { CommittedPartition, PartitionEntry, PullEntry } from '../../core/partition.ts'
+import type { CheckEntry, CommittedPartition, PartitionEntry, PullEntry } from '../../core/partition.ts'
 import { announcementOf } from '../../core/source-kinds.ts'
 import { loadRates } from '../../lake/rates/lake-rates.ts'
 import { historySince } from '../../lake/tables/past-tables.ts'
@@ -61,6 +61,11 @@ async function* sourceFacts(lake: string, { lists }: SnapshotRoot): AsyncGenerat
 export const driftFactsOf = ({ run, content, id, drift }: PartitionEntry): Fact<'drift'>[] =>
   drift.map(({ kind, name, records }) => ({ run, content, partition: id, kind, name, records }))
 
+export const checkFact = ({ keys, ...check }: CheckEntry): Fact<'checks'> => ({
+  ...check,
+  keys: keys?.join(' '),
+})
+
 export const pullFact = (pull: PullEntry): Fact<'pulls'> => {
   const { run, content, service, search, currency, field, from, to, asOf, gapLeft = 0, ...counts } = pull
   return {
@@ -106,7 +111,7 @@ export const readFactsOf = (lake: string, root: SnapshotRoot, known?: Listed): R
     },
     pulls: () => pullFacts(lake, root),
     checks: async function* () {
-      for (const one of await listOf(lake, root, 'checks')) yield { ...one }
+      for (const one of await listOf(lake, root, 'checks')) yield checkFact(one)
     },
     rates: () => rateFacts(lake),
   }

@@ -105,8 +105,9 @@ class ListedFiles {
     }
   }
 
+  /** Whether a snapshot lists it, one that is held back too. */
   has(path: string): boolean {
-    return this.#said.has(path)
+    return this.#said.has(path) || this.#passed.has(path)
   }
 
   /** @returns whether it was not passed before */

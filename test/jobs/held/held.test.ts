@@ -146,6 +146,17 @@ test.each([
   else await expect(done).rejects.toMatchObject({ ...HELD, message: expect.stringContaining(failed) })
 })
 
+test('what the load before has restated says nothing of the next one; what brings no company is no restatement', async () => {
+  const { lake, load, folder, write } = await bench()
+  const most: LoadCheck = { maxRestated: 0.5, data: false }
+  await load('second.jsonl', lines(2, 2))
+  await expect(load('third.jsonl', lines(3, 3), most)).rejects.toMatchObject(HELD)
+  await release({ lake })
+  await write('relations.jsonl', ['{"InternalId":1,"Name":"A","CountryCode":"SE"}'])
+  const more = await convert({ from: join(folder, 'relations.jsonl'), lake, check: most })
+  expect(more).toMatchObject({ snapshot: 4, failing: [{ name: 'restated_share', value: 1 }] })
+})
+
 test('a new lake holds its first load back', async () => {
   const { folder, write } = openBench(await temporaryFolder())
   const lake = join(folder, 'new')
@@ -172,6 +183,13 @@ test('while one is held back no load begins, unless it takes its place', async (
   await write('other.jsonl', lines(6, 4))
 })
 
+test('release shows it also where the next load would take its place', async () => {
+  const { lake, load } = await bench()
+  const check: LoadCheck = { ...SMALL, held: 'replace' }
+  await expect(load('large.jsonl', lines(1000, 2), check)).rejects.toMatchObject(HELD)
+  expect(await release({ lake, check })).toMatchObject({ snapshot: 2, records: 10 })
+})
+
 test('where the lake has moved on, release builds upon the newest snapshot and says what it finds', async () => {
   const { lake, load } = await bench()
   await load('second.jsonl', lines(1, 2, 11))
@@ -189,7 +207,7 @@ test('where the lake has moved on, release builds upon the newest snapshot and s
   expect((await verify({ lake })).problems).toEqual([])
 })
 
-test('gc, verify and copy know it; forget removes it, and its command loads it again', async () => {
+test('gc, verify and copy know it; forget takes somebody out of it', async () => {
   const { lake, load, folder } = await bench()
   await expect(load('large.jsonl', lines(1000, 2), SMALL)).rejects.toMatchObject(HELD)
   const { run } = (await readStatus(lake)).held ?? { run: '' }
@@ -204,10 +222,8 @@ test('gc, verify and copy know it; forget removes it, and its command loads it a
   // The journal of the run says it, too.
   expect((await verify({ lake })).problems).toMatchObject([{ path: file, problem: 'cut' }, { path: file }])
   await writeFile(join(lake, file), whole)
-  expect(await forget({ lake, companies: [3] })).toMatchObject({ kind: 'forgotten', runs: [run] })
-  expect((await readStatus(lake)).held).toBeUndefined()
-  expect((await filesOf(lake)).filter((path) => path.includes(run))).toEqual([])
-  await expect(load('large.jsonl', lines(1000, 2), SMALL)).rejects.toMatchObject(HELD)
+  expect(await forget({ lake, companies: [3] })).toMatchObject({ kind: 'forgotten', held: 'kept', runs: [] })
+  expect((await readStatus(lake)).held).toMatchObject({ run, snapshot: 3 })
   expect(await release({ lake })).toMatchObject({ records: 9 })
 })
 

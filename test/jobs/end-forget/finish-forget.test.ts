@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitForget } from '../../../src/commit/commit-forget.ts'
-import { finishDeadForgets } from '../../../src/jobs/forget/finish-forget.ts'
+import { finishDeadForgets } from '../../../src/jobs/end-forget/finish-forget.ts'
+import { holdBackAgain } from '../../../src/jobs/resume/resume.ts'
 import { createRun } from '../../../src/manifest/runs/runs.ts'
 import { listSnapshots, readSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { storedPlan } from '../../../src/run/run-plan.ts'
@@ -41,7 +42,7 @@ test('resume brings a forget to its end that was killed after its commit', async
 
 test('finishDeadForgets leaves nothing of a forget that was killed before its commit', async () => {
   const { lake } = await deadForget(false)
-  expect(await finishDeadForgets({ lake })).toEqual([])
+  expect(await finishDeadForgets({ lake }, holdBackAgain)).toEqual([])
   expect(await listSnapshots(lake)).toEqual([1])
   expect(await readdir(join(lake, '_runs'))).toEqual([])
 })

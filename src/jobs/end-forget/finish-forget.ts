@@ -32,6 +32,7 @@ import { storageOf } from '../../storage/open-storage.ts'
 import { memberOf } from '../../support/json-form.ts'
 import { publish } from '../../targets/publish.ts'
 import { CATALOG_FORMATS, FORMATS, publishedFormats } from '../../targets/table-formats.ts'
+import { type CommitHeld, holdAgain } from './hold-again.ts'
 
 export type FinishOptions = Pick<
   PublishOptions,
@@ -106,23 +107,27 @@ const publishAgain = async (
 
 interface FinishedForget {
   readonly garbage: Garbage
+  /** The outcome of the load that was held back. */
+  readonly held?: 'kept' | 'removed'
   /** Why `lake.duckdb` or `lake.ducklake` was not written; absent where those that the lake is to have were. */
   readonly noViews?: string
 }
 
-/** @param snapshot that the forget has made: those before go */
+/** @param forget its run, and the snapshot that it has made: those before go */
 export const finishForget = async (
   options: FinishOptions,
-  snapshot: number,
+  forget: { readonly run: string; readonly snapshot: number },
   publications: readonly Publication[],
+  commitHeld: CommitHeld,
 ): Promise<FinishedForget> => {
   const { lake, now = () => new Date() } = options
+  const held = await holdAgain(lake, forget, commitHeld)
   await dropPublications(options)
   await removeLakeFiles(lake)
-  const garbage = await removeGarbage({ lake, keep: 1, keepFrom: snapshot, now: now() })
+  const garbage = await removeGarbage({ lake, keep: 1, keepFrom: forget.snapshot, now: now() })
   const noViews = await updateLakeFiles(lake)
   await publishAgain(options, publications)
-  return { garbage, ...(noViews !== undefined && { noViews }) }
+  return { garbage, ...(held && { held }), ...(noViews !== undefined && { noViews }) }
 }
 
 const isTaken = (error: unknown): boolean =>
@@ -133,7 +138,10 @@ const isTaken = (error: unknown): boolean =>
  *
  * @returns the snapshots of those that were
  */
-export const finishDeadForgets = async (options: FinishOptions): Promise<readonly number[]> => {
+export const finishDeadForgets = async (
+  options: FinishOptions,
+  commitHeld: CommitHeld,
+): Promise<readonly number[]> => {
   const { lake, now = () => new Date() } = options
   const finished: number[] = []
   for (const run of await listRunIds(lake)) {
@@ -145,7 +153,7 @@ export const finishDeadForgets = async (options: FinishOptions): Promise<readonl
         if ((await listSnapshots(lake)).includes(receipt.snapshot)) await ensureRecord(lake, receipt.snapshot)
         const [job] = (await planOf(lake, run)).jobs
         const published = job.kind === 'forget' ? job.published.flatMap(publicationOf) : []
-        await finishForget(options, receipt.snapshot, published)
+        await finishForget(options, receipt, published, commitHeld)
         finished.push(receipt.snapshot)
       })
     } catch (error) {

@@ -84,7 +84,7 @@ const compactedSnapshot = (
     files: newest.files.filter(({ path }) => !replacedFiles.has(path)),
   }
   // The numbers left free before what came are for one compaction, and nothing else may have rewritten what stood.
-  const last = Math.max(...base.partitions.map(({ version }) => version))
+  const last = base.partitions.at(-1)?.version ?? 0
   const other = later.partitions.find(({ source, version }) => isCompaction(source) || version <= last)
   if (other) throw conflict(lease.run, other.id)
   const made = numberCompacted(

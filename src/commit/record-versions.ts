@@ -308,7 +308,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
     const left = partitions.filter(
       ({ content, version }) => content === this.#table.content && version < first,
     )
-    const from = Math.max(0, ...left.map(({ version }) => version)) + 1
+    const from = (left.at(-1)?.version ?? 0) + 1
     const versionOf = (table: string): number | undefined =>
       made.find(({ files }) => files.some((file) => file.table === table))?.version
     const [records, listings] = [versionOf(this.#table.name), versionOf(LISTINGS.name)]

@@ -19,7 +19,7 @@ export interface CheckResult {
   readonly expected: string
 }
 
-/** One as it is kept with the snapshot of its load. */
+/** A result as it is kept with the snapshot of its load. */
 export interface KeptResult extends CheckResult {
   /** Ids of companies, or of entities, whose rows a rule of one's own finds as errors: at most 100. */
   readonly keys?: readonly string[] | undefined

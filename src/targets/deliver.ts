@@ -85,7 +85,7 @@ export const runsOf = ({ partitions, files, merged = [] }: Snapshot): readonly R
         const before = partitions.filter(
           (one) => one.content === content && one.version < version && one.run !== entries[0]?.run,
         )
-        const from = Math.max(0, ...before.map((one) => one.version))
+        const from = before.at(-1)?.version ?? 0
         return merged.filter((one) => one.content === content && one.version > from && one.version < version)
       })
       .toSorted((a, b) => a.version - b.version)

@@ -18,6 +18,7 @@ import {
 } from '../../lake/views/current-versions.ts'
 import { chainOfLists, loadsOf } from '../../lake/views/source-macros.ts'
 import { mergedFiles } from '../../lake/views/version-chain.ts'
+import { lastVersionWith } from '../../lake/views/version-order.ts'
 import { sizesOf, type Work, watchStatement } from './compact-work.ts'
 import { type CompactContent, filesAtOnce } from './plan-compaction.ts'
 import { type GroupRows, inputsOf, readGroup, type VersionedEntry } from './read-group.ts'
@@ -99,8 +100,8 @@ export interface FoundVersions {
 /** Makes the table of versions that others of the newest partitions supersede. @param paths SQL of the lists of versions */
 const supersededAmong = ({ content, owner = '' }: RecordTable, fromVersion: number, paths: string): string =>
   `CREATE TABLE ${supersededTable(content)} AS SELECT owner, version, as_of, false AS is_gone FROM (
-  SELECT *, max({'as_of': as_of, 'version': version}) OVER of_owner AS last,
-    max({'as_of': as_of, 'version': version}) FILTER (NOT is_listing) OVER of_owner AS last_record
+  SELECT *, ${lastVersionWith('is_listing')} OVER of_owner AS last,
+    ${lastVersionWith('is_listing')} FILTER (NOT is_listing) OVER of_owner AS last_record
   FROM (
     SELECT ${ident(owner)} AS owner, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing
     FROM ${readParquet(paths, 'union_by_name = true')} WHERE version >= ${fromVersion} GROUP BY ALL

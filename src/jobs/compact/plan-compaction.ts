@@ -128,7 +128,7 @@ const firstMerged = (partitions: readonly CommittedPartition[]): number => {
   return at
 }
 
-/** What is merged after a load: of each content with too many partitions the newest ones, or all of them. */
+/** Plans what is merged after a load: of each content with too many partitions the newest ones, or all of them. */
 export const planMerge = (snapshot: Snapshot): CompactPlan => {
   const contents = ofContents(snapshot).flatMap(({ content, partitions }): CompactContent[] => {
     if (isFewWith(partitions, partitions.length)) return []

@@ -20,7 +20,7 @@ import { anyText, fits, list, objectOf, optional } from '../../support/json-form
 /** The end of a load that is held back, once the forget is committed. */
 export interface HeldRewrite {
   readonly run: string
-  /** Its journals by their paths; absent where it is given up. */
+  /** Journals of the run by their paths; absent where it is given up. */
   readonly journals?: readonly { readonly path: string; readonly text: string }[] | undefined
   /** Results of its checks, which may name them by ids. */
   readonly results?: readonly KeptResult[] | undefined

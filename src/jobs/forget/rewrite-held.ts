@@ -22,7 +22,7 @@ import type { Rewritten } from './rewrite-lake.ts'
 /** A load that is held back, as a forget looks through it. */
 export interface HeldLoad {
   readonly held: HeldSnapshot
-  /** By their paths; absent where they are damaged. */
+  /** Journals of its run by their paths; absent where they are damaged. */
   readonly journals?: ReadonlyMap<string, RecordedWork> | undefined
   readonly partitions: readonly CommittedPartition[]
 }

@@ -319,7 +319,7 @@ export const stepsOf = (settings: FileSettings, { targets }: Night): readonly Ni
       : []
   const compaction = compact ? [step('compact', compact, compactIntent(compact), compacted(compact))] : []
   return [
-    // What a merge leaves is published once.
+    // A merge goes first, so that its files are published once.
     ...(compact?.auto ? [...compaction, ...update] : [...update, ...compaction]),
     ...(gc ? [step('gc', gc, 'would delete what is older than the section says', collected(gc))] : []),
     ...(check ? [step('check', check, 'would check what is expected of the lake', checked(check))] : []),

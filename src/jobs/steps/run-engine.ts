@@ -34,7 +34,7 @@ export interface EngineOutcome extends Pick<RunReport, 'snapshot' | 'skipped' | 
   /** Pulled by listing; the search stands in the lake alone. */
   readonly gone?: readonly Omit<GoneCompanies, 'search'>[]
   readonly currencyChange?: NonNullable<RunReport['currencyChange']>
-  /** All units are done, and no worker has committed: the one who asked does. */
+  /** Whether all units are done and no worker has committed: the one who asked does. */
   readonly isOpen?: true
   /** The requests of the workers to a service, of the commit too. */
   readonly requests: ServiceCounters

@@ -88,7 +88,7 @@ interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undef
   readonly merged: { readonly paths: string; readonly versions: readonly number[] } | undefined
 }
 
-/** Which versions of lists make a chain: those of the listed partitions. */
+/** Limits of a chain to the versions of some partitions. */
 interface ChainLimits {
   /** Numbers of compactions, whose own files say which versions they stand for. @default none */
   readonly standIns?: readonly number[] | undefined

@@ -104,7 +104,7 @@ const addSnapshot = async (session: Session, step: Step, { folders, mostInlined 
   /** Versions whose records have instants of their own. */
   const own = new Set<number>()
   for await (const one of partitions.added()) {
-    // Of a compaction its list of versions has the instants.
+    // Records of a compaction have their instants in its list of versions.
     if (hasSeveralInstants(one) && !hasOwnVersions(one)) own.add(one.version)
     await files.add(one.files, one)
     await facts.addPartition(one, false, false)

@@ -199,7 +199,9 @@ const compactLake = async (options: Compaction): Promise<CompactSummary> => {
   if (!dryRun) await clearDeadCompactions(lake, new Date())
   const snapshot = await newestSnapshot(lake)
   if (snapshot === null) return { kind: 'nothing', snapshot: null }
-  const limitOf = (content: CompactContent): HistoryLimit => historyLimit(options, snapshot, content, now())
+  const limitOf = (content: CompactContent): HistoryLimit =>
+    // A merge of the newest partitions drops nothing: what is old stands before them.
+    historyLimit(content.fromVersion === 0 ? options : {}, snapshot, content, now())
   const plan = auto
     ? planMerge(snapshot)
     : planCompaction(snapshot, targetBytes, (content) => !hasPastBeyond(snapshot, content, limitOf(content)))

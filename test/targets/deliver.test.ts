@@ -307,6 +307,23 @@ test('a compaction of what a sink got as a compaction and later runs brings noth
   expect(await deliver({ lake: one.lake, sinks: [one.json] })).toMatchObject([{ runs: [] }])
 })
 
+test('a merge of the newest partitions brings nothing to a sink that shows their loads, and all rows to another', async () => {
+  const one = await bench()
+  const companies = Array.from({ length: 200 }, (_, at) => companyLine(at + 1))
+  await load(one, 'base', companies)
+  for (let night = 1; night <= 12; night += 1)
+    await load(one, `night-${night}`, [renamed(night % 5 === 0 ? 1 : night, `night ${night}`)])
+  await deliver({ lake: one.lake, sinks: [one.json] })
+  expect(await compact({ lake: one.lake, auto: true })).toMatchObject({ kind: 'compacted', partitions: 12 })
+  const deliveries = await deliver({ lake: one.lake, sinks: [one.json, one.database] })
+  expect(deliveries).toMatchObject([{ runs: [] }, { runs: { length: 2 } }])
+  const names = await one.ask(NAMES)
+  expect(names).toHaveLength(200)
+  expect(names.slice(0, 6).map(({ name }) => name)).toEqual([
+    ...['night 10', 'night 2', 'night 3', 'night 4', 'Company 5', 'night 6'],
+  ])
+})
+
 test('a lake is no target for runs: its files stay as they are', async () => {
   const one = await loaded()
   const sink = await chooseSink(readAddress(`parquet:${one.lake}`))

@@ -232,10 +232,10 @@ export class PlayedYear implements AsyncDisposable {
     const day = this.#dayOf(at)
     if (isHeldNight(event)) {
       const isRight = event === 'released' || (event === 'waiting' && this.#options.random() < 0.5)
-      this.#world.happen('quiet', day)
+      // What the service has changed comes with the same night, and is not in a file.
+      this.#world.happen('changed', day)
       const settled = this.#expected.settled(this.#world.companies)
       const delivery = this.#world.deliver(settled, day, isRight)
-      this.#world.happen('changed', day)
       const { companies } = this.#world
       await holdAll(this.#service, companies, CALM)
       await this.#held.expect({ at, day, event, delivery, companies })

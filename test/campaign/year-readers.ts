@@ -7,7 +7,7 @@ import { ident, literal } from '../../src/lake/duckdb/sql.ts'
 import { TABLES, type Table } from '../../src/lake/tables/tables.ts'
 import { openPython, pythonMissing } from '../support/readers.ts'
 import type { ExpectedLake } from './year-expected.ts'
-import { contentTables, differenceOf, type Row, textOf } from './year-rows.ts'
+import { differenceOf, publishedTables, type Row, textOf } from './year-rows.ts'
 
 const COPY = `
 import pyarrow.parquet as pq
@@ -24,9 +24,6 @@ const FORMATS = ['delta', 'iceberg'] as const
 const ownColumns = ({ columns }: Table): string =>
   columns.map(({ name, type }) => `CAST(${ident(name)} AS ${type}) AS ${ident(name)}`).join(', ')
 
-/** Published tables say it of all versions by columns of their own. */
-const withoutVersion = ({ snapshot: _, is_current: __, ...row }: Row): Row => row
-
 /** PyIceberg gives a list of structs as an empty one where there is none: which of both it was cannot be seen there. */
 const withoutEmpty = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => !Array.isArray(value) || value.length > 0))
@@ -42,7 +39,7 @@ export const compareReaders = async (lake: string, expected: ExpectedLake): Prom
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2, threads: 1 })
   try {
     const session = await engine.connect()
-    const rows = contentTables(expected)
+    const rows = publishedTables(expected)
     for (const format of FORMATS) {
       const shownAs = (row: Row): string => textOf(format === 'iceberg' ? withoutEmpty(row) : row)
       for (const table of TABLES.filter(({ name }) => rows.has(name)))
@@ -53,7 +50,7 @@ export const compareReaders = async (lake: string, expected: ExpectedLake): Prom
             `SELECT to_json(t)::VARCHAR AS text FROM (SELECT ${ownColumns(table)} FROM read_parquet(${literal(to)})) AS t`,
           )
           const found = seen.map(({ text }) => shownAs(JSON.parse(String(text))))
-          const wanted = (rows.get(shown) ?? []).map((row) => shownAs(withoutVersion(row)))
+          const wanted = (rows.get(shown) ?? []).map(shownAs)
           wrong.push(...differenceOf(`${shown} as ${format}`, found, wanted))
         }
     }

@@ -192,6 +192,26 @@ export const contentTables = (lake: ExpectedLake): ReadonlyMap<string, Rows> => 
   return new Map(names.map((name) => [name, rows.get(name) ?? []]))
 }
 
+/**
+ * The rows of published tables: current ones, and as `<table>_history` those of all versions since the last compaction, which begins
+ * with the rows that were current then.
+ */
+export const publishedTables = (lake: ExpectedLake): ReadonlyMap<string, Rows> => {
+  const tables = new Map(contentTables(lake))
+  for (const content of ['companies', 'relations'] as const) {
+    const records = [...Map.groupBy(lake[content].history, ({ company }) => company.id).values()]
+    const left = records.flatMap((versions) =>
+      versions.filter((one, at) => !one.isCompacted || !versions[at + 1]?.isCompacted),
+    )
+    for (const [table, rowsOf] of Object.entries(TABLES_OF[content]))
+      tables.set(
+        `${table}_history`,
+        left.flatMap(({ company }) => rowsOf(company, lake.forgotten)),
+      )
+  }
+  return tables
+}
+
 /** What no generator can know. */
 const UNKNOWN = [
   ...(['run', 'loaded_at', 'as_of', 'version', 'until', 'until_as_of'] as const),

@@ -187,12 +187,12 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 /** The answer to each statement. Ids of examples that the sample lacks stand for one that it has. */
 const ANSWERS: Readonly<Record<string, () => Rows>> = {
-  "SELECT fiscal_year, count(*) AS companies, sum(value) / 1e9 AS billions FROM figures_in('EUR') WHERE line_item = 'NetSales' AND fiscal_year > 2021 GROUP BY 1 ORDER BY 1":
+  "SELECT fiscal_year, count(*) AS companies, round(sum(value) / 1e9, 1) AS billions FROM figures_in('EUR') WHERE line_item = 'NetSales' AND fiscal_year > 2021 GROUP BY 1 ORDER BY 1":
     () =>
       grouped(
         sales().filter(({ year }) => year > 2021),
         ({ year }) => year,
-        (own, year) => [year, own.length, sum(own.map(eur)) / 1e9],
+        (own, year) => [year, own.length, Math.round(sum(own.map(eur)) / 1e8) / 10],
       ),
   "SELECT fiscal_year, count(*) AS companies, round(median(value) / 1e6, 1) AS median_millions FROM figures_in('EUR') WHERE line_item = 'NetSales' AND fiscal_year > 2020 GROUP BY 1 ORDER BY 1":
     () =>

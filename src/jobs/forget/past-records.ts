@@ -42,7 +42,8 @@ const makePlaces = async (
   const main = mainTables().find((table) => table.content === content)
   if (main === undefined) return []
   const { partitions, merged = [], files: ofRuns, versions } = snapshot
-  const loads = [...merged, ...partitions].filter((one) => one.content === content)
+  // A load that is held back stands behind, with numbers of its own.
+  const loads = [...merged, ...partitions].filter((one) => one.content === content && one.version <= version)
   await session.run(loadsOf(main, { partitions: loads, files: ofRuns, versions }))
   const own = files.filter(({ table }) => table === versionsTable(content).name)
   await withLakeFiles(work, own, (placeOf) => {

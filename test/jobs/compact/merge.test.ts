@@ -165,23 +165,23 @@ test('merges between loads in any order leave every version of every row as it w
     const deliveries = new Deliveries(SEED)
     await loaded(deliveries.first())
     let merges = 0
-    for (let night = 1; night <= 40; night += 1) {
+    for (let night = 1; night <= 28; night += 1) {
       await loaded(deliveries.next(night % 5 === 0))
       const { kind } = await compact({ lake, auto: true })
       if (kind === 'compacted') merges += 1
       expect(await mostFiles(lake)).toBeLessThanOrEqual(12)
-      if (night % 10 === 0) expect([night, await found(query)]).toEqual([night, expectedOf(deliveries.told)])
+      if (night % 14 === 0) expect([night, await found(query)]).toEqual([night, expectedOf(deliveries.told)])
     }
-    expect(merges).toBeGreaterThan(5)
+    expect(merges).toBeGreaterThan(3)
     const { partitions } = (await newestSnapshot(lake)) ?? { partitions: [] }
     const merged = partitions.filter(({ source }) => source.kind === 'compaction')
-    expect(merged.filter(({ content }) => content === 'companies').length).toBeGreaterThan(2)
+    expect(merged.filter(({ content }) => content === 'companies').length).toBeGreaterThan(1)
     expect(merged.filter(({ content }) => content === 'relations').length).toBeGreaterThan(1)
     // As `lake.duckdb` has it.
     expect(await inLakeFile(lake, (ask) => found(ask))).toEqual(expectedOf(deliveries.told))
     if (missingDuckLake() === undefined) {
       const snapshots = (await listManifest(lake)).snapshots.map(Number)
-      expect(await compareCatalog(lake, snapshots.slice(-6))).toEqual([])
+      expect(await compareCatalog(lake, snapshots.slice(-4))).toEqual([])
     }
     expect((await bench.verify()).problems).toEqual([])
     await compacted(bench)

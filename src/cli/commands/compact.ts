@@ -53,7 +53,7 @@ const runCompact = async (values: ValuesOf<typeof COMPACT>): Promise<void> => {
     async (summary) => {
       const seconds = (performance.now() - startMs) / 1000
       if (json) await printJson({ lake, ...summary, seconds: Math.round(seconds * 1000) / 1000 })
-      else await printLines(summaryLines(lake, summary, seconds))
+      else await printLines(summaryLines(values, summary, seconds))
       warnOfNoViews(summary.noViews)
     },
     'the lake stays as it was',
@@ -110,8 +110,15 @@ const tableLines = (tables: readonly CompactedTable[], estimated: boolean): stri
   )
 }
 
-const summaryLines = (lake: string, summary: CompactSummary, seconds: number): string[] => {
-  if (summary.kind === 'nothing') return ['Nothing to do: the lake is compact.']
+const summaryLines = (
+  { lake, auto }: Pick<ValuesOf<typeof COMPACT>, 'lake' | 'auto'>,
+  summary: CompactSummary,
+  seconds: number,
+): string[] => {
+  if (summary.kind === 'nothing')
+    return [
+      auto ? 'Nothing to merge: no table has too many partitions.' : 'Nothing to do: the lake is compact.',
+    ]
   const { kind, snapshot, partitions, tables, pastSince } = summary
   const what = formatCounted(partitions, 'partition')
   const head =

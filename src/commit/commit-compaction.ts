@@ -28,7 +28,7 @@ export interface CompactCommitRequest
   readonly versions: ListVersions
   /** The snapshot that was compacted. The files of all its runs are replaced. */
   readonly base: Snapshot
-  /** Its partitions that are replaced: of one or more contents the newest ones. */
+  /** The partitions of `base` that are replaced: of one or more contents the newest ones. */
   readonly replaced: readonly CommittedPartition[]
 }
 
@@ -48,7 +48,7 @@ const mergedOf = (partitions: readonly CommittedPartition[]): CommittedPartition
 const conflict = (run: string, partition: string): ToolkitError =>
   new ToolkitError(
     'COMMIT_CONFLICT',
-    `Cannot commit compaction "${run}": another compaction was first, see partition "${partition}"`,
+    `Cannot commit compaction "${run}": the lake was compacted or rewritten meanwhile (partition "${partition}"), expected its partitions as they were; begin again`,
     { run, partition },
   )
 
@@ -60,7 +60,7 @@ interface CompactedSnapshot extends Omit<Snapshot, 'versions'>, WithVersions, Wi
 /**
  * The next snapshot. Its partitions: those before, the compacted ones, then those that came meanwhile, whose versions count as later.
  *
- * @throws {ToolkitError} `COMMIT_CONFLICT` when another compaction was first
+ * @throws {ToolkitError} `COMMIT_CONFLICT` when the lake was compacted or rewritten meanwhile
  */
 const compactedSnapshot = (
   request: Pick<

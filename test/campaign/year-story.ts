@@ -10,7 +10,7 @@ const MOST_SNAPSHOTS = 100
 
 export interface YearStory {
   readonly nights: readonly ExpectedNight[]
-  /** Index of the last night that a compaction followed, and the companies that it left; history begins there. */
+  /** Index of the last night that a compaction followed, and the companies that it left: of the nights before it the report says nothing. */
   readonly compacted: { readonly night: number; readonly companies: number } | undefined
   /** Index of the night that a forget followed: of names that came before it the drift may be dropped. */
   readonly forgot: number | undefined
@@ -41,12 +41,11 @@ const nightsOf = ({ nights, compacted }: YearStory): readonly string[] => {
 
 /** @returns what differs, a line each */
 export const compareStory = (page: string, story: YearStory): readonly string[] => {
-  const { nights, compacted, forgot, shown, snapshots } = story
+  const { nights, forgot, shown, snapshots } = story
   const sections = new Map(sectionsOf(page).map((section) => [section.id, section]))
   const rowsOf = (id: string): readonly string[] => (sections.get(id)?.rows ?? []).map((row) => row.join(' '))
-  const kept = nights.slice(compacted === undefined ? 0 : compacted.night + 1)
   const expected: Readonly<Record<string, readonly string[]>> = {
-    // A compaction keeps what was restated.
+    // A compaction keeps what was restated before it.
     'restated-nights': nights
       .filter(({ restatements }) => restatements > 0)
       .map(({ day, restatements }) => `${day} ProfitAndLoss ${restatements}`),
@@ -67,7 +66,7 @@ export const compareStory = (page: string, story: YearStory): readonly string[] 
   if (String(brought) !== String(newest) || (brought.length === 0 && nightsOf(story).length > 0))
     wrong.push(`the report says of nights: ${brought.join(', ')}; expected ${newest.join(', ')}`)
   const [numbers = []] = sections.get('numbers')?.rows ?? []
-  const restatements = kept.reduce((sum, night) => sum + night.restatements, 0)
+  const restatements = nights.reduce((sum, night) => sum + night.restatements, 0)
   const counts = {
     companies: [Number(numbers[1]), shown],
     quarantined: [Number(numbers[6]), nights.reduce((lines, { quarantined }) => lines + quarantined, 0)],

@@ -102,6 +102,22 @@ test('tables of current rows follow loads, restatements, a compaction and gc', a
   expect((await icebergFiles(lake, 'financials')).deletes).toEqual([])
 })
 
+test('tables of current rows follow merges of the newest partitions, and loads behind them', async () => {
+  const folder = await temporaryFolder()
+  const lake = await sampleLake(folder, [{ companies: 90, seed: 3 }])
+  for (let seed = 4; seed <= 15; seed += 1) await loadSample(folder, { companies: 1 + (seed % 3), seed })
+  await publishCurrent(lake)
+  expect(await compact({ lake, auto: true })).toMatchObject({ kind: 'compacted' })
+  const [first] = (await readSnapshot(lake)).partitions
+  expect(first?.source.kind).not.toBe('compaction')
+  await publishCurrent(lake)
+  await expectCurrent(lake, 'after a merge')
+  await restate(folder, 16)
+  await publishCurrent(lake)
+  await gc({ lake, keep: 1 })
+  await expectCurrent(lake, 'after a load behind it')
+})
+
 test('a publication writes what changed: copies of files that lost rows, positions that are new', async () => {
   const folder = await temporaryFolder()
   const bench = openBench(folder)

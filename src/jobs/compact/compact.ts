@@ -192,7 +192,21 @@ const tablesBeforeAndAfter = (
  * the next one removes what it left and starts over.
  */
 const compactLake = async (options: Compaction): Promise<CompactSummary> => {
-  const { lake, targetBytes, memoryBytes, threads, auto, dryRun, now = () => new Date() } = options
+  const {
+    lake,
+    targetBytes,
+    memoryBytes,
+    threads,
+    auto,
+    dropHistory,
+    dryRun,
+    now = () => new Date(),
+  } = options
+  if (auto && dropHistory)
+    throw new ToolkitError(
+      'USAGE',
+      'Cannot drop the history in a merge of the newest partitions: expected --drop-history without --auto',
+    )
   compactMemory(memoryBytes, threads)
   // A folder that is no lake must not become one.
   await newestSnapshot(lake)

@@ -89,10 +89,10 @@ export const planCompaction = (
   return { contents, compact: contents.every((one) => isDone(one, targetBytes) && isPastDone(one)) }
 }
 
-/** So many partitions of a content may have rows of one table. With nights of 0.5 % of the companies each row is then written four times. */
+/** Partitions of a content that may have rows of one table. With nights of 0.5 % of the companies each row is written four times then. */
 const MOST_PARTITIONS = 12
 
-/** Bytes of small files are mostly those of their columns' names and bounds. */
+/** Rows of a partition's tables. Sizes go by them: bytes of small files are mostly those of their columns' names and bounds. */
 const rowsIn = ({ files }: CommittedPartition): number =>
   files.filter(isTableFile).reduce((sum, { rows }) => sum + rows, 0)
 
@@ -111,9 +111,9 @@ const isFewWith = (partitions: readonly CommittedPartition[], at: number): boole
 }
 
 /**
- * Where the partitions begin that become one, the newest ones. They are as few as leave no more than may be, and all that are not larger
- * than what is merged behind them: so a row is merged only with about as many others. All are, once those beside the largest one have
- * half of its rows: by then about as many of them are superseded.
+ * The place of the first partition to merge: it and all newer ones become one. As few are merged as leave no more than
+ * `MOST_PARTITIONS`, and none is left that is not larger than what is merged behind it, so that a row is merged only with about as many
+ * others. Where those beside the largest one have half of its rows, all are merged: about as many of its rows are superseded by then.
  */
 const firstMerged = (partitions: readonly CommittedPartition[]): number => {
   const sizes = partitions.map(rowsIn)

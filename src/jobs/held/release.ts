@@ -33,7 +33,7 @@ const notHeld = (lake: string): ToolkitError =>
 
 const released = async ({ check, ...options }: Asked): Promise<ReleasedLoad> => {
   const { lake } = options
-  // One that was killed behind its commit has written the load again.
+  // A forget that was killed behind its commit has written the load again.
   if ((await readHeld(lake)) !== null) await finishDeadForgets(options, holdBackAgain)
   const held = await readHeld(lake)
   if (held === null) throw notHeld(lake)

@@ -198,7 +198,7 @@ export const journalText = ({ entries, result }: RecordedWork): string =>
   [...entries, ...(result ? [result] : [])].map((line) => `${lineText(line)}\n`).join('')
 
 /**
- * All that a run has recorded, whoever works on it: its owner or, unit by unit, many.
+ * Everything that a run has recorded, whoever works on it: its owner or, unit by unit, many workers.
  *
  * @throws as `readJournal` and `readUnitWork`; `RUN_NOT_FOUND` when it is gone, or being removed
  */

@@ -3,12 +3,15 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
+import { pull } from '../../../src/jobs/pull/pull.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { literal } from '../../../src/lake/duckdb/sql.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { refreshLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
 import type { CompactOptions } from '../../../src/options/interfaces.ts'
+import { createService } from '../../../src/source/service/service.ts'
 import { type Bench, openBench } from '../../run/batch-bench.ts'
+import { openFakeService } from '../../service/fake-service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** What a delivery says of a company: its name, its net sales by year, the stakes of its owners by their names. */
@@ -169,3 +172,35 @@ export const one = (value: number, more: Partial<Said> = {}): Said => ({
   sales: { 2023: value, 2024: 7 },
   ...more,
 })
+
+/** Files of records, and answers of a service that lists all. */
+export const withLoads = async (
+  use: (bench: Bench, loaded: (delivery: Delivery) => Promise<void>) => Promise<void>,
+): Promise<void> => {
+  const bench = await newBench()
+  let now = instant(1)
+  const fake = await openFakeService({ companies: [], now: () => now })
+  const { url, token, clock } = fake
+  const options = { maxRequestsPerSecond: 5000, trustClock: true }
+  const service = createService({ url, token, now: clock, ...options })
+  const loaded = async (delivery: Delivery): Promise<void> => {
+    if (delivery.lacking === undefined) return load(bench, delivery)
+    now = instant(delivery.day)
+    fake.hold(
+      Object.entries(delivery.said).map(([id, { name, sales }]) => ({
+        ...{ id: Number(id), name, country: 'SE', lineItem: 'NetSales', value: sales[2023] ?? 0 },
+        dates: { ContentUpdatedAt: now.slice(0, 10) },
+      })),
+    )
+    await pull({
+      ...{ from: service, lake: bench.lake, maxGone: '100%', content: 'companies' },
+      search: { CountryCode: ['SE', 'NO'] },
+    })
+  }
+  try {
+    await use(bench, loaded)
+  } finally {
+    await service.close()
+    await fake.close()
+  }
+}

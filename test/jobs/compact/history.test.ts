@@ -2,12 +2,9 @@
 
 import { expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
-import { pull } from '../../../src/jobs/pull/pull.ts'
 import { query as ask } from '../../../src/jobs/query/query.ts'
 import { readStatus } from '../../../src/jobs/status/lake-status.ts'
-import { createService } from '../../../src/source/service/service.ts'
 import type { Bench } from '../../run/batch-bench.ts'
-import { openFakeService } from '../../service/fake-service.ts'
 import {
   allExpected,
   compacted,
@@ -15,12 +12,12 @@ import {
   expected,
   found,
   inLakeFile,
-  instant,
   load,
   newBench,
   one,
   type Said,
   TABLES,
+  withLoads,
 } from './deliveries.ts'
 
 /** Figures that change and change back, a name and a country, owners that come and go, a company that comes later. */
@@ -105,42 +102,22 @@ test('a compaction in pieces gives the same history', async () => {
 })
 
 test('a company that leaves and comes back has the time between in no row', async () => {
-  const bench = await newBench()
-  let now = instant(1)
-  const fake = await openFakeService({ companies: [], now: () => now })
-  const { url, token, clock } = fake
-  const service = createService({
-    ...{ url, token, now: clock },
-    maxRequestsPerSecond: 5000,
-    trustClock: true,
-  })
-  const told: Delivery[] = []
-  const pulled = async (delivery: Delivery): Promise<void> => {
-    now = instant(delivery.day)
-    fake.hold(
-      Object.entries(delivery.said).map(([id, { name, sales }]) => ({
-        ...{ id: Number(id), name, country: 'SE', lineItem: 'NetSales', value: sales[2023] ?? 0 },
-        dates: { ContentUpdatedAt: now.slice(0, 10) },
-      })),
-    )
-    await pull({
-      ...{ from: service, lake: bench.lake, maxGone: '100%', content: 'companies' },
-      search: { CountryCode: ['SE'] },
-    })
-    told.push(delivery)
-  }
-  const only = (value: number): Said => ({ name: 'One', sales: { 2023: value } })
-  const names = async () =>
-    (await found(bench.query, ['companies'])).companies?.map(([row, from, until]) => [row, from, until])
-  try {
-    await pulled({ day: 1, said: { 1: only(1), 2: only(2) } })
+  await withLoads(async (bench, loaded) => {
+    const told: Delivery[] = []
+    const pulled = async (delivery: Delivery & Required<Pick<Delivery, 'lacking'>>): Promise<void> => {
+      await loaded(delivery)
+      told.push(delivery)
+    }
+    const only = (value: number): Said => ({ name: 'One', sales: { 2023: value } })
+    const expectAll = async (): Promise<void> =>
+      expect((await found(bench.query, ['companies'])).companies).toEqual(expected(told, 'companies'))
+    await pulled({ day: 1, said: { 1: only(1), 2: only(2) }, lacking: [] })
     await pulled({ day: 3, said: { 2: only(2) }, lacking: [1] })
     await compacted(bench)
-    const expectAll = async (): Promise<void> => expect(await names()).toEqual(expected(told, 'companies'))
     await expectAll()
     expect(await bench.query('SELECT internal_id FROM companies ORDER BY 1')).toEqual([[2]])
     expect(await bench.query('SELECT internal_id FROM companies_all ORDER BY 1')).toEqual([[1], [2]])
-    await pulled({ day: 5, said: { 1: only(1), 2: only(2) } })
+    await pulled({ day: 5, said: { 1: only(1), 2: only(2) }, lacking: [] })
     await expectAll()
     await compacted(bench)
     await expectAll()
@@ -148,10 +125,7 @@ test('a company that leaves and comes back has the time between in no row', asyn
     await compacted(bench)
     await expectAll()
     expect((await bench.verify()).problems).toEqual([])
-  } finally {
-    await service.close()
-    await fake.close()
-  }
+  })
 })
 
 test('--keep-history drops past rows whose end became known before, --drop-history all; current rows keep their first version', async () => {

@@ -2,13 +2,12 @@
 
 import { expect, test } from 'vitest'
 import { compact } from '../../../src/jobs/compact/compact.ts'
-import { pull } from '../../../src/jobs/pull/pull.ts'
+import { forget } from '../../../src/jobs/forget/forget.ts'
+import { records } from '../../../src/jobs/records/records.ts'
 import { listManifest, newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
-import { createService } from '../../../src/source/service/service.ts'
 import { compareCatalog } from '../../manifest/ducklake/in-catalog.ts'
-import type { Bench } from '../../run/batch-bench.ts'
-import { openFakeService } from '../../service/fake-service.ts'
 import { missingDuckLake } from '../../support/ducklake.ts'
+import { needs } from '../../support/needs.ts'
 import { SEED } from '../../support/seed.ts'
 import {
   allExpected,
@@ -16,10 +15,9 @@ import {
   type Delivery,
   found,
   inLakeFile,
-  instant,
-  load,
   newBench,
   type Said,
+  withLoads,
 } from './deliveries.ts'
 
 /** Numbers from 0 to 1, the same of the same seed. */
@@ -120,38 +118,6 @@ const expectedOf = (told: readonly Delivery[]) => ({
   ),
 })
 
-/** Files of records, and answers of a service that lists all. */
-const withLoads = async (
-  use: (bench: Bench, loaded: (delivery: Delivery) => Promise<void>) => Promise<void>,
-): Promise<void> => {
-  const bench = await newBench()
-  let now = instant(1)
-  const fake = await openFakeService({ companies: [], now: () => now })
-  const { url, token, clock } = fake
-  const options = { maxRequestsPerSecond: 5000, trustClock: true }
-  const service = createService({ url, token, now: clock, ...options })
-  const loaded = async (delivery: Delivery): Promise<void> => {
-    if (delivery.lacking === undefined) return load(bench, delivery)
-    now = instant(delivery.day)
-    fake.hold(
-      Object.entries(delivery.said).map(([id, { name, sales }]) => ({
-        ...{ id: Number(id), name, country: 'SE', lineItem: 'NetSales', value: sales[2023] ?? 0 },
-        dates: { ContentUpdatedAt: now.slice(0, 10) },
-      })),
-    )
-    await pull({
-      ...{ from: service, lake: bench.lake, maxGone: '100%', content: 'companies' },
-      search: { CountryCode: ['SE', 'NO'] },
-    })
-  }
-  try {
-    await use(bench, loaded)
-  } finally {
-    await service.close()
-    await fake.close()
-  }
-}
-
 /** The most files of a table in the newest snapshot. */
 const mostFiles = async (lake: string): Promise<number> => {
   const snapshot = await newestSnapshot(lake)
@@ -159,7 +125,42 @@ const mostFiles = async (lake: string): Promise<number> => {
   return Math.max(...[...Map.groupBy(files, ({ table }) => table).values()].map(({ length }) => length))
 }
 
-test('merges between loads in any order leave every version of every row as it was delivered', async () => {
+const FORGOTTEN = 4
+
+const without = ({ day, said, lacking }: Delivery, id: number): Delivery => ({
+  day,
+  said: Object.fromEntries(Object.entries(said).filter(([one]) => Number(one) !== id)),
+  ...(lacking && { lacking: lacking.filter((one) => one !== id) }),
+})
+
+/** Name and net sales of each company whose last delivery has it. */
+const lastSaid = (told: readonly Delivery[]): ReadonlyMap<number, unknown> => {
+  const last = new Map<number, unknown>()
+  for (const { said, lacking = [] } of told.toSorted((a, b) => a.day - b.day)) {
+    for (const [id, { name, sales }] of Object.entries(said)) last.set(Number(id), { name, sales })
+    for (const id of lacking) last.delete(id)
+  }
+  return new Map([...last].toSorted(([a], [b]) => a - b))
+}
+
+/** The same as the lake gives records back. */
+const recordsOf = async (lake: string): Promise<ReadonlyMap<number, unknown>> => {
+  const found: [number, unknown][] = []
+  for await (const text of records({ lake, content: 'companies' })) {
+    const { BasicDetails, Financials } = JSON.parse(text)
+    const sales = Financials.ProfitAndLoss.NetSales
+    found.push([BasicDetails.InternalId, { name: BasicDetails.CompanyName, sales }])
+  }
+  return new Map(found.toSorted(([a], [b]) => a - b))
+}
+
+test('a merge drops no history: both options together are refused', async () => {
+  const { lake } = await newBench()
+  await expect(compact({ lake, auto: true, dropHistory: true })).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('merges between loads in any order leave every version of every row as it was delivered', async (context) => {
+  needs(context, "DuckDB's extension ducklake", missingDuckLake())
   await withLoads(async (bench, loaded) => {
     const { lake, query } = bench
     const deliveries = new Deliveries(SEED)
@@ -179,13 +180,16 @@ test('merges between loads in any order leave every version of every row as it w
     expect(merged.filter(({ content }) => content === 'relations').length).toBeGreaterThan(1)
     // As `lake.duckdb` has it.
     expect(await inLakeFile(lake, (ask) => found(ask))).toEqual(expectedOf(deliveries.told))
-    if (missingDuckLake() === undefined) {
-      const snapshots = (await listManifest(lake)).snapshots.map(Number)
-      expect(await compareCatalog(lake, snapshots.slice(-4))).toEqual([])
-    }
+    const snapshots = (await listManifest(lake)).snapshots.map(Number)
+    expect(await compareCatalog(lake, snapshots.slice(-4))).toEqual([])
+    expect((await bench.verify()).problems).toEqual([])
+    expect(await recordsOf(lake)).toEqual(lastSaid(deliveries.told))
+    await forget({ lake, companies: [FORGOTTEN] })
+    const told = deliveries.told.map((one) => without(one, FORGOTTEN))
+    expect(await found(query)).toEqual(expectedOf(told))
     expect((await bench.verify()).problems).toEqual([])
     await compacted(bench)
-    expect(await found(query)).toEqual(expectedOf(deliveries.told))
+    expect(await found(query)).toEqual(expectedOf(told))
     // Answers of the service have further columns, so that their rows are others than those of files.
     await found(query, RELATIONS, true)
     expect((await bench.verify()).problems).toEqual([])

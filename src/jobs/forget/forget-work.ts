@@ -74,10 +74,7 @@ export const withForgetWork = <T>(
 
 let folders = 0
 
-/**
- * A folder of this machine that no other work has had: DuckDB keeps the footers of Parquet files by their paths, and may take those of an
- * earlier file for those of another one at its path.
- */
+/** A folder of this machine that no other work has had, so that nothing that is kept by a path is of an earlier file. */
 export const freshFolder = ({ scratch }: Pick<ForgetWork, 'scratch'>, name: string): string => {
   folders += 1
   return join(scratch, `${name}-${folders}`)

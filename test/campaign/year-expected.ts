@@ -27,7 +27,8 @@ export interface ExpectedNight {
   readonly quarantined: number
   /** Code of the error that the night ends with. */
   readonly error: string | undefined
-  readonly restatements: number
+  /** Ids of companies whose sales are others than before. */
+  readonly restated: readonly number[]
   /** Names that no load had before. */
   readonly drift: readonly string[]
   /** What the weekly list finds, where it runs: companies that the lake lacks, and how many have left. */
@@ -135,23 +136,23 @@ export class ExpectedLake {
     return [...this.#names].filter((name) => name.startsWith('Item'))
   }
 
-  #bring(came: readonly Company[]): Pick<ExpectedNight, 'brought' | 'restatements' | 'drift'> {
+  #bring(came: readonly Company[]): Pick<ExpectedNight, 'brought' | 'restated' | 'drift'> {
     const brought = { added: 0, restated: 0, changed: 0, unchanged: 0 }
-    let restatements = 0
+    const restated: number[] = []
     const drift = new Set<string>()
     for (const one of came) {
       const before = this.companies.current.get(one.id)?.company
       if (before === undefined) brought.added += 1
       else if (before.sales !== one.sales) {
         brought.restated += 1
-        restatements += 1
+        restated.push(one.id)
       } else if (sameText(recordOf(before), recordOf(one))) brought.unchanged += 1
       else brought.changed += 1
       for (const name of driftOf(one)) if (!this.#names.has(name)) drift.add(name)
       this.gone.delete(one.id)
     }
     for (const name of drift) this.#names.add(name)
-    return { brought, restatements, drift: [...drift] }
+    return { brought, restated, drift: [...drift] }
   }
 
   /** Companies of the service that the lake shows, and that no night brings as long as they do not change. */
@@ -165,7 +166,7 @@ export class ExpectedLake {
   /** A night that brings nothing. */
   nothing(event: NightEvent, day: string, error?: string): ExpectedNight {
     return {
-      ...{ day, event, isCommitted: false, quarantined: 0, restatements: 0, drift: [], listed: undefined },
+      ...{ day, event, isCommitted: false, quarantined: 0, restated: [], drift: [], listed: undefined },
       brought: { added: 0, restated: 0, changed: 0, unchanged: 0 },
       error,
     }
@@ -236,14 +237,14 @@ export class ExpectedLake {
   loadAll(night: ExpectedNight, all: readonly Company[], by: 'pages' | 'batches'): ExpectedNight {
     const held = all.filter(({ id }) => !this.forgotten.has(id))
     this.snapshot += 1
-    const { brought, restatements, drift } = this.#bring(held)
+    const { brought, restated, drift } = this.#bring(held)
     this.companies.load(held, this.snapshot)
     if (by === 'batches') this.relations.load(held.filter(hasRelations), this.snapshot)
     else this.#markLeft(night.day, all)
     return {
       ...night,
       brought: sumOf(night.brought, brought),
-      restatements: night.restatements + restatements,
+      restated: [...night.restated, ...restated],
       drift: [...night.drift, ...drift],
     }
   }

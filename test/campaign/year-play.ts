@@ -352,7 +352,8 @@ export class PlayedYear implements AsyncDisposable {
     if (kept) await report({ lake: this.#lake, to: kept, maxAgeMs: MAX_AGE_MS, maxGap: 0 })
     const { snapshots } = await listManifest(this.#lake)
     const { compacted, forgot } = this.#life
-    const story = { nights: this.#told, compacted, forgot, shown: this.#expected.shown.length }
+    const { forgotten, shown } = this.#expected
+    const story = { nights: this.#told, compacted, forgot, forgotten, shown: shown.length }
     this.#wrong.push(
       ...compareStory(await readFile(to, 'utf8'), { ...story, snapshots: snapshots.length }),
       ...this.#figures.grown(),

@@ -16,7 +16,7 @@ const problems = []
 
 /** What the package may hold, and nothing else. */
 const ALLOWED = [
-  /^(package\.json|README\.md|SECURITY\.md|CHANGELOG\.md)$/,
+  /^(package\.json|README\.md|SECURITY\.md|CHANGELOG\.md|DEPENDENCIES\.md)$/,
   /^dist\/(index\.js|index\.d\.ts|cli\/main\.js|check\/check-worker\.js|sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
   /^dist\/(server\/serving-index\/build\/build-process|engine\/temporal\/workflows)\.js$/,
   /^dist\/chunks\/[\w-]+\.js$/,

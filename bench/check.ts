@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ALL_CONTENT, writeSample } from '../data/sample.ts'
-import { check } from '../src/jobs/check/check.ts'
-import { convert } from '../src/jobs/convert/convert.ts'
+import { check } from '../src/jobs/check.ts'
+import { convert } from '../src/jobs/convert.ts'
 import { measureNode } from './measure.ts'
 
 const MAIN = join(import.meta.dirname, '../src/cli/main.ts')

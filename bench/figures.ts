@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { writeSample } from '../data/sample.ts'
-import { readRows } from '../src/jobs/common/read-rows.ts'
-import { convert } from '../src/jobs/convert/convert.ts'
-import { openQuery } from '../src/jobs/query/query.ts'
+import { convert } from '../src/jobs/convert.ts'
+import { openQuery } from '../src/jobs/query.ts'
+import { readRows } from '../src/lake/query/read-rows.ts'
 import { median } from './measure.ts'
 
 const { values } = parseArgs({

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliDecompressSync } from 'node:zlib'
 import { ALL_CONTENT, writeSample } from '../data/sample.ts'
-import { convert } from '../src/jobs/convert/convert.ts'
+import { convert } from '../src/jobs/convert.ts'
 import { measureProcess, type Usage } from './measure.ts'
 import { startServer } from './server-process.ts'
 

@@ -5,7 +5,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { convertFiles } from '../src/jobs/convert/convert.ts'
+import { convertFiles } from '../src/jobs/convert.ts'
 
 const COUNTRIES = ['SE', 'NO', 'DK', 'FI', 'DE', 'FR', 'NL', 'GB'] as const
 const YEARS = [2022, 2023, 2024] as const

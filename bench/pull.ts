@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { pullWindow } from '../src/jobs/pull/pull-window.ts'
+import { pullWindow } from '../src/pull/windows/pull-window.ts'
 import { createService, type Service } from '../src/source/service/service.ts'
 import { median } from './measure.ts'
 

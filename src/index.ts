@@ -5,40 +5,35 @@
 
 // Jobs, each in one call, with what each takes and resolves to.
 
+export type { CheckReport } from './checks/check-snapshot.ts'
+export type { CompactSummary } from './compact/compact-work.ts'
 export type { CheckResult } from './core/checks.ts'
 export type { TableFormatName } from './core/table-formats.ts'
-export { type BatchFilesReport, pullBatchFiles } from './jobs/batch-files/pull-batch-files.ts'
-export { check } from './jobs/check/check.ts'
-export type { CheckReport } from './jobs/check/check-snapshot.ts'
-export type { QueryRow } from './jobs/common/read-rows.ts'
-export { type ProgramWork, runProgram } from './jobs/common/run-program.ts'
-export type { RunReport } from './jobs/common/run-report.ts'
-export { compact } from './jobs/compact/compact.ts'
-export type { CompactSummary } from './jobs/compact/compact-work.ts'
-export { convert } from './jobs/convert/convert.ts'
-export { type ConvertedTo, convertTo } from './jobs/convert/convert-to.ts'
-export type { CopySummary } from './jobs/copy/copy.ts'
-export { copy } from './jobs/copy/copy.ts'
-export type { CopyProgress } from './jobs/copy/copy-files.ts'
-export { type DiffReport, diff, openDiff } from './jobs/diff/diff.ts'
-export type { Machine } from './jobs/doctor/check-machine.ts'
-export type { ServiceUse } from './jobs/doctor/check-service.ts'
-export { type Diagnosis, doctor } from './jobs/doctor/doctor.ts'
-export type { MachineFinding } from './jobs/doctor/finding.ts'
-export { forget } from './jobs/forget/forget.ts'
-export type { ForgetSummary } from './jobs/forget/forget-summary.ts'
-export { gc } from './jobs/gc/gc.ts'
-export { discard } from './jobs/held/discard.ts'
-export { type ReleasedLoad, release } from './jobs/held/release.ts'
-export { nightly } from './jobs/nightly/nightly.ts'
-export { type PullReport, pull } from './jobs/pull/pull.ts'
-export { openQuery, query } from './jobs/query/query.ts'
-export { records } from './jobs/records/records.ts'
-export { type ReplayReport, replay } from './jobs/replay/replay.ts'
-export { report, type WrittenReport } from './jobs/report/report.ts'
-export { type ResumedRun, type ResumeReport, resume } from './jobs/resume/resume.ts'
-export { type ServedLake, serve } from './jobs/serve/serve.ts'
-export type { PlannedRun } from './jobs/steps/plan-shared-run.ts'
+export type { Machine } from './doctor/check-machine.ts'
+export type { ServiceUse } from './doctor/check-service.ts'
+export type { MachineFinding } from './doctor/finding.ts'
+export type { ForgetSummary } from './forget/forget-summary.ts'
+export { check } from './jobs/check.ts'
+export { compact } from './jobs/compact.ts'
+export { convert } from './jobs/convert.ts'
+export { type ConvertedTo, convertTo } from './jobs/convert-to.ts'
+export type { CopySummary } from './jobs/copy.ts'
+export { copy } from './jobs/copy.ts'
+export type { CopyProgress } from './jobs/copy-files.ts'
+export { type DiffReport, diff, openDiff } from './jobs/diff.ts'
+export { discard } from './jobs/discard.ts'
+export { type Diagnosis, doctor } from './jobs/doctor.ts'
+export { forget } from './jobs/forget.ts'
+export { gc } from './jobs/gc.ts'
+export { type PullReport, pull } from './jobs/pull.ts'
+export { type BatchFilesReport, pullBatchFiles } from './jobs/pull-batch-files.ts'
+export { openQuery, query } from './jobs/query.ts'
+export { records } from './jobs/records.ts'
+export { type ReleasedLoad, release } from './jobs/release.ts'
+export { type ReplayReport, replay } from './jobs/replay.ts'
+export { report, type WrittenReport } from './jobs/report.ts'
+export { type ResumedRun, type ResumeReport, resume } from './jobs/resume.ts'
+export { type ProgramWork, runProgram } from './jobs/run-program.ts'
 export {
   type CommitRunReport,
   cancelRun,
@@ -49,20 +44,25 @@ export {
   runStatus,
   type WorkRunOptions,
   workRun,
-} from './jobs/steps/run-steps.ts'
-export type { SharedRunStatus } from './jobs/steps/shared-run.ts'
-export type { UnitChoice, UnitOutcome, WorkSummary } from './jobs/steps/work-shared-run.ts'
-export { type SyncReport, sync } from './jobs/sync/sync.ts'
-export { verify } from './jobs/verify/verify.ts'
+} from './jobs/run-steps.ts'
+export { type ServedLake, serve } from './jobs/serve.ts'
+export { type SyncReport, sync } from './jobs/sync.ts'
+export { verify } from './jobs/verify.ts'
 export type { DiffSummary, LakeDiff } from './lake/diff/open-comparison.ts'
 export type { Projection } from './lake/projection/projection.ts'
 export type { LakeQuery, QueryResult } from './lake/query/lake-query.ts'
+export type { QueryRow } from './lake/query/read-rows.ts'
 export type { KeepsRecord } from './load/record-filter.ts'
 export type { Garbage } from './manifest/gc/remove-garbage.ts'
 export type { Verification } from './manifest/verify/verify-lake.ts'
+export { nightly } from './nightly/nightly.ts'
 export { withTelemetry } from './observe/observe.ts'
 export type { DiscardedLoad } from './run/discard-held.ts'
+export type { RunReport } from './run/run-report.ts'
 export type { Progress, RunEvent } from './run/work/progress.ts'
+export type { PlannedRun } from './shared-run/plan-shared-run.ts'
+export type { SharedRunStatus } from './shared-run/shared-run.ts'
+export type { UnitChoice, UnitOutcome, WorkSummary } from './shared-run/work-shared-run.ts'
 export { type Delivery, deliver } from './targets/deliver.ts'
 export { type ExportSummary, exportTables } from './targets/export/export-tables.ts'
 export { type PublishSummary, publish } from './targets/publish.ts'
@@ -112,6 +112,8 @@ export type {
 
 // Sources.
 
+export { parseSearch } from './pull/windows/search.ts'
+export { fromRecords, type Records } from './source/from-records.ts'
 export {
   type BatchFiles,
   type BatchFilesChoice,
@@ -119,9 +121,7 @@ export {
   type Files,
   files,
   type Input,
-} from './jobs/common/inputs.ts'
-export { parseSearch } from './jobs/pull/search.ts'
-export { fromRecords, type Records } from './source/from-records.ts'
+} from './source/inputs.ts'
 export { createService, type Service } from './source/service/service.ts'
 export { readToken } from './source/service/token.ts'
 

@@ -49,40 +49,44 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   report: ['support'],
   // The explorer's page.
   web: ['contract', 'support', 'report'],
-  // What the command line and a program's index both start, a folder for each job.
+  // Rules on the data and on the loads of a lake.
+  checks: [...MIDDLE, 'options', 'config', 'manifest', 'commit'],
+  // What a service is asked for: windows, listings, batch files.
+  pull: [...MIDDLE, 'options', ...STAGES, 'commit', 'run'],
+  // The kinds of jobs that load, as one table, and those of files.
+  kinds: [...MIDDLE, 'options', ...STAGES, 'run', 'pull'],
+  // A run that any number of processes work on.
+  'shared-run': [...MIDDLE, 'options', ...STAGES, 'commit', 'run', 'pull', 'kinds'],
+  compact: [...MIDDLE, 'options', ...STAGES, 'commit', 'run'],
+  forget: [...MIDDLE, 'options', ...STAGES, 'restore', 'commit', 'run', 'targets'],
+  doctor: [...MIDDLE, 'options', ...STAGES, 'targets', 'server', 'config'],
+  // What the command line and a program's index both start, a file for each job.
   jobs: [
-    ...MIDDLE,
-    'options',
-    ...STAGES,
-    'restore',
-    'commit',
-    'run',
-    'targets',
-    'server',
-    'report',
-    'config',
+    ...[...MIDDLE, 'options', ...STAGES, 'restore', 'commit', 'run', 'targets', 'server', 'report', 'config'],
+    ...['checks', 'pull', 'kinds', 'shared-run', 'compact', 'forget', 'doctor'],
+  ],
+  // A night is made of the jobs.
+  nightly: [
+    ...[...MIDDLE, 'options', ...STAGES, 'commit', 'run', 'targets', 'config'],
+    ...['checks', 'pull', 'kinds', 'jobs'],
   ],
   // What agents ask a lake, over the jobs and the explorer's questions.
-  mcp: [...MIDDLE, 'options', 'manifest', 'server', 'jobs'],
+  mcp: [...MIDDLE, 'options', 'manifest', 'server', 'checks', 'jobs'],
   // Hears of the stages of runs; knows none of those who do the work.
   observe: [...GROUND, 'core', 'lake'],
   // Hands the steps of a job to an engine.
-  engine: [...GROUND, 'core', 'jobs'],
-  cli: [
-    ...MIDDLE,
-    ...STAGES,
-    'commit',
-    'run',
-    'targets',
-    'server',
-    'jobs',
-    'mcp',
-    'observe',
-    'engine',
-    'config',
-    'options',
+  engine: [
+    ...[...GROUND, 'core', 'storage', 'options', 'manifest', 'commit', 'run', 'source'],
+    ...['kinds', 'shared-run', 'jobs'],
   ],
-  'index.ts': [...MIDDLE, ...STAGES, 'options', 'run', 'targets', 'server', 'jobs', 'observe', 'config'],
+  cli: [
+    ...[...MIDDLE, ...STAGES, 'commit', 'run', 'targets', 'server', 'mcp', 'observe', 'config', 'options'],
+    ...['checks', 'pull', 'kinds', 'shared-run', 'compact', 'forget', 'doctor', 'jobs', 'engine', 'nightly'],
+  ],
+  'index.ts': [
+    ...[...MIDDLE, ...STAGES, 'options', 'run', 'targets', 'server', 'observe', 'config'],
+    ...['checks', 'pull', 'shared-run', 'compact', 'forget', 'doctor', 'jobs', 'nightly'],
+  ],
   pipelines: ['index.ts'],
 }
 
@@ -106,42 +110,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     verify: ['form', 'snapshots', 'runs', 'gc', 'lake-file'],
   },
   run: { work: [] },
-  jobs: {
-    common: [],
-    query: ['common'],
-    records: ['common'],
-    diff: ['common'],
-    verify: [],
-    views: [],
-    serve: [],
-    status: ['common'],
-    doctor: [],
-    copy: [],
-    compact: ['common'],
-    // The steps behind the commit of a forget, for whoever finds one that was killed.
-    'end-forget': ['common'],
-    forget: ['common', 'end-forget', 'resume'],
-    gc: ['end-forget', 'resume'],
-    check: ['common', 'query'],
-    report: ['common', 'query', 'check'],
-    // The frame of each load.
-    load: ['common', 'query', 'check'],
-    convert: ['common', 'query', 'load'],
-    replay: ['common', 'convert', 'load'],
-    pull: ['common', 'load'],
-    sync: ['common', 'pull', 'load'],
-    'batch-files': ['common', 'load'],
-    // The kinds of jobs that load, as one table.
-    kinds: ['common', 'convert', 'replay', 'pull', 'sync', 'batch-files'],
-    resume: ['common', 'kinds', 'convert', 'end-forget', 'load', 'steps'],
-    steps: ['common', 'load', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
-    held: ['common', 'load', 'end-forget', 'resume'],
-    // A night is made of the other jobs.
-    nightly: [
-      ...['common', 'kinds', 'convert', 'pull', 'sync', 'batch-files'],
-      ...['compact', 'gc', 'check', 'report', 'load'],
-    ],
-  },
+  pull: { windows: [], sync: ['windows'], 'batch-files': [] },
   lake: {
     duckdb: [],
     tables: ['duckdb'],
@@ -416,12 +385,7 @@ test.each([
     '../source/b.ts',
     'server may not import source',
   ],
-  [
-    'an import of a job by another one',
-    'src/jobs/convert/a.ts',
-    '../pull/b.ts',
-    'convert may not import pull',
-  ],
+  ['an import of a folder above', 'src/pull/windows/a.ts', '../sync/b.ts', 'windows may not import sync'],
   ['an import of the faults by http', 'src/server/http/a.ts', '../faults/b.ts', 'http may not import faults'],
   [
     'a folder that is not in the table',

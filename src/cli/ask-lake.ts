@@ -1,6 +1,6 @@
 /** Opens a snapshot of a lake for questions, and closes it in every case. */
 
-import { openQuery } from '../jobs/query/query.ts'
+import { openQuery } from '../jobs/query.ts'
 import type { LakeQuery } from '../lake/query/lake-query.ts'
 import type { AroundFetch } from '../lake/views/lake-views.ts'
 import type { OpenQueryOptions } from '../options/interfaces.ts'

@@ -1,7 +1,7 @@
 /** Hands the run of a command over to an engine, and shows how far it is. */
 
 import { ToolkitError } from '../core/errors.ts'
-import type { OnEngine } from '../jobs/steps/on-engine.ts'
+import type { OnEngine } from '../engine/on-engine.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import { checkEngine, type EngineFlags, temporalPlace, unitsAtOnceOf } from './options/engine-options.ts'
 import { note } from './output/print.ts'
@@ -21,7 +21,7 @@ const watchUnits = (line: ProgressLine): NonNullable<OnEngine['onUnits']> => {
   }
 }
 
-const engineJobs = () => import('../jobs/steps/on-engine.ts')
+const engineJobs = () => import('../engine/on-engine.ts')
 
 /**
  * Does a job on the engine that the flags name, or here where they name none.

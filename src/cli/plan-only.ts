@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
-import type { RunLoad } from '../jobs/steps/run-steps.ts'
+import type { RunLoad } from '../jobs/run-steps.ts'
 import { askedOf, takenBy, type ValuesOf } from '../options/entry.ts'
 import { COMMIT_RUN, COMMIT_SERVICE, PLAN_RUN, RUN_PLAN } from '../options/steps.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
@@ -44,7 +44,7 @@ export const planOnly = async (
   refuseCommitOptions(command)
   await checkMode(values)
   const { lake, json } = values
-  const { planRun } = await import('../jobs/steps/run-steps.ts')
+  const { planRun } = await import('../jobs/run-steps.ts')
   // The other options of the command are those of its load and its commit.
   const asked = takenBy(PLAN_RUN, load) as RunLoad
   const planned = await interruptible(

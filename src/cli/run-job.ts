@@ -4,11 +4,11 @@
  */
 
 import { EXIT } from '../core/exit-codes.ts'
-import type { RunReport } from '../jobs/common/run-report.ts'
 import type { COMPACT } from '../options/compact.ts'
 import type { CONVERT } from '../options/convert.ts'
 import { takenBy, type ValuesOf } from '../options/entry.ts'
 import type { CommonOptions, LoadCheck, LoadOptions } from '../options/interfaces.ts'
+import type { RunReport } from '../run/run-report.ts'
 import { formatCount, formatCounted } from '../support/format.ts'
 import type { TargetEvent } from '../targets/update-targets.ts'
 import { loadedConfig } from './config/loaded-config.ts'
@@ -63,8 +63,7 @@ const showTargets =
 /** The targets that the values name, with what `firmlake.toml` says that sinks receive. @throws {ToolkitError} USAGE */
 const targetsOf = async ({ lake, publish, sinks, adopt, overwrite }: JobValues) => {
   const section = loadedConfig().file?.settings.sink_take
-  const sinkTake =
-    section && (await import('../jobs/common/projection-section.ts')).projectionOfSection(section)
+  const sinkTake = section && (await import('../jobs/projection-section.ts')).projectionOfSection(section)
   const targets = { lake, sinks, sinkTake, adopt, overwrite }
   if (publish === undefined || publish.length === 0) return targets
   const { catalogFromEnvironment } = await import('../targets/catalog-environment.ts')
@@ -141,7 +140,7 @@ const isLakeMeant = async (values: LoadJobValues): Promise<boolean> =>
 
 /** The checks of a load that the section `[check]` of the file asks for. */
 export const loadCheckOfFile = async (): Promise<LoadCheck> =>
-  (await import('../jobs/check/check-section.ts')).loadCheckOf(loadedConfig().file?.settings.check)
+  (await import('../checks/check-section.ts')).loadCheckOf(loadedConfig().file?.settings.check)
 
 /** Runs a job that loads. @param print the result as JSON, or as text @param meanwhile as of `runJob` */
 export const runLoadJob = async <Done extends Pick<RunReport, 'excluded' | 'dryRun'>>(

@@ -1,7 +1,7 @@
 /** Tools that ask the explorer's named questions: what they see of protected persons is what the explorer shows. */
 
+import { checkLoads, companiesResult, loadFactsOf } from '../checks/check-loads.ts'
 import { ToolkitError } from '../core/errors.ts'
-import { checkLoads, companiesResult, loadFactsOf } from '../jobs/check/check-loads.ts'
 import { readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { Expectations } from '../options/interfaces.ts'
 import type { Caller } from '../server/access/caller.ts'

@@ -1,8 +1,8 @@
 /** `rate_year` of figures in one currency: the fiscal year, the nearest year of the rates for one without any, NULL of what is not converted. */
 
 import { expect, test } from 'vitest'
-import { convert } from '../../src/jobs/convert/convert.ts'
-import { query } from '../../src/jobs/query/query.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { query } from '../../src/jobs/query.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import type { Company, RelationsCompany } from '../../src/contract/objects.ts'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { convert } from '../../src/jobs/convert.ts'
 
 const DATA = join(import.meta.dirname, '../../data')
 const DELIVERIES = ['sample', 'sample-second'] as const

@@ -2,7 +2,7 @@
 
 import { cp, mkdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convertFiles } from '../../src/jobs/convert/convert.ts'
+import { convertFiles } from '../../src/jobs/convert.ts'
 import { PARTS_FOLDER } from '../../src/lake/files/layout.ts'
 import { addLakeRates } from '../../src/lake/rates/lake-rates.ts'
 import { makeBatchFiles } from '../../src/server/batch-files/make-batch-files.ts'

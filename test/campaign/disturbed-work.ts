@@ -3,7 +3,7 @@
 import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { openRowCounter, type RowCounter } from '../../src/jobs/verify/verify.ts'
+import { openRowCounter, type RowCounter } from '../../src/jobs/verify.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
 import { type Batches, writeBatches } from '../durability/batches.ts'

@@ -1,10 +1,7 @@
 /** One round of the campaign `machines`: a run that many machines work on, and all that befalls them. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { NO_SERVICE } from '../../src/jobs/common/job-kind.ts'
-import { planSharedRun } from '../../src/jobs/steps/plan-shared-run.ts'
-import { sharedRunStatus } from '../../src/jobs/steps/shared-run.ts'
-import { openRowCounter } from '../../src/jobs/verify/verify.ts'
+import { openRowCounter } from '../../src/jobs/verify.ts'
 import {
   CATALOG_FILE,
   CATALOG_FILE_RECORD,
@@ -17,10 +14,13 @@ import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import { hasEnded } from '../../src/manifest/runs/shared-commits.ts'
 import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
+import { NO_SERVICE } from '../../src/run/job-kind.ts'
+import { planSharedRun } from '../../src/shared-run/plan-shared-run.ts'
+import { sharedRunStatus } from '../../src/shared-run/shared-run.ts'
 import { storageOf } from '../../src/storage/open-storage.ts'
 import { listTree } from '../../src/support/list-files.ts'
-import { stepsOf } from '../jobs/steps/shared-bench.ts'
 import { hashLake, runIn } from '../run/batch-bench.ts'
+import { stepsOf } from '../shared-run/shared-bench.ts'
 import type { Environment } from '../support/s3-server.ts'
 import { Step, type StepEnd, type UsualTimes } from './disturbed-steps.ts'
 import { shuffled } from './disturbed-work.ts'

@@ -1,8 +1,8 @@
 /** All companies once more: pulled in small pages, or as batch files; through faults that only chains and downloads have. */
 
-import { pullBatchFiles } from '../../src/jobs/batch-files/pull-batch-files.ts'
-import { batchFiles } from '../../src/jobs/common/inputs.ts'
-import { pull } from '../../src/jobs/pull/pull.ts'
+import { pull } from '../../src/jobs/pull.ts'
+import { pullBatchFiles } from '../../src/jobs/pull-batch-files.ts'
+import { batchFiles } from '../../src/source/inputs.ts'
 import { createService } from '../../src/source/service/service.ts'
 import { CALM, type Manners, TOKEN, type YearService } from './year-service.ts'
 import { type Company, hasRelations, recordOf, relationsOf } from './year-world.ts'

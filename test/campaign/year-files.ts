@@ -2,7 +2,7 @@
 
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { verify } from '../../src/jobs/verify/verify.ts'
+import { verify } from '../../src/jobs/verify.ts'
 import { listManifest, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 
 export const filesBelow = async (folder: string): Promise<readonly string[]> =>

@@ -1,7 +1,7 @@
 /** Companies and a person of a year's lake are erased: none of their bytes may be left below it. */
 
-import { forget } from '../../src/jobs/forget/forget.ts'
-import { marksBelow } from '../jobs/forget/planted-lake.ts'
+import { forget } from '../../src/jobs/forget.ts'
+import { marksBelow } from '../forget/planted-lake.ts'
 import type { ExpectedLake } from './year-expected.ts'
 import { type Company, hasRelations, nationalIdOf, personId, USUAL_STATUS } from './year-world.ts'
 

@@ -2,8 +2,8 @@
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compact } from '../../src/jobs/compact/compact.ts'
-import { gc } from '../../src/jobs/gc/gc.ts'
+import { compact } from '../../src/jobs/compact.ts'
+import { gc } from '../../src/jobs/gc.ts'
 import { readHeld } from '../../src/manifest/snapshots/held.ts'
 import { listSnapshots } from '../../src/manifest/snapshots/snapshots.ts'
 import { exportTables } from '../../src/targets/export/export-tables.ts'

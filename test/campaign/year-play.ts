@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { check } from '../../src/jobs/check/check.ts'
-import { report } from '../../src/jobs/report/report.ts'
-import { sync } from '../../src/jobs/sync/sync.ts'
+import { check } from '../../src/jobs/check.ts'
+import { report } from '../../src/jobs/report.ts'
+import { sync } from '../../src/jobs/sync.ts'
 import { listManifest, newestNumber } from '../../src/manifest/snapshots/snapshots.ts'
 import { createService } from '../../src/source/service/service.ts'
 import { missingDuckLake } from '../support/ducklake.ts'

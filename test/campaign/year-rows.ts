@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { LINE_ITEMS } from '../../src/contract/line-items.ts'
-import { openQuery } from '../../src/jobs/query/query.ts'
+import { openQuery } from '../../src/jobs/query.ts'
 import type { ExpectedLake, Version } from './year-expected.ts'
 import { type Company, nationalIdOf, personId, USUAL_STATUS } from './year-world.ts'
 

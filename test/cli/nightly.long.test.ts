@@ -3,7 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
+import type { NightPart } from '../../src/nightly/night-parts.ts'
 import { companyLine } from '../run/batch-bench.ts'
 import { openPullBench } from '../service/pull-bench.ts'
 import { runCommand } from '../support/run-command.ts'

@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { NightPart } from '../../src/jobs/nightly/night-parts.ts'
+import type { NightPart } from '../../src/nightly/night-parts.ts'
 import { companyLine } from '../run/batch-bench.ts'
 import { openPullBench, type PullBench } from '../service/pull-bench.ts'
 import { runCommand } from '../support/run-command.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { syncSearch } from '../../src/jobs/sync/sync.ts'
+import { syncSearch } from '../../src/jobs/sync.ts'
 import { listRunIds } from '../../src/manifest/runs/runs.ts'
 import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
 import type { FakeCompany } from '../service/fake-service.ts'

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { check } from '../../src/jobs/check/check.ts'
-import { diff } from '../../src/jobs/diff/diff.ts'
-import { query } from '../../src/jobs/query/query.ts'
+import { check } from '../../src/jobs/check.ts'
+import { diff } from '../../src/jobs/diff.ts'
+import { query } from '../../src/jobs/query.ts'
 import { sharedLake } from '../support/lakes.ts'
 
 let folder: string

@@ -5,9 +5,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Company } from '../../src/contract/objects.ts'
-import { readRows } from '../../src/jobs/common/read-rows.ts'
-import { openQuery } from '../../src/jobs/query/query.ts'
+import { openQuery } from '../../src/jobs/query.ts'
 import type { LakeQuery } from '../../src/lake/query/lake-query.ts'
+import { readRows } from '../../src/lake/query/read-rows.ts'
 import {
   type Figure,
   figuresOf,

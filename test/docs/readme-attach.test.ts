@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { duckLakeFile, missingDuckLake } from '../support/ducklake.ts'

@@ -12,7 +12,7 @@ const variablesIn = (paths: readonly string[]): string[] => [
 
 test('docs/nightly.md lists every variable of nightly', () => {
   const page = readPage('docs/nightly.md')
-  const names = variablesIn(['src/jobs/nightly/night-settings.ts'])
+  const names = variablesIn(['src/nightly/night-settings.ts'])
   expect(names.length).toBeGreaterThan(8)
   // Those of the catalog stand with the catalog; the last is for those who look for a fault.
   const here = names.filter((name) => !/^FIRMLAKE_(CATALOG|DEBUG)/.test(name))

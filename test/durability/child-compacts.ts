@@ -1,7 +1,7 @@
 /** A process that compacts a lake and prints each event's kind. Arguments: lake, target size. */
 
 import { writeSync } from 'node:fs'
-import { compact } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact.ts'
 
 const [lake = '', targetBytes = ''] = process.argv.slice(2)
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openRowCounter, type RowCounter } from '../../src/jobs/verify/verify.ts'
+import { openRowCounter, type RowCounter } from '../../src/jobs/verify.ts'
 import { LAKE_ID_PATH } from '../../src/lake/files/layout.ts'
 import { verifyLake } from '../../src/manifest/verify/verify-lake.ts'
 import { cli } from '../cli/run-cli.ts'

@@ -1,7 +1,7 @@
 /** Days that the service writes as date-times: an offset is no reason to show the day before, or behind. */
 
 import { expect, test } from 'vitest'
-import { records } from '../../src/jobs/records/records.ts'
+import { records } from '../../src/jobs/records.ts'
 import { companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { query } from '../../src/jobs/query/query.ts'
+import { query } from '../../src/jobs/query.ts'
 import { filterById, type RecordFilter } from '../../src/load/record-filter.ts'
 import { type Bench, companyLine, openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

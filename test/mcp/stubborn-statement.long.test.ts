@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -3,7 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { companyLine, queryLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

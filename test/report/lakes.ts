@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 
 export const IMAGE = '<img src=x onerror="document.title=1">'

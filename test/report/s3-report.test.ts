@@ -2,8 +2,8 @@
 
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
-import { convert } from '../../src/jobs/convert/convert.ts'
-import { report } from '../../src/jobs/report/report.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { report } from '../../src/jobs/report.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { cli } from '../cli/run-cli.ts'
 import { LAKE, s3Bench } from '../storage/s3-bench.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { recordLines } from '../../src/jobs/records/records.ts'
+import { recordLines } from '../../src/jobs/records.ts'
 import type { Projection } from '../../src/lake/projection/projection.ts'
 import { readRoot } from '../../src/manifest/snapshots/snapshots.ts'
 import { resumeRuns } from '../jobs/resume/resume-runs.ts'

@@ -1,7 +1,7 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { copy } from '../../src/jobs/copy/copy.ts'
+import { copy } from '../../src/jobs/copy.ts'
 import { readSnapshotHash } from '../../src/manifest/snapshots/snapshots.ts'
 import { followLake } from '../../src/server/follow-lake.ts'
 import { type OpenSnapshot, ServedSnapshots } from '../../src/server/served-snapshots.ts'

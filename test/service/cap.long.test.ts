@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { syncSearch } from '../../src/jobs/sync/sync.ts'
+import { syncSearch } from '../../src/jobs/sync.ts'
 import { openBench, queryLake, verify } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { compact } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact.ts'
 import { inLake, SERVE_FOLDER } from '../../src/lake/files/layout.ts'
 import { removeGarbage } from '../../src/manifest/gc/remove-garbage.ts'
 import type { FollowSettings, LakeServer } from '../../src/server/serve-lake.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { compact } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact.ts'
 import { queryLake, verify } from '../run/batch-bench.ts'
 import { LAKE, s3Bench } from '../storage/s3-bench.ts'
 import { openPullBench } from './pull-bench.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { copyLake } from '../../src/jobs/copy/copy.ts'
+import { copyLake } from '../../src/jobs/copy.ts'
 import { cli, cliJson, SAMPLE_COMPANIES } from '../cli/run-cli.ts'
 import { hashLake } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -1,11 +1,11 @@
 /** The DuckLake catalog of a lake in a bucket, read by DuckDB's extension against the S3 server. */
 
 import { expect, test } from 'vitest'
-import { compact } from '../../src/jobs/compact/compact.ts'
-import { convert } from '../../src/jobs/convert/convert.ts'
-import { gc } from '../../src/jobs/gc/gc.ts'
-import { query } from '../../src/jobs/query/query.ts'
-import { verify } from '../../src/jobs/verify/verify.ts'
+import { compact } from '../../src/jobs/compact.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { gc } from '../../src/jobs/gc.ts'
+import { query } from '../../src/jobs/query.ts'
+import { verify } from '../../src/jobs/verify.ts'
 import { Engine, type Row } from '../../src/lake/duckdb/engine.ts'
 import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../src/source/from-records.ts'

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { copyLake } from '../../src/jobs/copy/copy.ts'
-import { forget } from '../../src/jobs/forget/forget.ts'
-import { companyMarks, marksBelow, personMarks, plantLake } from '../jobs/forget/planted-lake.ts'
+import { copyLake } from '../../src/jobs/copy.ts'
+import { forget } from '../../src/jobs/forget.ts'
+import { companyMarks, marksBelow, personMarks, plantLake } from '../forget/planted-lake.ts'
 import { openBench } from '../run/batch-bench.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { LAKE, s3Bench } from './s3-bench.ts'

@@ -1,9 +1,9 @@
 /** The views of a lake in a bucket as SQL, run by DuckDB's own command line against the S3 server. */
 
 import { expect, test } from 'vitest'
-import { compact } from '../../src/jobs/compact/compact.ts'
-import { convert } from '../../src/jobs/convert/convert.ts'
-import { query } from '../../src/jobs/query/query.ts'
+import { compact } from '../../src/jobs/compact.ts'
+import { convert } from '../../src/jobs/convert.ts'
+import { query } from '../../src/jobs/query.ts'
 import { writeLakeFiles } from '../../src/manifest/lake-file/lake-file.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { HTTPFS, missingHttpfs } from '../support/httpfs.ts'

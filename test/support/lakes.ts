@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compact } from '../../src/jobs/compact/compact.ts'
-import { convert } from '../../src/jobs/convert/convert.ts'
+import { compact } from '../../src/jobs/compact.ts'
+import { convert } from '../../src/jobs/convert.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 
 const DATA = join(import.meta.dirname, '../../data')

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compact } from '../../src/jobs/compact/compact.ts'
+import { compact } from '../../src/jobs/compact.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
 import { literal } from '../../src/lake/duckdb/sql.ts'
 import { deliver } from '../../src/targets/deliver.ts'

@@ -3,15 +3,15 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { servingMemory } from '../../core/memory-shares.ts'
-import { nothingReason, skippedFiles } from '../../jobs/batch-files/choose-batch-files.ts'
-import type { BatchFilesReport } from '../../jobs/batch-files/pull-batch-files.ts'
-import type { BatchFilesChoice } from '../../jobs/common/inputs.ts'
+import type { BatchFilesReport } from '../../jobs/pull-batch-files.ts'
 import { JSON_OUTPUT, LAKE, MEMORY, SNAPSHOT, THREADS } from '../../options/common.ts'
 import { askedOf, type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
 import { BATCH_FILTER, PULL_BATCH_FILES } from '../../options/search.ts'
 import { atOnce, calling } from '../../options/service.ts'
 import { whole } from '../../options/value-types.ts'
+import { nothingReason, skippedFiles } from '../../pull/batch-files/choose-batch-files.ts'
 import type { MadeBatchFiles } from '../../server/batch-files/make-batch-files.ts'
+import type { BatchFilesChoice } from '../../source/inputs.ts'
 import type { ListedBatchFile } from '../../source/service/service.ts'
 import { formatBytes, formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
@@ -78,8 +78,8 @@ const NONE_AT_ALL =
   'The service lists no batch files. Where it is "firmlake serve", "firmlake batches make" makes them of its lake.'
 
 const runList = async (options: ValuesOf<typeof LIST>): Promise<void> => {
-  const { chooseBatchFiles } = await import('../../jobs/batch-files/choose-batch-files.ts')
-  const { batchSelection } = await import('../../jobs/batch-files/pull-batch-files.ts')
+  const { chooseBatchFiles } = await import('../../pull/batch-files/choose-batch-files.ts')
+  const { batchSelection } = await import('../../jobs/pull-batch-files.ts')
   const { content, countries } = options
   const service = await serviceOf(options)
   try {
@@ -213,12 +213,12 @@ const runPull = async (values: PullValues, command: Command): Promise<void> => {
   const choice = chosenBy(values)
   const asked = askedOf(PULL_BATCH_FILES, values)
   const { lake, json } = values
-  const { batchFiles } = await import('../../jobs/common/inputs.ts')
+  const { batchFiles } = await import('../../source/inputs.ts')
   if (values.planOnly)
     return withService(values, (service) =>
       planOnly(command, values, { load: 'batches', from: batchFiles(service, choice) }),
     )
-  const { pullBatchFiles } = await import('../../jobs/batch-files/pull-batch-files.ts')
+  const { pullBatchFiles } = await import('../../jobs/pull-batch-files.ts')
   let origin = ''
   await runLoadJob<BatchFilesReport>(
     values,

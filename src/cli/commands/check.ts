@@ -4,9 +4,9 @@
  */
 
 import type { Command } from 'commander'
+import type { CheckReport } from '../../checks/check-snapshot.ts'
 import { type CheckResult, foundText } from '../../core/checks.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { CheckReport } from '../../jobs/check/check-snapshot.ts'
 import { CHECK_LAKE } from '../../options/check.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { addCommand } from '../add-command.ts'
@@ -36,7 +36,8 @@ export const addCheck = (program: Command): void => {
 
 const runCheck = async (values: ValuesOf<typeof CHECK_LAKE>): Promise<void> => {
   const { lake, rules, format } = values
-  const { check, readRules } = await import('../../jobs/check/check.ts')
+  const { check } = await import('../../jobs/check.ts')
+  const { readRules } = await import('../../checks/read-rules.ts')
   const report = await check({
     ...askedOf(CHECK_LAKE, values),
     rules: rules === undefined ? undefined : await readRules(rules),

@@ -6,7 +6,7 @@ import type {
   CompactedTable,
   CompactProgress,
   CompactSummary,
-} from '../../jobs/compact/compact-work.ts'
+} from '../../compact/compact-work.ts'
 import { COMPACT } from '../../options/compact.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import {
@@ -44,7 +44,7 @@ export const addCompact = (program: Command): void => {
 
 const runCompact = async (values: ValuesOf<typeof COMPACT>): Promise<void> => {
   const { lake, json } = values
-  const { compact } = await import('../../jobs/compact/compact.ts')
+  const { compact } = await import('../../jobs/compact.ts')
   const startMs = performance.now()
   await runJob<CompactSummary>(
     values,

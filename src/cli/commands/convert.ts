@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { RunReport } from '../../jobs/common/run-report.ts'
-import type { ConvertedTo } from '../../jobs/convert/convert-to.ts'
+import type { ConvertedTo } from '../../jobs/convert-to.ts'
 import { CONVERT, CONVERT_COMMAND, CONVERT_TO } from '../../options/convert.ts'
 import { askedOf, flagOf, type ValuesOf } from '../../options/entry.ts'
 import type { ConvertToOptions } from '../../options/interfaces.ts'
+import type { RunReport } from '../../run/run-report.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { exitCodeOfReports } from '../help.ts'
@@ -56,7 +56,7 @@ const runConvert = async (given: Values, command: Command): Promise<void> => {
   const values = neededLake(given)
   const asked = askedOf(CONVERT, values)
   if (values.planOnly) return planOnly(command, values, { load: 'convert', ...asked })
-  const { convert } = await import('../../jobs/convert/convert.ts')
+  const { convert } = await import('../../jobs/convert.ts')
   await runLoadJob<RunReport>(
     values,
     (job, line) =>
@@ -116,7 +116,7 @@ const warn = (report: ConvertedTo): void => {
 }
 
 const runConvertTo = async (options: ConvertToOptions, { json }: Pick<Values, 'json'>): Promise<void> => {
-  const { convertTo } = await import('../../jobs/convert/convert-to.ts')
+  const { convertTo } = await import('../../jobs/convert-to.ts')
   const { amountOfExport, exportedLines, exportProgressText } = await import('../output/export-report.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   let startMs = 0

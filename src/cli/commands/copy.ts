@@ -1,8 +1,8 @@
 /** `copy`: a consistent, verified copy of a lake in another folder or bucket. */
 
 import type { Command } from 'commander'
-import type { CopySummary } from '../../jobs/copy/copy.ts'
-import type { CopyProgress } from '../../jobs/copy/copy-files.ts'
+import type { CopySummary } from '../../jobs/copy.ts'
+import type { CopyProgress } from '../../jobs/copy-files.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { COPY } from '../../options/read-jobs.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
@@ -39,7 +39,7 @@ const runCopy = async (values: ValuesOf<typeof COPY>): Promise<void> => {
     line.show(() => stateText(progress, (performance.now() - startMs) / 1000), {
       amount: { done: progress.bytes, total: progress.bytesTotal },
     })
-  const { copy } = await import('../../jobs/copy/copy.ts')
+  const { copy } = await import('../../jobs/copy.ts')
   const summary = await interruptible(
     (signal) => copy({ ...askedOf(COPY, values), onProgress, signal }),
     'what is copied stays for the next copy',

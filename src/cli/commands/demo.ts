@@ -93,7 +93,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 
 /** Serves the lake on a free port with a fresh token until the signal. */
 const openExplorer = async (lake: string, signal: AbortSignal): Promise<void> => {
-  const { serve } = await import('../../jobs/serve/serve.ts')
+  const { serve } = await import('../../jobs/serve.ts')
   const { indexProgress } = await import('../serving.ts')
   const { clear, ...progress } = indexProgress()
   const server = await serve({ lake, port: 0, signal, ...progress }).finally(clear)

@@ -40,7 +40,7 @@ export const addDiff = (program: Command): void => {
 
 const runDiff = async (values: Values): Promise<void> => {
   const { lake, to, held, format, json, unchecked } = values
-  const { openDiff } = await import('../../jobs/diff/diff.ts')
+  const { openDiff } = await import('../../jobs/diff.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onProgress = (progress: DiffProgress): void =>
     line.show(() => progressText(progress), { amount: amountOf(progress) })

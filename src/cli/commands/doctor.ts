@@ -3,9 +3,9 @@
 import type { Command } from 'commander'
 import type { FileSettings } from '../../config/definition.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { ServiceUse } from '../../jobs/doctor/check-service.ts'
-import type { Diagnosis } from '../../jobs/doctor/doctor.ts'
-import type { MachineFinding } from '../../jobs/doctor/finding.ts'
+import type { ServiceUse } from '../../doctor/check-service.ts'
+import type { MachineFinding } from '../../doctor/finding.ts'
+import type { Diagnosis } from '../../jobs/doctor.ts'
 import { asksForTelemetry } from '../../observe/settings.ts'
 import { DOCTOR } from '../../options/doctor.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
@@ -50,7 +50,7 @@ export const tryConfigured = async (settings: FileSettings): Promise<Diagnosis> 
 }
 
 const diagnose = async (asked: DoctorOptions, settings: FileSettings): Promise<Diagnosis> => {
-  const { doctor } = await import('../../jobs/doctor/doctor.ts')
+  const { doctor } = await import('../../jobs/doctor.ts')
   const uses = usesOf(settings)
   const named = settings.service?.token_env
   return await doctor({

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { systemError, ToolkitError } from '../../core/errors.ts'
 import { readStdinText, readUserText } from '../../core/user-text.ts'
-import type { ForgetSummary } from '../../jobs/forget/forget-summary.ts'
+import type { ForgetSummary } from '../../forget/forget-summary.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { FORGET, FORGET_COMMAND } from '../../options/forget.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
@@ -56,7 +56,7 @@ const runForget = async (values: ValuesOf<typeof FORGET_COMMAND>): Promise<void>
       'Cannot use --country without --national-ids: ids are of one country already',
     )
   const nationalIds = await readNationalIds(values.nationalIds)
-  const { forget } = await import('../../jobs/forget/forget.ts')
+  const { forget } = await import('../../jobs/forget.ts')
   const run = (isPlan: boolean | undefined, meanwhile: string): Promise<ForgetSummary> =>
     interruptible(
       (signal) =>

@@ -38,7 +38,7 @@ const runGc = async (options: ValuesOf<typeof GC>): Promise<void> => {
   // Who says what is kept has thought of what is not.
   const asks = keep === undefined && keepDays === undefined && !dryRun && isAsked(options)
   if (asks && !(await agreesToRemove(lake))) return
-  const { gc } = await import('../../jobs/gc/gc.ts')
+  const { gc } = await import('../../jobs/gc.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const onPublish = ({ snapshots, snapshotsTotal, table }: PublishProgress): void =>
     line.show(() => `Publishing  ${snapshots}/${formatCounted(snapshotsTotal, 'snapshot')}  ${table}`, {
@@ -58,7 +58,7 @@ const runGc = async (options: ValuesOf<typeof GC>): Promise<void> => {
 
 /** Shows what would be removed, and asks. @returns whether to go on */
 const agreesToRemove = async (lake: string): Promise<boolean> => {
-  const { gc } = await import('../../jobs/gc/gc.ts')
+  const { gc } = await import('../../jobs/gc.ts')
   const { agrees } = await import('../output/ask.ts')
   const garbage = await interruptible((signal) => gc({ lake, dryRun: true, signal }), 'nothing is removed')
   const { runs, snapshots, files, leftovers } = garbage

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { failedText } from '../../core/checks.ts'
-import type { ReleasedLoad } from '../../jobs/held/release.ts'
+import type { ReleasedLoad } from '../../jobs/release.ts'
 import { readHeld } from '../../manifest/snapshots/held.ts'
 import type { ValuesOf } from '../../options/entry.ts'
 import { DISCARD, RELEASE } from '../../options/held.ts'
@@ -69,7 +69,7 @@ const movedLines = ({ moved }: ReleasedLoad): readonly string[] => {
 const runRelease = async (values: ValuesOf<typeof RELEASE>): Promise<void> => {
   const { json } = values
   if (!(await agreesTo('Show it?', values))) return
-  const { release } = await import('../../jobs/held/release.ts')
+  const { release } = await import('../../jobs/release.ts')
   const check = await loadCheckOfFile()
   await runJob<ReleasedLoad>(
     values,
@@ -89,7 +89,7 @@ const runRelease = async (values: ValuesOf<typeof RELEASE>): Promise<void> => {
 const runDiscard = async (values: ValuesOf<typeof DISCARD>): Promise<void> => {
   const { lake, json } = values
   if (!(await agreesTo('Give it up?', values))) return
-  const { discard } = await import('../../jobs/held/discard.ts')
+  const { discard } = await import('../../jobs/discard.ts')
   const done = await interruptible(() => discard({ lake }), 'the same command continues')
   if (json) return printJson({ lake, ...done })
   const { snapshot, sources } = done

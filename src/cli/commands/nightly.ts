@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { WouldChange } from '../../jobs/common/run-report.ts'
-import type { NightPart } from '../../jobs/nightly/night-parts.ts'
-import type { NightEvent } from '../../jobs/nightly/nightly.ts'
+import type { NightPart } from '../../nightly/night-parts.ts'
+import type { NightEvent } from '../../nightly/nightly.ts'
 import type { ValuesOf } from '../../options/entry.ts'
 import { NIGHTLY } from '../../options/nightly.ts'
+import type { WouldChange } from '../../run/run-report.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { loadedConfig } from '../config/loaded-config.ts'
@@ -100,9 +100,9 @@ export const failedParts = (): readonly NightPart[] => failed
 
 const runNightly = async (values: ValuesOf<typeof NIGHTLY>): Promise<void> => {
   const { json, text, adopt, overwrite, dryRun, offline } = values
-  const { nightly } = await import('../../jobs/nightly/nightly.ts')
-  const { isSameLake, otherLakeText } = await import('../../jobs/common/same-lake.ts')
-  const { runProgram } = await import('../../jobs/common/run-program.ts')
+  const { nightly } = await import('../../nightly/nightly.ts')
+  const { isSameLake, otherLakeText } = await import('../../jobs/same-lake.ts')
+  const { runProgram } = await import('../../jobs/run-program.ts')
   failed = []
   const { file } = loadedConfig()
   const settings = file?.settings

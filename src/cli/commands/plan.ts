@@ -4,12 +4,12 @@ import type { Command } from 'commander'
 import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { ToolkitError } from '../../core/errors.ts'
-import type { PlanEstimate } from '../../jobs/pull/plan-pull.ts'
-import type { PullPlan } from '../../jobs/pull/pull-settings.ts'
 import { recordedSearch } from '../../manifest/form/sources.ts'
 import type { LakePulls } from '../../manifest/snapshots/snapshots.ts'
 import type { ValuesOf } from '../../options/entry.ts'
 import { PLAN } from '../../options/search.ts'
+import type { PlanEstimate } from '../../pull/windows/plan-pull.ts'
+import type { PullPlan } from '../../pull/windows/pull-settings.ts'
 import { searchLabel } from '../../source/service/page-request.ts'
 import { formatCount, formatCounted, formatDuration } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
@@ -56,9 +56,9 @@ const runPlan = async ({ search, ...asked }: PlanValues): Promise<void> => {
   if (search === undefined)
     throw new ToolkitError('USAGE', 'Cannot plan without a search: expected --search, or --parameters')
   const options = { ...asked, search }
-  const { askedByPull } = await import('../../jobs/pull/pull.ts')
+  const { askedByPull } = await import('../../jobs/pull.ts')
   const settings = askedByPull(await readingSearch(options))
-  const { estimatePlan, planPull } = await import('../../jobs/pull/plan-pull.ts')
+  const { estimatePlan, planPull } = await import('../../pull/windows/plan-pull.ts')
   const snapshot = await snapshotOf(options)
   const service = await serviceOf(options)
   try {

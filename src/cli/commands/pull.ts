@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { LIMITS } from '../../contract/limits.ts'
-import type { PullReport } from '../../jobs/pull/pull.ts'
+import type { PullReport } from '../../jobs/pull.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { PULL } from '../../options/search.ts'
 import { addCommand } from '../add-command.ts'
@@ -41,7 +41,7 @@ const runPull = async (given: ValuesOf<typeof PULL>, command: Command): Promise<
   const { lake, json, content } = values
   if (values.planOnly)
     return withService(values, (from) => planOnly(command, values, { load: 'pull', ...asked, from }))
-  const { pull } = await import('../../jobs/pull/pull.ts')
+  const { pull } = await import('../../jobs/pull.ts')
   let found = 0
   await runLoadJob<PullReport>(
     values,

@@ -5,8 +5,8 @@
 
 import type { Command } from 'commander'
 import { REJECT_CODES } from '../../core/lines.ts'
-import type { QuarantinedLine } from '../../jobs/replay/quarantine.ts'
-import type { ReplayReport } from '../../jobs/replay/replay.ts'
+import type { ReplayReport } from '../../jobs/replay.ts'
+import type { QuarantinedLine } from '../../kinds/quarantine.ts'
 import { LAKE, SNAPSHOT } from '../../options/common.ts'
 import { askedOf, type OptionTable, option, type ValuesOf, withDefault } from '../../options/entry.ts'
 import { REPLAY } from '../../options/resume.ts'
@@ -60,7 +60,7 @@ const addList = (group: Command): void => {
 
 const runList = async (values: ValuesOf<typeof LIST>): Promise<void> => {
   const { raw = false, json, code, limit, ...choice } = values
-  const { listQuarantine, quarantineFiles } = await import('../../jobs/replay/quarantine.ts')
+  const { listQuarantine, quarantineFiles } = await import('../../kinds/quarantine.ts')
   const shown: QuarantinedLine[] = []
   const counts = new Map<string, number>()
   for await (const lines of listQuarantine(await quarantineFiles(choice))) {
@@ -97,7 +97,7 @@ const addReplay = (group: Command): void => {
 
 const runReplay = async (values: ValuesOf<typeof REPLAY>): Promise<void> => {
   const { lake, json } = values
-  const { replay } = await import('../../jobs/replay/replay.ts')
+  const { replay } = await import('../../jobs/replay.ts')
   await runJob<ReplayReport>(
     values,
     (given, line) => replay({ ...askedOf(REPLAY, values), ...given, onEvent: watchRun(line) }),

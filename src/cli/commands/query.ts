@@ -76,7 +76,7 @@ const runQuery = async (values: Values): Promise<void> => {
 
 /** Nothing of a lake in a bucket is fetched for it but lists of versions. */
 const readCatalog = async ({ lake, snapshot, held }: Values): Promise<LakeCatalog> => {
-  const { listLakeTables } = await import('../../jobs/query/list-tables.ts')
+  const { listLakeTables } = await import('../../jobs/list-tables.ts')
   const { catalog } = await import('../../lake/views/catalog.ts')
   const { tables, computed } = await listLakeTables(lake, { snapshot, held })
   return { entries: catalog(computed), tables }

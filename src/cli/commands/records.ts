@@ -60,7 +60,7 @@ const noteUnknown = (
 const runRecords = async (values: Values): Promise<void> => {
   const { lake, ids, snapshot } = values
   const found = new Set<bigint>()
-  const { recordLines } = await import('../../jobs/records/records.ts')
+  const { recordLines } = await import('../../jobs/records.ts')
   const line = new ProgressLine({ terminalOnly: true })
   for await (const lines of recordLines({
     ...askedOf(RECORDS, values),

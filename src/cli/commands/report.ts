@@ -35,7 +35,7 @@ export const addReport = (program: Command): void => {
 
 const runReport = async (values: ValuesOf<typeof REPORT>): Promise<void> => {
   const { lake, json, unchecked } = values
-  const { report } = await import('../../jobs/report/report.ts')
+  const { report } = await import('../../jobs/report.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const written = await interruptible(
     (signal) =>

@@ -1,7 +1,7 @@
 /** `resume`: resumes runs whose process is gone. */
 
 import type { Command } from 'commander'
-import type { ResumedRun } from '../../jobs/resume/resume.ts'
+import type { ResumedRun } from '../../jobs/resume.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import { refuseWhileHeld } from '../../manifest/snapshots/held.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
@@ -38,7 +38,7 @@ export const addResume = (program: Command): void => {
 const runResume = async (values: Values, command: Command): Promise<void> => {
   const { lake, json, run } = values
   await checkTargetsOf(values)
-  const { sortUnfinished } = await import('../../jobs/resume/resume.ts')
+  const { sortUnfinished } = await import('../../jobs/resume.ts')
   await refuseWhileHeld(lake)
   // A run was refused with the limit of the file.
   const isNew = command.getOptionValueSource('maxQuarantined') === 'cli'
@@ -57,7 +57,7 @@ const runResume = async (values: Values, command: Command): Promise<void> => {
   // A run that failed does not keep the committed ones from being delivered.
   await updateTargetsOf(values).catch((error: unknown) => failures.push(error))
   const reports = outcomes.flatMap((one) => (one.kind === 'loaded' ? [one.report] : []))
-  const { notDeliveredError } = await import('../../jobs/common/load-job.ts')
+  const { notDeliveredError } = await import('../../run/load-job.ts')
   const missing = reports.flatMap((one) => one.missing ?? [])
   // Whatever failed as a whole decides on the exit code.
   if (missing.length > 0) failures.unshift(notDeliveredError(missing))
@@ -71,7 +71,7 @@ const runResume = async (values: Values, command: Command): Promise<void> => {
 
 /** A run that cannot be resumed does not stop the others; a signal does. */
 const resumeAll = async (runs: readonly string[], values: Values): Promise<ResumedRun[]> => {
-  const { resumeOne } = await import('../../jobs/resume/resume.ts')
+  const { resumeOne } = await import('../../jobs/resume.ts')
   const outcomes: ResumedRun[] = []
   const service = (url: string) => plannedService(values, url)
   const check = values.checked ? await loadCheckOfFile() : undefined

@@ -2,11 +2,11 @@
 
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
-import type { CommitRunReport } from '../../jobs/steps/run-steps.ts'
-import type { SharedRunStatus } from '../../jobs/steps/shared-run.ts'
-import type { UnitChoice } from '../../jobs/steps/work-shared-run.ts'
+import type { CommitRunReport } from '../../jobs/run-steps.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import { COMMIT_RUN, RUN_STEP, WORK_RUN } from '../../options/steps.ts'
+import type { SharedRunStatus } from '../../shared-run/shared-run.ts'
+import type { UnitChoice } from '../../shared-run/work-shared-run.ts'
 import { formatCount, formatCounted } from '../../support/format.ts'
 import { addCommand } from '../add-command.ts'
 import { exitCodeOfReports } from '../help.ts'
@@ -49,7 +49,7 @@ const addRunCommit = (group: Command): void => {
 
 const commit = async (values: ValuesOf<typeof COMMIT_RUN>): Promise<void> => {
   const { run, lake, json } = values
-  const { commitRun } = await import('../../jobs/steps/run-steps.ts')
+  const { commitRun } = await import('../../jobs/run-steps.ts')
   const check = values.checked ? await loadCheckOfFile() : undefined
   await runJob<CommitRunReport>(
     values,
@@ -90,7 +90,7 @@ const addRunStatus = (group: Command): void => {
 }
 
 const status = async ({ run, lake, json }: StepValues): Promise<void> => {
-  const { runStatus } = await import('../../jobs/steps/run-steps.ts')
+  const { runStatus } = await import('../../jobs/run-steps.ts')
   const found = await runStatus({ lake, run })
   if (json) return printJson({ lake, ...found })
   await printLines(linesOf(found))
@@ -134,7 +134,7 @@ const addRunCancel = (group: Command): void => {
 }
 
 const cancel = async ({ run, lake, json }: StepValues): Promise<void> => {
-  const { cancelRun } = await import('../../jobs/steps/run-steps.ts')
+  const { cancelRun } = await import('../../jobs/run-steps.ts')
   const snapshot = await cancelRun({ lake, run })
   if (json) return printJson({ lake, run, snapshot })
   await printLines([
@@ -177,7 +177,7 @@ const work = async (values: WorkValues): Promise<void> => {
   const { units: chosen, shard, ...asked } = askedOf(WORK_RUN, values)
   const { lake, json } = values
   const choice = choiceOf({ units: chosen, shard })
-  const { workRun } = await import('../../jobs/steps/run-steps.ts')
+  const { workRun } = await import('../../jobs/run-steps.ts')
   const line = new ProgressLine({ terminalOnly: json === true })
   const worked = await interruptible(
     (signal) =>

@@ -67,7 +67,7 @@ const serveUntil = async (
   log: { write(line: string): void },
 ): Promise<void> => {
   const { lake, faults } = values
-  const { serve } = await import('../../jobs/serve/serve.ts')
+  const { serve } = await import('../../jobs/serve.ts')
   const { indexProgress } = await import('../serving.ts')
   const { clear, ...progress } = indexProgress()
   const server = await serve({

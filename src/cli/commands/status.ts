@@ -40,7 +40,7 @@ const runStatus = async ({
   json,
 }: ValuesOf<typeof STATUS_COMMAND>): Promise<void> => {
   if (manifest) return printManifest(lake, snapshot)
-  const { readStatus } = await import('../../jobs/status/lake-status.ts')
+  const { readStatus } = await import('../../jobs/lake-status.ts')
   const status = await readStatus(lake, { snapshot, partitions })
   if (!json) {
     const { statusLines } = await import('../output/status-lines.ts')

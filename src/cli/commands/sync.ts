@@ -1,7 +1,7 @@
 /** `sync`: brings the companies of a search in a lake up to date by comparing timestamps. */
 
 import type { Command } from 'commander'
-import type { SyncReport } from '../../jobs/sync/sync.ts'
+import type { SyncReport } from '../../jobs/sync.ts'
 import { askedOf, type ValuesOf } from '../../options/entry.ts'
 import type { SyncOptions } from '../../options/interfaces.ts'
 import { SYNC } from '../../options/search.ts'
@@ -39,7 +39,7 @@ const runSync = async (given: ValuesOf<typeof SYNC>, command: Command): Promise<
   const { lake, json } = values
   if (values.planOnly)
     return withService(values, (from) => planOnly(command, values, { load: 'sync', ...asked, from }))
-  const { sync } = await import('../../jobs/sync/sync.ts')
+  const { sync } = await import('../../jobs/sync.ts')
   let found = 0
   await runLoadJob<SyncReport>(
     values,

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { ToolkitError } from '../../core/errors.ts'
 import { EXIT } from '../../core/exit-codes.ts'
-import type { VerifyResult } from '../../jobs/verify/verify.ts'
+import type { VerifyResult } from '../../jobs/verify.ts'
 import type { VerifyProgress } from '../../manifest/verify/verify-lake.ts'
 import type { ValuesOf } from '../../options/entry.ts'
 import { VERIFY_COMMAND } from '../../options/read-jobs.ts'
@@ -46,7 +46,7 @@ const runVerify = async ({
 }: ValuesOf<typeof VERIFY_COMMAND>): Promise<void> => {
   const repaired = repair ? await repairLakeFiles(lake, json === true) : {}
   const line = new ProgressLine({ terminalOnly: json === true })
-  const { verify } = await import('../../jobs/verify/verify.ts')
+  const { verify } = await import('../../jobs/verify.ts')
   const { catalogFromEnvironment } = await import('../../targets/catalog-environment.ts')
   try {
     const startMs = performance.now()

@@ -21,6 +21,6 @@ export const addViews = (program: Command): void => {
 }
 
 const runViews = async ({ lake, snapshot }: ValuesOf<typeof VIEWS_COMMAND>): Promise<void> => {
-  const { viewsSql } = await import('../../jobs/views/views.ts')
+  const { viewsSql } = await import('../../jobs/views.ts')
   await print(await viewsSql(lake, snapshot))
 }

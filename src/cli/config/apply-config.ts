@@ -108,7 +108,7 @@ const dropOtherLakes = async (
 ): Promise<void> => {
   const { lake } = command.opts()
   if (settings.lake === undefined || typeof lake !== 'string' || lake === settings.lake) return
-  const { isSameLake, otherLakeText, SECTIONS_OF_LAKE } = await import('../../jobs/common/same-lake.ts')
+  const { isSameLake, otherLakeText, SECTIONS_OF_LAKE } = await import('../../jobs/same-lake.ts')
   const isOfLake = ({ section = '' }: FoundSetting): boolean => SECTIONS_OF_LAKE.has(section)
   const options = [...applied].filter(([, one]) => isOfLake(one))
   const names = [...variables].filter(([, one]) => isOfLake(one))

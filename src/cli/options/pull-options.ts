@@ -4,7 +4,7 @@ import type { Content } from '../../contract/objects.ts'
 import type { SearchParameters } from '../../contract/requests.ts'
 import { readReason, systemCode, ToolkitError } from '../../core/errors.ts'
 import { readUserText } from '../../core/user-text.ts'
-import { parseSearch } from '../../jobs/pull/search.ts'
+import { parseSearch } from '../../pull/windows/search.ts'
 
 /** Ends a command whose search found nothing; its run is committed by then. @throws {ToolkitError} NOTHING_FOUND */
 export const requireRecords = (

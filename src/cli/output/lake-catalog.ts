@@ -1,6 +1,6 @@
 /** Tables, views and macros that a statement can read: on one screen for people, in full for programs. */
 
-import type { ListedTable } from '../../jobs/query/list-tables.ts'
+import type { ListedTable } from '../../jobs/list-tables.ts'
 import type { CatalogEntry } from '../../lake/views/catalog.ts'
 import { formatCounted } from '../../support/format.ts'
 import { fitTable, textTable } from './text-table.ts'

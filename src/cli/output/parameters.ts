@@ -18,7 +18,7 @@ export const printParameters = async (options: ValuesOf<typeof PLAN>): Promise<v
   try {
     const all = await interruptible((signal) => service.parameters(content, { signal }))
     if (name !== undefined) {
-      const { checkParameterName } = await import('../../jobs/pull/search.ts')
+      const { checkParameterName } = await import('../../pull/windows/search.ts')
       checkParameterName(content, name, all)
     }
     const shown =

@@ -2,9 +2,9 @@
 
 import { DEFAULT_CURRENCY } from '../../contract/limits.ts'
 import type { PullEntry } from '../../core/partition.ts'
-import type { PulledWindow } from '../../jobs/pull/open-windows.ts'
-import type { PullReport } from '../../jobs/pull/pull.ts'
-import type { PullEvent, PullPlan } from '../../jobs/pull/pull-settings.ts'
+import type { PullReport } from '../../jobs/pull.ts'
+import type { PulledWindow } from '../../pull/windows/open-windows.ts'
+import type { PullEvent, PullPlan } from '../../pull/windows/pull-settings.ts'
 import { formatBytes, formatCount, formatCounted, formatRate } from '../../support/format.ts'
 import { note } from './print.ts'
 import type { ProgressLine } from './progress-line.ts'

@@ -3,7 +3,7 @@
 import { failedText } from '../../core/checks.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { DateRange } from '../../core/partition.ts'
-import type { LakeStatus, PartitionStatus } from '../../jobs/status/lake-status.ts'
+import type { LakeStatus, PartitionStatus } from '../../jobs/lake-status.ts'
 import type { ForgetReceipt } from '../../manifest/form/forgotten.ts'
 import type { RunSummary } from '../../manifest/runs/runs.ts'
 import type { LatestPull, SnapshotSummary } from '../../manifest/snapshots/summarise-snapshot.ts'

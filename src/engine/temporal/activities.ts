@@ -11,10 +11,10 @@ import type { Readable } from 'node:stream'
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity'
 import { knownError, ToolkitError } from '../../core/errors.ts'
 import { EXIT, exitCodeOfStep } from '../../core/exit-codes.ts'
-import { openUnits, refuseOtherLakes, unloadedSources } from '../../jobs/steps/run-engine.ts'
-import type { CommitRunReport, workRun } from '../../jobs/steps/run-steps.ts'
+import type { CommitRunReport, workRun } from '../../jobs/run-steps.ts'
 import { count, type Form, FormError, form, list, objectOf, yesNo } from '../../support/json-form.ts'
 import { isRunId } from '../../support/run-ids.ts'
+import { openUnits, refuseOtherLakes, unloadedSources } from '../run-engine.ts'
 import { type RunOrder, type StepActivities, UNITS_OF_SHARD } from './requests.ts'
 
 /** How a worker does its steps. */

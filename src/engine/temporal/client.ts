@@ -10,7 +10,7 @@ import {
 } from '@temporalio/client'
 import { ApplicationFailure, CancelledFailure, TerminatedFailure } from '@temporalio/common'
 import { isErrorCode, ToolkitError } from '../../core/errors.ts'
-import type { EngineOutcome, EngineRequest, RunEngine } from '../../jobs/steps/run-engine.ts'
+import type { EngineOutcome, EngineRequest, RunEngine } from '../run-engine.ts'
 import { CONNECT_WITHIN_MS, connectError, type TemporalAddress } from './connect.ts'
 import type { RunOrder } from './requests.ts'
 import type { firmlakeRun } from './workflows.ts'

@@ -3,7 +3,7 @@
  * numbers, names of skipped files, never a record, a token or a secret.
  */
 
-import type { EngineOutcome, EngineRequest } from '../../jobs/steps/run-engine.ts'
+import type { EngineOutcome, EngineRequest } from '../run-engine.ts'
 
 /** Units of one child workflow: its history stays far below what a server takes. */
 export const UNITS_OF_SHARD = 500

@@ -17,7 +17,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { EngineOutcome } from '../../jobs/steps/run-engine.ts'
+import type { EngineOutcome } from '../run-engine.ts'
 import { type AttemptEnd, afterAttempt, NO_ATTEMPTS } from './attempts.ts'
 import {
   type RequestCounters,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { checkLoads, type LoadFacts } from '../../../src/checks/check-loads.ts'
 import { foundText } from '../../../src/core/checks.ts'
-import { check } from '../../../src/jobs/check/check.ts'
-import { checkLoads, type LoadFacts } from '../../../src/jobs/check/check-loads.ts'
+import { check } from '../../../src/jobs/check.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

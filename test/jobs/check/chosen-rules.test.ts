@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { check } from '../../../src/jobs/check/check.ts'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { check } from '../../../src/jobs/check.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

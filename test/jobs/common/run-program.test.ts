@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ToolkitError } from '../../../src/core/errors.ts'
-import { runProgram } from '../../../src/jobs/common/run-program.ts'
+import { runProgram } from '../../../src/jobs/run-program.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()

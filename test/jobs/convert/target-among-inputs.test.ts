@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { convertTo } from '../../../src/jobs/convert/convert-to.ts'
+import { convertTo } from '../../../src/jobs/convert-to.ts'
 import { companyLines, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

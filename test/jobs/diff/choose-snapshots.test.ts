@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { sinceMs } from '../../../src/jobs/common/since.ts'
-import { compact } from '../../../src/jobs/compact/compact.ts'
-import { chooseSnapshots, diff } from '../../../src/jobs/diff/diff.ts'
+import { sinceMs } from '../../../src/core/since.ts'
+import { compact } from '../../../src/jobs/compact.ts'
+import { chooseSnapshots, diff } from '../../../src/jobs/diff.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

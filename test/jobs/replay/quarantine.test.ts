@@ -2,14 +2,14 @@ import { mkdir, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
+import { replayFiles } from '../../../src/jobs/replay.ts'
 import {
   listQuarantine,
   type QuarantinedLine,
   type QuarantineFile,
   waitingFiles,
   waitingFilesOfRun,
-} from '../../../src/jobs/replay/quarantine.ts'
-import { replayFiles } from '../../../src/jobs/replay/replay.ts'
+} from '../../../src/kinds/quarantine.ts'
 import { inLake, stagingPath } from '../../../src/lake/files/layout.ts'
 import { readJournal } from '../../../src/manifest/runs/journal.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { convert } from '../../../src/jobs/convert/convert.ts'
-import { report, reportTarget } from '../../../src/jobs/report/report.ts'
+import { convert } from '../../../src/jobs/convert.ts'
+import { report, reportTarget } from '../../../src/jobs/report.ts'
 import { companyLine, openBench } from '../../run/batch-bench.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 

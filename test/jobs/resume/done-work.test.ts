@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import { inLake, stagingPath } from '../../../src/lake/files/layout.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'

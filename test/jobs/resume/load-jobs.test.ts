@@ -2,10 +2,10 @@
 
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { planPull, windowsText } from '../../../src/jobs/pull/plan-pull.ts'
-import { type JobOptions, loadJobs } from '../../../src/jobs/resume/resume.ts'
+import { type JobOptions, loadJobs } from '../../../src/jobs/resume.ts'
 import { inLake, runPath } from '../../../src/lake/files/layout.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
+import { planPull, windowsText } from '../../../src/pull/windows/plan-pull.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import type { PullJob, RunPlan } from '../../../src/run/run-plan.ts'
 import { withRun } from '../../../src/run/with-run.ts'

@@ -1,6 +1,6 @@
 /** `resume` as tests call it: with a limit that is read already, for what became of each run. */
 
-import { type ResumedRun, resume } from '../../../src/jobs/resume/resume.ts'
+import { type ResumedRun, resume } from '../../../src/jobs/resume.ts'
 import type { ResumeOptions } from '../../../src/options/interfaces.ts'
 import type { QuarantineLimit } from '../../../src/options/value-types.ts'
 

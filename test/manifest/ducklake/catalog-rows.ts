@@ -1,7 +1,7 @@
 /** The rows of a catalog, asked as any DuckDB does. */
 
 import { join } from 'node:path'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'

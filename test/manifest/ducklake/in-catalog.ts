@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { openQuery } from '../../../src/jobs/query/query.ts'
+import { openQuery } from '../../../src/jobs/query.ts'
 import { Engine, type Row } from '../../../src/lake/duckdb/engine.ts'
 import { LISTINGS, QUARANTINE, TABLES } from '../../../src/lake/tables/tables.ts'
 import { duckLakeFile } from '../../support/ducklake.ts'

@@ -3,10 +3,10 @@
 import { chmod, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { compact } from '../../../src/jobs/compact/compact.ts'
-import { convert } from '../../../src/jobs/convert/convert.ts'
-import { forget } from '../../../src/jobs/forget/forget.ts'
-import { verify } from '../../../src/jobs/verify/verify.ts'
+import { compact } from '../../../src/jobs/compact.ts'
+import { convert } from '../../../src/jobs/convert.ts'
+import { forget } from '../../../src/jobs/forget.ts'
+import { verify } from '../../../src/jobs/verify.ts'
 import {
   COMPANY_COLUMNS,
   ENTITY_COLUMNS,

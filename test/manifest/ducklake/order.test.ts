@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
-import { compact } from '../../../src/jobs/compact/compact.ts'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { compact } from '../../../src/jobs/compact.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { missingDuckLake } from '../../support/ducklake.ts'

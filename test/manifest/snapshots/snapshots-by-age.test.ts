@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { convert } from '../../../src/jobs/convert/convert.ts'
-import { gc } from '../../../src/jobs/gc/gc.ts'
+import { convert } from '../../../src/jobs/convert.ts'
+import { gc } from '../../../src/jobs/gc.ts'
 import { readRoot, snapshotAsOf } from '../../../src/manifest/snapshots/snapshots.ts'
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { companyLine } from '../../run/batch-bench.ts'

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { forget } from '../../../src/jobs/forget/forget.ts'
+import { forget } from '../../../src/jobs/forget.ts'
 import { currentSnapshot, type TableMetadata } from '../../../src/publish/iceberg/table-metadata.ts'
 import { needs } from '../../support/needs.ts'
 import { type RestCatalog, restCatalogMissing, startRestCatalog } from '../../support/rest-catalog.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { pullBatches } from '../../../src/jobs/batch-files/pull-batch-files.ts'
+import { pullBatches } from '../../../src/jobs/pull-batch-files.ts'
 import { listRunIds } from '../../../src/manifest/runs/runs.ts'
 import type { LoadSummary } from '../../../src/run/commit-loaded.ts'
 import { createService } from '../../../src/source/service/service.ts'

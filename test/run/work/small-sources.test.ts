@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PartitionEntry } from '../../../src/core/partition.ts'
-import { listQuarantine, waitingFiles } from '../../../src/jobs/replay/quarantine.ts'
-import { replayFiles } from '../../../src/jobs/replay/replay.ts'
+import { replayFiles } from '../../../src/jobs/replay.ts'
+import { listQuarantine, waitingFiles } from '../../../src/kinds/quarantine.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Bench, companyLine, hashLake, openBench, sha256 } from '../batch-bench.ts'
 

@@ -1,7 +1,7 @@
 /** A lake for the explorer: owners in circles, ranges, hostile names, protected persons, and a company that came again. */
 
 import type { Area } from '../../../src/contract/authorization.ts'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
 import { type AskExplorer, newExplorer } from '../../../src/server/explorer/explorer.ts'
 import { indexFolder } from '../../../src/server/serving-index/build/build-index.ts'

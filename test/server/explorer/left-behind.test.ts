@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { convert } from '../../../src/jobs/convert/convert.ts'
+import { convert } from '../../../src/jobs/convert.ts'
 import { Engine } from '../../../src/lake/duckdb/engine.ts'
 import { type LakeTurns, newLakeTurns } from '../../../src/server/explorer/lake-turns.ts'
 import { SessionPool } from '../../../src/server/serving-index/session-pool.ts'

@@ -1,0 +1,197 @@
+/** Merges of the newest partitions between loads of any order: what is merged, and that no row is other than the deliveries say. */
+
+import { expect, test } from 'vitest'
+import { compact } from '../../src/jobs/compact.ts'
+import { forget } from '../../src/jobs/forget.ts'
+import { records } from '../../src/jobs/records.ts'
+import { listManifest, newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
+import { missingDuckLake } from '../support/ducklake.ts'
+import { needs } from '../support/needs.ts'
+import { SEED } from '../support/seed.ts'
+import {
+  allExpected,
+  compacted,
+  type Delivery,
+  found,
+  inLakeFile,
+  newBench,
+  type Said,
+  withLoads,
+} from './deliveries.ts'
+
+/** Numbers from 0 to 1, the same of the same seed. */
+const numbersOf = (seed: number): (() => number) => {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+const IDS = Array.from({ length: 12 }, (_, at) => at + 1)
+
+/** Deliveries of days in any order, of which some are live and whole: those are of ever later days, and say who has left. */
+class Deliveries {
+  readonly told: Delivery[] = []
+  readonly #next: () => number
+  readonly #days: number[]
+  readonly #known = new Set<number>()
+  /** When a listing lacked a company last that had left before: of these days the lake knows the last one alone. */
+  readonly #confirmed = new Map<number, number>()
+
+  constructor(seed: number) {
+    this.#next = numbersOf(seed)
+    this.#days = Array.from({ length: 200 }, (_, at) => at + 1)
+  }
+
+  #below(most: number): number {
+    return Math.floor(this.#next() * most)
+  }
+
+  #said(isLive: boolean): Said {
+    const owners = this.#below(3)
+    return {
+      name: `Company ${this.#below(2)}`,
+      sales: { 2023: this.#below(4), ...(this.#below(2) === 0 && !isLive && { 2024: 7 }) },
+      ...(!isLive && {
+        country: this.#below(4) === 0 ? 'NO' : 'SE',
+        owners: Object.fromEntries(
+          ['Ann', 'Bo', 'Cy'].slice(0, owners).map((name) => [name, this.#below(3)]),
+        ),
+      }),
+    }
+  }
+
+  #hasLeft(id: number): boolean {
+    const own = this.told.filter(({ said, lacking = [] }) => id in said || lacking.includes(id))
+    return (
+      own
+        .toSorted((a, b) => a.day - b.day)
+        .at(-1)
+        ?.lacking?.includes(id) ?? false
+    )
+  }
+
+  /** Many companies of a country that no other delivery tells of: what is merged behind them is small. */
+  first(): Delivery {
+    const said = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, at) => [1000 + at, { ...this.#said(false), country: 'DK' }]),
+    )
+    const delivery = { day: this.#days.shift() ?? 0, said }
+    this.told.push(delivery)
+    return delivery
+  }
+
+  /** Of a day that no other is of. @param isLive of the days behind all before */
+  next(isLive: boolean): Delivery {
+    const last = Math.max(0, ...this.told.map(({ day }) => day))
+    const at = isLive
+      ? this.#days.findIndex((day) => day > last)
+      : this.#below(Math.min(this.#days.length, 60))
+    const [day = 0] = this.#days.splice(at, 1)
+    const ids = IDS.filter(() => this.#below(isLive ? 4 : 3) === 0).filter(
+      (id) => (this.#confirmed.get(id) ?? 0) < day,
+    )
+    const said = Object.fromEntries(
+      (ids.length === 0 ? [IDS.length + day] : ids).map((id) => [id, this.#said(isLive)]),
+    )
+    const delivery: Delivery = {
+      ...{ day, said },
+      ...(isLive && { lacking: [...this.#known].filter((id) => !(id in said)) }),
+    }
+    for (const id of delivery.lacking ?? []) if (this.#hasLeft(id)) this.#confirmed.set(id, day)
+    for (const id of Object.keys(said)) this.#known.add(Number(id))
+    this.told.push(delivery)
+    return delivery
+  }
+}
+
+const RELATIONS = ['relations', 'relation_entities', 'ownerships']
+
+/** The service is asked for companies only. */
+const expectedOf = (told: readonly Delivery[]) => ({
+  ...allExpected(told, ['companies', 'financials']),
+  ...allExpected(
+    told.filter(({ lacking }) => lacking === undefined),
+    RELATIONS,
+  ),
+})
+
+/** The most files of a table in the newest snapshot. */
+const mostFiles = async (lake: string): Promise<number> => {
+  const snapshot = await newestSnapshot(lake)
+  const files = [...(snapshot?.partitions.flatMap((one) => one.files) ?? []), ...(snapshot?.files ?? [])]
+  return Math.max(...[...Map.groupBy(files, ({ table }) => table).values()].map(({ length }) => length))
+}
+
+const FORGOTTEN = 4
+
+const without = ({ day, said, lacking }: Delivery, id: number): Delivery => ({
+  day,
+  said: Object.fromEntries(Object.entries(said).filter(([one]) => Number(one) !== id)),
+  ...(lacking && { lacking: lacking.filter((one) => one !== id) }),
+})
+
+/** Name and net sales of each company whose last delivery has it. */
+const lastSaid = (told: readonly Delivery[]): ReadonlyMap<number, unknown> => {
+  const last = new Map<number, unknown>()
+  for (const { said, lacking = [] } of told.toSorted((a, b) => a.day - b.day)) {
+    for (const [id, { name, sales }] of Object.entries(said)) last.set(Number(id), { name, sales })
+    for (const id of lacking) last.delete(id)
+  }
+  return new Map([...last].toSorted(([a], [b]) => a - b))
+}
+
+/** The same as the lake gives records back. */
+const recordsOf = async (lake: string): Promise<ReadonlyMap<number, unknown>> => {
+  const found: [number, unknown][] = []
+  for await (const text of records({ lake, content: 'companies' })) {
+    const { BasicDetails, Financials } = JSON.parse(text)
+    const sales = Financials.ProfitAndLoss.NetSales
+    found.push([BasicDetails.InternalId, { name: BasicDetails.CompanyName, sales }])
+  }
+  return new Map(found.toSorted(([a], [b]) => a - b))
+}
+
+test('a merge drops no history: both options together are refused', async () => {
+  const { lake } = await newBench()
+  await expect(compact({ lake, auto: true, dropHistory: true })).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('merges between loads in any order leave every version of every row as it was delivered', async (context) => {
+  needs(context, "DuckDB's extension ducklake", missingDuckLake())
+  await withLoads(async (bench, loaded) => {
+    const { lake, query } = bench
+    const deliveries = new Deliveries(SEED)
+    await loaded(deliveries.first())
+    let merges = 0
+    for (let night = 1; night <= 28; night += 1) {
+      await loaded(deliveries.next(night % 5 === 0))
+      const { kind } = await compact({ lake, auto: true })
+      if (kind === 'compacted') merges += 1
+      expect(await mostFiles(lake)).toBeLessThanOrEqual(12)
+      if (night % 14 === 0) expect([night, await found(query)]).toEqual([night, expectedOf(deliveries.told)])
+    }
+    expect(merges).toBeGreaterThan(3)
+    const { partitions } = (await newestSnapshot(lake)) ?? { partitions: [] }
+    const merged = partitions.filter(({ source }) => source.kind === 'compaction')
+    expect(merged.filter(({ content }) => content === 'companies').length).toBeGreaterThan(1)
+    expect(merged.filter(({ content }) => content === 'relations').length).toBeGreaterThan(1)
+    // As `lake.duckdb` has it.
+    expect(await inLakeFile(lake, (ask) => found(ask))).toEqual(expectedOf(deliveries.told))
+    const snapshots = (await listManifest(lake)).snapshots.map(Number)
+    expect(await compareCatalog(lake, snapshots.slice(-4))).toEqual([])
+    expect((await bench.verify()).problems).toEqual([])
+    expect(await recordsOf(lake)).toEqual(lastSaid(deliveries.told))
+    await forget({ lake, companies: [FORGOTTEN] })
+    const told = deliveries.told.map((one) => without(one, FORGOTTEN))
+    expect(await found(query)).toEqual(expectedOf(told))
+    expect((await bench.verify()).problems).toEqual([])
+    await compacted(bench)
+    expect(await found(query)).toEqual(expectedOf(told))
+    // Answers of the service have further columns, so that their rows are others than those of files.
+    await found(query, RELATIONS, true)
+    expect((await bench.verify()).problems).toEqual([])
+  })
+}, 240_000)

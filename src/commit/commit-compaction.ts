@@ -53,7 +53,7 @@ const conflict = (run: string, partition: string): ToolkitError =>
   )
 
 interface CompactedSnapshot extends Omit<Snapshot, 'versions'>, WithVersions, WithCompactions {
-  /** Those that the compaction has made, among `partitions`. */
+  /** The partitions that the compaction has made, among `partitions`. */
   readonly compacted: readonly CommittedPartition[]
 }
 

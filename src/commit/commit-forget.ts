@@ -14,7 +14,7 @@ import { ensureRecord, findCommit, newestRoot } from '../manifest/snapshots/snap
 import { type CommitAttempts, checkSums, createNext } from './commit-attempts.ts'
 import { extendLists, NO_LISTS, type PartWriter } from './extend-list.ts'
 
-/** All that a snapshot lists. */
+/** Everything that a snapshot lists. */
 export type LeftInLake = Required<Pick<Snapshot, 'partitions' | 'files' | 'pulls' | 'merged'>>
 
 export interface ForgetCommitRequest extends Pick<CommitAttempts, 'lease' | 'random'> {
@@ -50,7 +50,7 @@ const keptChecks = async (
   ids: ForgottenIds,
 ): Promise<readonly CheckEntry[]> => withoutKeys(await listOf(lake, newest, 'checks'), ids)
 
-/** All parts are written anew: what they say of names and sources may have been about the forgotten. */
+/** Every part is written anew: its names and sources may have been about the forgotten. */
 const writeNext = async (
   { lease, tool, listed, ids, names, receipt, now, random, versions }: ForgetCommitRequest,
   newest: SnapshotRoot,

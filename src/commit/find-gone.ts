@@ -29,7 +29,7 @@ export interface WholeListing {
   /** Companies of the scope that the listing lacks, and how many the lake has of it. @default what the run did not load */
   readonly lacking?: { readonly ids: readonly bigint[]; readonly held: number } | undefined
   /**
-   * Those of some companies that the service still lists, in this search or in another one of the lake: asked for by
+   * The companies, of those given, that the service still lists, in this search or in another one of the lake: asked for by
    * their ids. And as of when its last answer is.
    */
   readonly stillListed: (

@@ -45,7 +45,7 @@ const movedVersions = async (
   const held = await new SourceIndex(lake, root).partitionsOf(hashes)
   return held.flatMap((one) => {
     const { version, content } = one
-    // Where several small sources are of one instant, all of them have to be loaded again.
+    // Several small sources of one instant have to be loaded again together.
     const byInstant = Map.groupBy(instantsIn(one), ({ asOf }) => asOf)
     return [...byInstant].flatMap(([from, sources]) => {
       const now = new Set(sources.map(({ key }) => instants.get(key)))

@@ -29,7 +29,7 @@ export interface NamesOfRunOptions {
 export class NamesOfRun {
   readonly #drift: DriftBudget
   readonly #maxItems: number
-  /** One object for each line item, however many partitions have it. */
+  /** An object for each line item, however many partitions have it. */
   readonly #items = new Map<string, LineItemKey>()
 
   constructor({ maxUnknownNames, listAllItems = false }: NamesOfRunOptions) {
@@ -61,7 +61,7 @@ export class NamesOfRun {
 }
 
 /**
- * Where the line items of finished partitions stand: those that are listed, and the files of figures of those
+ * The places of the line items of finished partitions: those that are listed, and the files of figures of those
  * partitions that have more.
  */
 export const seenItemsOf = async (

@@ -265,7 +265,7 @@ WHERE n.version >= ${first} AND n.next < ${first} AND NOT n.is_listing GROUP BY 
       const rows = rowsInFiles([...others, ...listings])
       const count = rows === 0 ? 0 : await this.#findSuperseded(came, rows, known)
       if (count > 0) await this.#countOlder(added, known)
-      // Where versions are as of another instant than they said, the lists are written anew; else only marks of records that came.
+      // Lists are written anew if versions are as of another instant than they said; else only marks of records that came.
       const isAnew = held !== undefined && moved.length > 0
       const again =
         held !== undefined && confirmed !== undefined && rows > 0

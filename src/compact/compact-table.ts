@@ -1,4 +1,4 @@
-/** One table of a compaction: its current rows and its past ones sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
+/** A table of a compaction: its current rows and its past ones sorted, whole or in pieces that fit the local disk and DuckDB's memory, and written to files. */
 
 import { join } from 'node:path'
 import { listingEntry } from '../commit/listing-entry.ts'

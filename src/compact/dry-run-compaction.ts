@@ -84,7 +84,7 @@ export const dryRunCompaction = async (
         found.push(current, ...(past.before.rows + past.after.rows > 0 ? [past] : []))
       }
     }
-    // All dictionaries become one.
+    // The dictionaries become a single one.
     return [...found, await plannedTable(work, dictionaryTable(), Number.POSITIVE_INFINITY)]
   }).finally(spill.remove)
   return {

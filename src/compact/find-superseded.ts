@@ -1,4 +1,4 @@
-/** Which records of a content are superseded, by the ids of its main table, a group of files after the other. */
+/** Finds the superseded records of a content by the ids of its main table, a group of files after the other. */
 
 import { join } from 'node:path'
 import type { Content } from '../contract/objects.ts'

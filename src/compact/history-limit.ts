@@ -1,4 +1,4 @@
-/** Which past rows a compaction keeps: all, those whose end became known lately, or none. Pure. */
+/** The past rows that a compaction keeps: all, those whose end became known lately, or none. Pure. */
 
 import type { CommittedPartition, Snapshot } from '../core/partition.ts'
 import { hasOwnVersions, historySince, runsOfHistory } from '../lake/tables/past-tables.ts'

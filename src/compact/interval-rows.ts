@@ -63,7 +63,7 @@ export const intervalsOfPiece = (
         others: (places) => isTouched('SEMI', table, rows, places),
       }
 
-/** All of them as one, as a piece has them. */
+/** The intervals in one statement, as a piece has them. */
 export const allIntervals = ({ settled, others }: Intervals, tables: IntervalTables | undefined): string =>
   others === undefined || tables === undefined ? settled : `${settled}\nUNION ALL\n${others(tables.places)}`
 

@@ -1,4 +1,4 @@
-/** Which partitions a compaction merges, and how much of a table DuckDB sorts at once. Pure. */
+/** Plans which partitions a compaction merges, and how much of a table DuckDB sorts at once. Pure. */
 
 import { CONTENT, type Content } from '../contract/objects.ts'
 import type { CommittedPartition, FileEntry, PartitionEntry, Snapshot } from '../core/partition.ts'

@@ -40,13 +40,13 @@ export const allInputsOf = (snapshot: Pick<Snapshot, 'partitions' | 'files'>, ta
 
 /** Rows of some files. */
 export interface GroupRows {
-  /** Where the files are. */
+  /** Paths of the files. */
   readonly paths: readonly string[]
   /** SQL of the rows, past ones too. */
   readonly rows: string
   /** With their `version`, without past ones. */
   readonly versioned: string
-  /** All with what their files say of the versions that had them, as `heldRows`. */
+  /** SQL of the rows with what their files say of the versions that had them, as `heldRows`. */
   readonly held: string
 }
 

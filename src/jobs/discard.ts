@@ -25,7 +25,7 @@ export const discard: (options: DiscardOptions) => Promise<DiscardedLoad> = job(
   async ({ lake }) => {
     const done = await discardIfHeld(lake)
     if (done) return done
-    // One that was stopped is ended.
+    // A load that was interrupted is ended.
     await letLoad(lake)
     throw new ToolkitError('NOTHING_HELD', 'Cannot discard: no snapshot is held back', { lake })
   },

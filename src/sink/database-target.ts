@@ -18,7 +18,7 @@ export interface DatabaseTarget {
   readonly isFile: boolean
   /** The optional part that its packages are. @default none */
   readonly part?: OptionalPartName
-  /** Where the database is, by an address of a person; `undefined` where the address is none of its own. */
+  /** The database's place, by an address of a person; `undefined` where the address is none of its own. */
   readonly read: (address: string) => string | undefined
   /** Whether an address holds a password, and the variable that should hold it; absent where there is none. */
   readonly password?: { readonly isIn: (address: string) => boolean; readonly variable: string }

@@ -34,7 +34,7 @@ import { TARGET } from './with-database.ts'
 export interface RunToLoad {
   readonly run: string
   readonly files: readonly FileEntry[]
-  /** Where the file of a receipt is staged. */
+  /** Path of the staged file of a receipt. */
   readonly stagedPath: (file: FileEntry) => string
   readonly signal?: AbortSignal | undefined
   readonly layer?: SinkContext['layer']

@@ -33,7 +33,7 @@ const SUFFIX: Readonly<Record<CopyFormat['kind'], string>> = {
 const suffixOf = (format: CopyFormat): string =>
   format.kind === 'csv' && format.gzip ? `${SUFFIX.csv}.gz` : SUFFIX[format.kind]
 
-/** One file for each table of a partition, written by the engine. */
+/** A sink with a file for each table of a partition, written by the engine. */
 export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Sink =>
   fileSink({
     name,
@@ -68,7 +68,7 @@ export interface FileSinkOptions {
 
 const LOOKS_AT_ONCE = 16
 
-/** One file for each table of a partition, written by whatever is given. */
+/** A sink with a file for each table of a partition, written by what is given. */
 export const fileSink = ({ name, ...options }: FileSinkOptions): Sink => ({
   name,
   open: async (run) => openFileRun(run, options),

@@ -68,7 +68,7 @@ const jsonRelation = async (rows: TableRows): Promise<TableRows> => {
   return relation.select((from) => `SELECT ${columns.map(member).join(', ')} FROM ${from}`)
 }
 
-/** One object a line, with the columns' names; numbers and lists as JSON, instants as ISO 8601 in UTC. */
+/** An object a line, with the columns' names; numbers and lists as JSON, instants as ISO 8601 in UTC. */
 export const jsonlFormat = {
   folder: (directory) =>
     withRows(

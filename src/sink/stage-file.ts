@@ -1,4 +1,4 @@
-/** One staged file of a sink: written by the engine, on the disk, hashed. */
+/** A staged file of a sink: written by the engine, on the disk, hashed. */
 
 import { rm, rmdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'

@@ -19,7 +19,7 @@ interface DeclaredFormat {
   readonly load: () => Promise<FileFormat>
 }
 
-/** By the end of the files' names. */
+/** Formats by the end of the files' names. */
 export const FILE_FORMATS = {
   csv: { takesRuns: true, streams: true, load: async () => (await import('./csv.ts')).csvFormat },
   'csv.gz': { takesRuns: true, load: async () => (await import('./csv.ts')).csvGzipFormat },

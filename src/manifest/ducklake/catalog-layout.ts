@@ -11,7 +11,7 @@ import { FACT_NAMES, FACTS } from '../../lake/views/fact-columns.ts'
 export const SCHEMAS = { main: 0, history: 1, firmlake: 2 } as const
 export type SchemaName = keyof typeof SCHEMAS
 
-/** Where something stands that a statement names. */
+/** The schema of something that a statement names. */
 export interface InSchema {
   readonly schema: SchemaName
   readonly name: string
@@ -89,7 +89,7 @@ const fieldsOf = (type: ColumnTypeTree) => (type.kind === 'struct' ? type.fields
 /** Names of tables that have further columns at some snapshot: these are views on tables that stand in `firmlake`. */
 export type Viewed = ReadonlySet<string>
 
-/** Where the rows of a table stand. */
+/** The places of a table's rows. */
 export const placesOf = (
   { table, isHidden }: FileTable,
   viewed: Viewed,
@@ -143,7 +143,7 @@ const inlined = (
   rows: `ducklake_inlined_data_${id}_1`,
 })
 
-/** Which load each version is of. */
+/** The load of each version. */
 export const LOADS = inlined(FIRST_INLINED, 'firmlake', 'loads', {
   ...{ version: 'BIGINT', snapshot: 'INTEGER', run: 'VARCHAR', loaded_at: 'VARCHAR', as_of: 'VARCHAR' },
 })

@@ -99,7 +99,7 @@ const chainView = (main: RecordTable, viewed: Viewed): string => {
 
 const LOAD_COLUMNS = 'l.snapshot, l.run, l.loaded_at::TIMESTAMPTZ AS loaded_at'
 
-/** All versions of a dictionary, with the columns that say when each was loaded and what follows. */
+/** A dictionary in every version, with the columns that say when each was loaded and what follows. */
 const dictionaryHistory = (
   table: Table,
   from: string,

@@ -41,7 +41,7 @@ export const emptyCatalog = (make: MakeDatabase, history?: readonly ColumnsSince
   })
 }
 
-/** Where the files of a lake are for other tools, with a slash at its end. */
+/** The folder of a lake's files as other tools name it, with a slash at its end. */
 const dataPath = (lake: string): string => {
   const { uri, local } = storageOf(lake)
   return `${uri.startsWith('file:') ? resolve(local) : uri}/`

@@ -13,7 +13,7 @@ import { count, type FormOf, fits, list, objectOf, sha256, textLike } from '../.
 export const LIST_FILE = 'files.json'
 
 const NAMED_FILE = objectOf({
-  // It becomes part of a path.
+  // The name becomes part of a path.
   name: textLike(/^[\w-][\w.-]*$/, 'the name of a file'),
   bytes: count,
   sha256,

@@ -8,7 +8,7 @@ import type { PartitionEntry } from '../../core/partition.ts'
  */
 export type ProblemKind = 'missing' | 'cut' | 'changed' | 'unreadable' | 'counts' | 'listing'
 
-/** One file that is not as it should be; `path` is below the lake's folder, with `/`. */
+/** A file that is not as it should be; `path` is below the lake's folder, with `/`. */
 export interface Problem {
   readonly path: string
   readonly problem: ProblemKind

@@ -126,7 +126,7 @@ export const addTotals = (a: Totals, b: Totals, common: (content: Content) => nu
   }
 }
 
-/** All files of a snapshot: those of its partitions, the quarantine of merged ones, and those of runs. */
+/** The files of a snapshot: those of its partitions, the quarantine of merged ones, and those of runs. */
 export const listedFiles = ({
   partitions,
   merged = [],

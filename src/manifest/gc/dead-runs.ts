@@ -111,7 +111,7 @@ export const removeDeadRun = async (
     if (found?.state !== 'gone' || found.owner.number !== owner) return false
   }
   if (commit !== undefined) {
-    // Its staged files are useless by now, and a full disk needs room for the record.
+    // The run's staged files are useless by now, and a full disk needs room for the record.
     await removeLocalRun(lake, run, stagingPath(run))
     await ensureRecord(lake, commit)
   }

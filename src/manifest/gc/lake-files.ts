@@ -110,7 +110,7 @@ export const listMade = async (
   return found
 }
 
-/** Those whose snapshots are below a number: gc has removed them. */
+/** Lists folders made for snapshots below a number: gc has removed these snapshots. */
 export const listOutdated = async (lake: string, first: number): Promise<readonly MadeFolder[]> => {
   const outdated: { path: string; found: readonly FoundPath[] }[] = []
   for (const { path, snapshot } of await listMade(lake)) {

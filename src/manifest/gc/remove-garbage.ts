@@ -158,7 +158,7 @@ const sweep = async (
   let freedBytes = 0
   const removeRuns = async (dead: DeadRun): Promise<void> => {
     const bytes = await sizeOfRun(lake, dead.run)
-    // Its files go after its folder: a gc that is killed in between leaves the next one a trace of it.
+    // The files of a run go after its folder: a gc that is killed in between leaves the next one a trace of it.
     if (!dryRun && dead.lease) await recordRemoved(lake, dead.run)
     if (!dryRun && !(await removeDeadRun(lake, dead, kept.commits.get(dead.run), request))) return
     removed.push(dead.run)
@@ -243,7 +243,7 @@ export const removeGarbage = async (request: GarbageRequest): Promise<Garbage> =
     // Leftovers on this machine of runs that have ended elsewhere.
     for (const run of dryRun ? [] : localRuns) if (!left.has(run)) await removeLocalRun(lake, run)
     const garbage = await sweep(request, { loads, localFolders, parts, leftovers, runs })
-    // Where the disk was full, there is room now; a catalog shows the snapshots that were removed.
+    // A disk that was full has room now; a catalog shows the snapshots that were removed.
     if (!dryRun && (noViews !== undefined || garbage.snapshots.length > 0))
       await refreshLakeFiles(lake, { whereKept: true })
     return garbage

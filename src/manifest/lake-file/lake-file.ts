@@ -69,10 +69,10 @@ export const fitsIntoFile = (root: SnapshotRoot): boolean => filesOf(root) <= MO
 
 const isInFolder = (lake: string): boolean => storageOf(lake).uri.startsWith('file:')
 
-/** One of the files, as it is made of a lake's newest snapshot. */
+/** A kind of file that is made of a lake's newest snapshot. */
 interface FileKind {
   readonly file: PlacedFile
-  /** Its key of firmlake.toml, which sets a variable. */
+  /** The file's key of firmlake.toml, which sets a variable. */
   readonly key: 'duckdb' | 'ducklake'
   /** Why the lake has no such file; `undefined` where it is to have one. @default every lake has one */
   readonly whyNot?: (
@@ -267,7 +267,7 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
   withDatabases(async (make) => {
     const write = (kind: FileKind): Promise<FileOutcome> =>
       writeFile(make, kind, lake, { anew: true, ...options })
-    // One that fails does not keep the other from being written.
+    // A file that fails does not keep the other from being written.
     const views = await write(viewsKind).catch((error: unknown) => ({ kind: 'failed' as const, error }))
     const catalog = await write(catalogKind)
     if (views.kind === 'failed') throw views.error

@@ -32,10 +32,10 @@ export interface JournalEntry {
 
 /** The result of one source. */
 export type SourceResult =
-  /** Its partitions by their ids, in their order. */
+  /** The source's partitions by their ids, in their order. */
   | { readonly kind: 'loaded'; readonly source: string; readonly partitions: readonly string[] }
   | { readonly kind: 'skipped'; readonly source: string; readonly reason: string }
-  /** It cannot be read to its end. */
+  /** The source cannot be read to its end. */
   | { readonly kind: 'left-out'; readonly source: string; readonly code: ErrorCode; readonly reason: string }
 
 export interface JournalResult {
@@ -106,7 +106,7 @@ export const parseLine = (line: Buffer): JournalLine | null => {
 export const loadedPartitions = ({ sources }: Pick<JournalResult, 'sources'>): ReadonlySet<string> =>
   new Set(sources.flatMap((one) => (one.kind === 'loaded' ? one.partitions : [])))
 
-/** All work of several journals, in their order. */
+/** The work of several journals, in their order. */
 export interface AllWork extends Pick<RecordedWork, 'entries'>, Pick<JournalResult, 'sources'> {}
 
 export const together = (works: readonly RecordedWork[]): AllWork => ({

@@ -151,7 +151,7 @@ export const readUnitWork = async (lake: string, run: string, unit: number): Pro
   if (lines === null) return null
   const { whole, left } = await readThrough(lines)
   const { entries, result } = workIn(whole)
-  // It was created whole: nothing of it can be torn.
+  // The journal was created whole: nothing of it can be torn.
   if (left === 0 && result?.attempt !== undefined)
     return { entries, result: { ...result, attempt: result.attempt } }
   throw new ToolkitError(

@@ -9,7 +9,7 @@ import { seal, unseal } from '../../support/hash.ts'
 export interface JobOfRun {
   readonly lake: string
   readonly run: string
-  /** Its place among the jobs of the run. @default 0 */
+  /** The job's place among those of the run. @default 0 */
   readonly job?: number | undefined
   /** Folder of this machine for what one attempt works with. @default the run's own folder */
   readonly scratch?: string | undefined

@@ -39,7 +39,7 @@ interface NewRun {
   readonly random: RandomBytes
   /** Mode bits of the lake's folder where it is new. @default 0o700 */
   readonly mode?: number | undefined
-  /** Its owner. @default this process */
+  /** The run's owner. @default this process */
   readonly process?: ProcessIdentity | typeof SHARED
 }
 
@@ -177,7 +177,7 @@ export const lookUpRun = async (
   return { seen, snapshot: root && headOf(root) }
 }
 
-/** All runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */
+/** The runs that have a folder, oldest first. @throws {ToolkitError} `LAKE_NOT_FOUND`, `SNAPSHOT_DAMAGED` */
 export const listRuns = async (lake: string, judge: LivenessRule): Promise<readonly RunSummary[]> => {
   const ids = await listRunIds(lake)
   const newest = await newestRoot(lake)
@@ -215,7 +215,7 @@ export const removeLocalRun = async (lake: string, run: string, path = runPath(r
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
   try {
-    // Where it goes piece by piece, the plan goes first: without it nobody resumes the run.
+    // A folder that goes piece by piece loses the plan first: without it nobody resumes the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
     await removeLocalRun(lake, run)
   } catch (error) {

@@ -25,14 +25,14 @@ export const UNITS_FILE = 'units.json'
 /** A source of a unit, or a range of its blocks. */
 export interface UnitSource {
   readonly name: string
-  /** Its place among the sources of its job. */
+  /** The source's place among those of its job. */
   readonly at: number
-  /** Its bytes must still have this fingerprint when the unit is worked on. */
+  /** The fingerprint that the source's bytes must still have when the unit is worked on. */
   readonly fingerprint?: { readonly bytes: number; readonly sha256: string } | undefined
   readonly content?: 'companies' | 'relations' | undefined
   /** Found in a folder, not named itself. */
   readonly found?: boolean | undefined
-  /** Its blocks from `from` to before `to`, of `of` in all. @default all */
+  /** The unit's blocks from `from` to before `to`, of `of` in all. @default all */
   readonly blocks?: { readonly from: number; readonly to: number; readonly of: number } | undefined
 }
 
@@ -71,7 +71,7 @@ const UNITS: Form<RunUnits> = shapeOf<RunUnits>({
   requestsPerSecond: optional(positive),
 })
 
-/** One unit a line, so that a person can read them. */
+/** Text with a unit a line, so that a person can read them. */
 export const unitsText = ({ units, ...more }: RunUnits): string => {
   const lines = units.map((unit) => `    ${JSON.stringify(unit)}`).join(',\n')
   const settings = JSON.stringify(more).slice(1, -1)

@@ -11,7 +11,7 @@ export interface DiscardedSource {
   readonly content: Content
   readonly source: string
   readonly sha256: string
-  /** Where it is a batch file of a service. */
+  /** The batch file of a service that the source is, if it is one. */
   readonly batch?: { readonly service: string; readonly id: string } | undefined
   readonly run: string
   /** ISO 8601, UTC. */

@@ -11,7 +11,7 @@ import { listManifest, readKnownRoot } from './snapshots.ts'
 /** Runs, each with the snapshot that its commit made; `undefined` where nothing says which. */
 export type KnownRuns = ReadonlyMap<string, number | undefined>
 
-/** All runs of a lake up to a snapshot, also of those that gc has removed. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+/** The runs of a lake up to a snapshot, also of those that gc has removed. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export const knownRuns = async (lake: string, root: SnapshotRoot): Promise<KnownRuns> => {
   const { forgotten = [], compactions = [], lists } = root
   const runs = new Map<string, number | undefined>()

@@ -30,7 +30,7 @@ async function* unseenBelow<Name extends ListName>(
   }
 }
 
-/** All that a snapshot lists in parts that `seen` has not. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+/** The entries that a snapshot lists in parts that `seen` has not. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export async function* unseenEntries(
   lake: string,
   { lists, versions }: SnapshotRoot,

@@ -47,7 +47,7 @@ export const listOf = async <Name extends ListName>(
   return entries
 }
 
-/** All that a snapshot lists, or what stands in the parts that are filter. @throws as `listOf` */
+/** Everything that a snapshot lists, or only the parts that pass the filter. @throws as `listOf` */
 export const readAllListed = async (
   lake: string,
   root: SnapshotRoot,
@@ -64,7 +64,7 @@ export const readAllListed = async (
   }
 }
 
-/** All that a snapshot lists of files and versions. Sources are left out: very many may share a partition. @throws as `listOf` */
+/** The files and versions that a snapshot lists. Sources are left out: very many may share a partition. @throws as `listOf` */
 export const readWithoutSources = async (
   lake: string,
   { lists, versions }: SnapshotRoot,
@@ -77,7 +77,7 @@ export const readWithoutSources = async (
 }
 
 /**
- * All that a snapshot lists of a table, and of the other tables of its content.
+ * Everything that a snapshot lists of a table, and of the other tables of its content.
  *
  * @param withMerged whether the loads are listed, too, that compactions have put together. @default of the quarantine
  * @throws as `listOf`

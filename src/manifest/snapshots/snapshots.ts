@@ -27,7 +27,7 @@ export interface ManifestListing {
   readonly records: readonly number[]
   /** First snapshot that gc has left; 1 when it never removed one. */
   readonly oldest: number
-  /** All names that are none of these: unfinished writes and unknown files. */
+  /** The names that are none of these: unfinished writes and unknown files. */
   readonly others: readonly string[]
 }
 
@@ -105,7 +105,7 @@ const readChecked = async (lake: string, number: number): Promise<CheckedSnapsho
   return { bytes, root: read.root }
 }
 
-/** One snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
+/** Reads a snapshot that must be there. @throws {ToolkitError} `SNAPSHOT_DAMAGED`, `LAKE_NEWER` */
 export const readKnownRoot = async (lake: string, number: number): Promise<SnapshotRoot> =>
   (await readChecked(lake, number)).root
 
@@ -248,7 +248,7 @@ export const findCommit = async (
     const root = await readKnownRoot(lake, number)
     if (root.run === run) return root
   }
-  // Its own snapshot may have been removed by gc: then the newest one shows what it left.
+  // The run's own snapshot may have been removed by gc: then the newest one shows what it left.
   if (oldest <= base + 1) return null
   return (await holdsRun(lake, newest, run)) ? newest : null
 }

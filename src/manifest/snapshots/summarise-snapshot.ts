@@ -20,7 +20,7 @@ export interface SnapshotSummary {
   readonly tables: readonly TableTotals[]
   /** The newest pull of each search. */
   readonly pulls: readonly LatestPull[]
-  /** Where less or more came than was announced. */
+  /** The sources of which less or more came than was announced. */
   readonly differences: readonly Difference[]
 }
 

@@ -138,7 +138,7 @@ const checkCounts = (
 /** The manifest as it was checked. */
 export interface CheckedManifest {
   readonly snapshots: number
-  /** Those that can be read, oldest first. */
+  /** Numbers of the snapshots that can be read, oldest first. */
   readonly roots: readonly number[]
   /** Names of all parts that they list. */
   readonly parts: ReadonlySet<string>

@@ -60,7 +60,7 @@ export interface Verification {
   readonly rows: number
   /** Files of serving indexes and batch files. */
   readonly madeFiles: number
-  /** By path. */
+  /** Problems, ordered by path. */
   readonly problems: readonly Problem[]
   readonly notes: readonly string[]
 }

@@ -123,7 +123,7 @@ const tornTail = async (lake: string, run: string): Promise<'none' | 'torn' | 'c
   const bytes = await readFile(join(inLake(lake, runPath(run)), JOURNAL_FILE)).catch(noJournal)
   const tail = bytes.subarray(bytes.lastIndexOf(LINE_FEED) + 1)
   if (tail.length === 0) return 'none'
-  // All but the last byte is a whole line: that byte was its end.
+  // The bytes before the last one are a whole line: that byte was its end.
   return parseLine(tail.subarray(0, -1)) === null ? 'torn' : 'changed'
 }
 

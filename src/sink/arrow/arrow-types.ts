@@ -1,4 +1,4 @@
-/** Which Arrow type a column of the engine becomes, and the schema of a table with what its columns mean. */
+/** The Arrow type that a column of the engine becomes, and the schema of a table with what its columns mean. */
 
 import {
   Bool,

@@ -227,7 +227,7 @@ const structBuilder = (type: Struct, fields: readonly ColumnBuilder[], memory: M
   }
 }
 
-/** Where each text or list ends; before the first it is 0. */
+/** The end of each text or list; before the first it is 0. */
 class Offsets {
   readonly #ends: ByteBuffer
   constructor(memory: Memory) {

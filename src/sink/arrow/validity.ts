@@ -1,4 +1,4 @@
-/** Which rows of a record batch's column have a value: a bit a row, and none at all while no row is NULL. */
+/** Marks the rows of a record batch's column that have a value: a bit a row, and none at all while no row is NULL. */
 
 const isSet = (bits: Uint8Array, row: number): boolean => ((bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0
 
@@ -153,7 +153,7 @@ export class ByteBuffer {
     else for (let from = start; from < end; from++) bytes[at + from - start] = source[from] ?? 0
   }
 
-  /** Its bytes; it is empty afterwards. In turn with another they stay as they are until it was taken once more. */
+  /** Takes the bytes, after which there are none. In turn with another they stay as they are until they were taken once more. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#size)
     const other = this.#inTurn ? this.#other : NOTHING

@@ -165,7 +165,7 @@ async function* batchesOf(
   let rows = 0
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.rows; ) {
-      // Where a batch ends must not depend on how the engine cuts its chunks.
+      // The end of a batch must not depend on how the engine cuts its chunks.
       if (rows === BATCH_ROWS || (rows % atOnce === 0 && sizeOf(builders) > BATCH_BYTES)) {
         yield batchOf(schema, builders, rows)
         rows = 0

@@ -85,7 +85,7 @@ export interface RunToLoad {
   readonly schema: string
   readonly run: string
   readonly files: readonly FileEntry[]
-  /** Where the file of a receipt is staged. */
+  /** Path of the staged file of a receipt. */
   readonly stagedPath: (file: FileEntry) => string
   /** The columns of a staged file, in its order. */
   readonly columnsOf: (file: FileEntry) => Promise<readonly TargetColumn[]>

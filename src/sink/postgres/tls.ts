@@ -8,7 +8,7 @@ import type { ClientConfig } from 'pg'
 import { readReason, ToolkitError } from '../../core/errors.ts'
 import { isLoopback } from '../../support/http-values.ts'
 
-/** All three verify the certificate and the name of the host. */
+/** Modes that verify the certificate and the name of the host. */
 const VERIFIED: readonly unknown[] = ['verify-full', 'verify-ca', 'require']
 const FILES = { sslrootcert: 'ca', sslcert: 'cert', sslkey: 'key' } as const
 

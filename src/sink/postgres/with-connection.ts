@@ -69,7 +69,7 @@ const targetError = ({ action, server }: Attempt, error: unknown): ToolkitError 
   const refused =
     ADDRESS_CODES.test(state) ||
     /server does not support SSL|must be a string|no pg_hba|certificate/i.test(error.message)
-  // Where a name has several addresses, each has its own failure and the whole has no message.
+  // A name with several addresses has a failure for each, and the whole has no message.
   const reason = NO_PASSWORD.test(error.message)
     ? 'it asks for a password and none is given; set PGPASSWORD, or put it into ~/.pgpass'
     : `${error.message || state}${tlsHint(error)}`
@@ -150,7 +150,7 @@ export const withConnection = async <T>(
   }
 }
 
-/** By a second connection: the first one is busy. Where there is none, it is closed from this side at least. */
+/** Ends the backend by a second connection: the first one is busy. If there is none, the first is closed from this side at least. */
 const terminateBackend = async (url: string, client: Client, pid: number | undefined): Promise<void> => {
   try {
     const second = await newClient(url)

@@ -76,7 +76,7 @@ interface CommitSteps<Outcome> {
 /**
  * Retries a commit until no other run commits first.
  *
- * @param what its name in messages: `run`
+ * @param what noun for error messages, such as `run`
  * @throws {ToolkitError} `COMMIT_CONFLICT` after the last attempt, and what an attempt throws
  */
 export const commitWithRetries = async <Outcome extends object>(

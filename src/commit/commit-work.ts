@@ -60,7 +60,7 @@ const finishedOf = ({ sources, entries }: FinishedWork, names: NamesOfRun): read
       counts.lines > counts.quarantined ? [source.sha256] : [],
     ),
   )
-  // A line that was bad before may be bad again: without a good one its file stays as it is.
+  // A quarantine file without a repaired line is kept.
   return found.filter(({ partition: { source } }) => !isReplay(source) || loaded.has(source.sha256))
 }
 

@@ -109,7 +109,7 @@ const loadSources = (
   const { lake, mode } = options
   const { blockBytes: mostBlockBytes = sharesOf(options).blockBytes } = limits
   const plan: RunPlan = { jobs: [job], again, limits: { ...defaultLimits(options, sources), ...limits } }
-  // A source that can be read only once has other bytes each time: an earlier run proves nothing about it.
+  // Standard input differs between calls, so an earlier run is never resumed for it.
   const fresh = sources.some(({ fingerprint }) => fingerprint === undefined)
   const now = { sources: async () => toBeLoaded(sources), signal: options.signal }
   return withRun({ lake, plan, mode, fresh, mostBlockBytes, taking: options, ...now }, (run) =>

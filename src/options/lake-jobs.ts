@@ -144,9 +144,13 @@ export const LOAD = {
     only: 'calls',
     doc: 'The part of the records that is taken; the rest is nowhere below the lake. A lake keeps it: another declaration is refused. @default what the newest load of the lake took; everything, where it is new',
   }),
-  changeTaken: option(trueOrFalse, 'take what is declared here, whatever earlier loads of the lake took', {
-    doc: 'Takes what is declared, without a declaration everything, whatever earlier loads of the lake took.',
-  }),
+  changeTaken: option(
+    trueOrFalse,
+    "replace the lake's [take] declaration; without it another declaration is refused",
+    {
+      doc: 'Takes what is declared, without a declaration everything, whatever earlier loads of the lake took.',
+    },
+  ),
   mode: option(modeBits, 'who may use a new lake, as for chmod', {
     otherwise: '0700, you alone',
     doc: "Mode bits of the lake's folder where it is new: what is made in it takes them. @default 0o700",

@@ -94,8 +94,8 @@ export interface FilesOfTable {
   /** The table's files. */
   readonly files: () => Promise<readonly TableFile[]>
   /**
-   * How they differ from those of the snapshot that the published table shows, or of a later one of which it is known that
-   * the table has not changed until then; `null` where none of them is kept.
+   * File changes since the published snapshot, or a later one with the same files; `null` where gc has removed these
+   * snapshots.
    */
   readonly changesSince: (shown: ShownSnapshot) => Promise<FileChanges | null>
 }

@@ -66,8 +66,8 @@ export class RecordRows {
   readonly ownershipLists = rowLists()
   readonly roleLists = rowLists()
   /**
-   * Per entity, the one in whose history it stands, its direction and depth, the lower and the upper half of its id and
-   * whether it has one, and a bit for each of its lists that came empty.
+   * Per entity: `above` the entity in whose history it stands, `direction` and `depth` in the tree, `idLow` and `idHigh` the halves of
+   * its id, `hasId` whether it has one, `emptyLists` a bit for each of its lists that came empty.
    */
   readonly entityPlaces = new GrowingColumns({
     above: Int32Array,

@@ -10,7 +10,7 @@ import { newestNumber, readRoot } from '../manifest/snapshots/snapshots.ts'
 import type { RunPlan } from './run-plan.ts'
 import { badFile, readOf } from './work/known-sources.ts'
 
-/** So long after its commit, in milliseconds: later, a service is asked for what is new. */
+/** Milliseconds after its commit in which the same command reports that run; later it asks a service for what is new. */
 const SAME_WORK_MS = 12 * 3_600_000
 
 /** Whether the lake does not keep a run of the plan from loading once more what it has. */

@@ -35,8 +35,8 @@ export interface StartRequest extends SourcesNow {
   /** Always makes a new run. @default false */
   readonly fresh?: boolean | undefined
   /**
-   * A run that was committed before is of the same plan too where it had more jobs, of files: what the lake holds of these
-   * nobody asks for again. @default false
+   * Whether a committed run of the same plan may have had additional jobs of files: those files are loaded already.
+   * @default false
    */
   readonly orMoreFiles?: boolean | undefined
   /** A run whose blocks are of another size, at most this in bytes, is of the same plan too. @default none */

@@ -111,9 +111,8 @@ const knownTo = (runs: readonly RunToDeliver[]): ReadonlySet<string> =>
   new Set(runs.flatMap(({ run, merged }) => [run, ...merged]))
 
 /**
- * Runs that a sink lacks. It gets runs in the order of commits, so one that shows the last run that a compaction has merged
- * shows all of them, and so does one that shows a run behind the compaction: its rows are newer, and older ones must
- * not come after them.
+ * Runs that a sink lacks. Runs are delivered in the order of commits: a sink that has the last merged run, or a later one, has all
+ * merged runs.
  */
 export const lackingOf = async (
   sink: DeliverySink,

@@ -11,7 +11,7 @@ import { FACT_NAMES, FACTS } from '../../lake/views/fact-columns.ts'
 export const SCHEMAS = { main: 0, history: 1, firmlake: 2 } as const
 export type SchemaName = keyof typeof SCHEMAS
 
-/** The schema of something that a statement names. */
+/** Schema of a table or view of the catalog, beside its name. */
 export interface InSchema {
   readonly schema: SchemaName
   readonly name: string

@@ -154,7 +154,7 @@ WHERE d.end_snapshot IS NULL AND d.record_count = i.n + coalesce(f.delete_count,
 SELECT DISTINCT table_id FROM temp.emptied`)
   if (tables.length === 0) return
   const isOne = 'IN (SELECT id FROM temp.emptied)'
-  // A row that no snapshot shows would be an insert and a delete for nothing.
+  // Versions that no kept snapshot shows are skipped.
   const isNeverShown = before === null ? 'true' : `begin_snapshot >= ${snapshot}`
   for (const sql of [
     ...tables.map(

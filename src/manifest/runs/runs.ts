@@ -215,7 +215,7 @@ export const removeLocalRun = async (lake: string, run: string, path = runPath(r
 /** Removes a run's folder, and what stands of it on this machine. */
 export const removeRunFolder = async (lake: string, run: string): Promise<void> => {
   try {
-    // A folder that goes piece by piece loses the plan first: without it nobody resumes the run.
+    // Deletion may not be atomic: the plan is deleted first, so that nobody resumes the run.
     await storageOf(lake).removeFolder(runPath(run), PLAN_FILE)
     await removeLocalRun(lake, run)
   } catch (error) {

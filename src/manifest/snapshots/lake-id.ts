@@ -35,7 +35,7 @@ export const readLakeId = async (lake: string): Promise<string | null> => {
   if (id !== undefined) return id
   throw new ToolkitError(
     'LAKE_DAMAGED',
-    `Cannot read "${LAKE_ID_PATH}" of lake "${lake}": it is not what was written; bring it back from a copy, or remove it: the lake gets another id then, and its targets are to be adopted`,
+    `Cannot read "${LAKE_ID_PATH}" of lake "${lake}": its hash does not match; restore it from a backup, or delete it (its targets then need --adopt)`,
     { lake, path: LAKE_ID_PATH },
   )
 }

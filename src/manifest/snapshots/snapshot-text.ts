@@ -82,7 +82,7 @@ const parse = (bytes: Uint8Array): unknown => {
 export const bytesToSnapshot = (bytes: Buffer): SnapshotRead => {
   const body = bytes.subarray(0, Math.max(0, bytes.length - ENDING_BYTES))
   if (bytes.subarray(body.length).toString('latin1') !== ending(sha256Of(body))) {
-    // A single changed byte leaves at least one of the last two as it was.
+    // A single changed byte cannot break both checks.
     const cut = bytes.at(-1) !== LINE_FEED && bytes.at(-2) !== CLOSE_BRACE
     return { kind: 'damaged', cut, reason: cut ? 'it ends too early' : 'it does not match its own hash' }
   }

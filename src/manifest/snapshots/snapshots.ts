@@ -248,7 +248,7 @@ export const findCommit = async (
     const root = await readKnownRoot(lake, number)
     if (root.run === run) return root
   }
-  // The run's own snapshot may have been removed by gc: then the newest one shows what it left.
+  // If gc has removed the run's snapshot, the newest one shows what it left.
   if (oldest <= base + 1) return null
   return (await holdsRun(lake, newest, run)) ? newest : null
 }

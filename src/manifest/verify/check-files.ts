@@ -130,7 +130,7 @@ export const checkMadeFile = async (
     damage ??= await checkNamedFile(inLake(lake, folder), file, signal)
     if (damage === null) return []
     if (await isListed(lake, folder, file)) problems.push({ path: `${folder}/${file.name}`, ...damage })
-    // The file is gone under this name: its state has to be seen under another one.
+    // The file was renamed during the check: it is looked up under its new name.
     else damage = null
   }
   return problems

@@ -161,7 +161,7 @@ const loadBlock = async (origin: BlockOrigin, index: number, run: SourceRun): Pr
         part,
         loaded,
       ),
-      // Names of what is left out are not listed: the files tell those of what is taken.
+      // Excluded names must not be listed: the names are read from the written files instead.
       unknownItems:
         loader.take && sink.stagedRows
           ? { items: [], more: true }

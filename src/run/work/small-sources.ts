@@ -86,7 +86,7 @@ const readSmall = async (
   return { ...found, fingerprint, content, block }
 }
 
-/** `undefined` where it has several, or is not as it should be: that is met again when it is loaded. */
+/** Reads a small source as one block. `undefined` if it has several or is invalid: loading it reports the error. */
 const onlyBlock = async (source: Source, decode: BlockParts['decode']): Promise<Block | undefined> => {
   let only: Block | undefined
   try {

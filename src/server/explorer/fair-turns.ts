@@ -1,6 +1,6 @@
 /**
- * Turns at one thing, shared among callers: of each caller one piece of work at most waits for its turn beside those of the
- * others, and a piece that others wait for ends when its share of the time is over.
+ * Turns at one thing, shared among callers: at most one queued piece of work per caller; a running one is cut off at timeout /
+ * (waiting + 1).
  */
 
 import { atMost } from '../../support/side-by-side.ts'

@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   run: [...MIDDLE, 'options', ...STAGES, 'commit'],
   targets: [...MIDDLE, 'options', 'sink', 'manifest', 'publish', 'run'],
   // From below it takes what reads and restores a lake, and nothing that brings data in.
-  server: [...MIDDLE, 'manifest', 'restore', 'report'],
+  server: [...MIDDLE, 'manifest', 'restore', 'sink', 'report'],
   // HTML and charts from rows; knows no lake.
   report: ['support'],
   // The explorer's page.
@@ -117,6 +117,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     projection: ['tables', 'duckdb'],
     files: ['tables', 'duckdb'],
     views: ['files', 'projection', 'tables', 'duckdb'],
+    // Current rows in parts that fit into memory.
+    slices: ['views', 'files', 'tables', 'duckdb'],
     query: ['views', 'files', 'projection', 'tables', 'duckdb'],
     diff: ['query', 'views', 'files', 'tables', 'duckdb'],
     rates: ['files'],

@@ -6,6 +6,7 @@
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { RawChunk } from '../core/sink.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
+import { sliceView } from '../lake/slices/slices.ts'
 import { COMPANY_COLUMNS, type FieldColumn } from '../lake/tables/columns.ts'
 import { factorOf, numberText } from '../lake/tables/value-sql.ts'
 import { ByteWriter } from '../support/buffers.ts'
@@ -22,7 +23,6 @@ import {
   selectedColumns,
 } from './object-texts.ts'
 import { Headcounts, type Owner } from './slice-figures.ts'
-import { sliceView } from './slices.ts'
 
 /** The series of consolidated and of unconsolidated headcounts. */
 const EMPLOYEE_SERIES = CONSOLIDATIONS.map(({ employees }) => employees)

@@ -7,6 +7,7 @@
 import { RELATION } from '../contract/objects.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { literal } from '../lake/duckdb/sql.ts'
+import { sliceView } from '../lake/slices/slices.ts'
 import {
   type FieldColumn,
   fieldColumns,
@@ -22,7 +23,6 @@ import { JSON_BYTES, type JsonMember, membersAt } from '../support/json-bytes.ts
 import { idsOf, nameText, type TextMaker, type Texts, verbatimTexts, wholeNumbersOf } from './column-texts.ts'
 import { setMembers } from './merge-patch.ts'
 import { ColumnTexts, MembersWriter, membersOf, selectedColumns } from './object-texts.ts'
-import { sliceView } from './slices.ts'
 
 const { COMMA, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET } = JSON_BYTES
 

@@ -13,6 +13,7 @@ import {
   type FileAccess,
   openAccess,
 } from '../lake/files/file-access.ts'
+import { prepareRestore, type SessionRequest, type SliceRows, slicesOf } from '../lake/slices/slices.ts'
 import { filesOfThisWork } from '../storage/check-files.ts'
 import { ByteWriter } from '../support/buffers.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
@@ -21,11 +22,10 @@ import type { CompanySeries } from './nested-series.ts'
 import { ProfileReader } from './profile-texts.ts'
 import { RelationsReader, type RelationText } from './relations.ts'
 import { type ItemNames, SliceFigures, scaledItems } from './slice-figures.ts'
-import { prepareRestore, type SessionRequest, type SliceRows, slicesOf } from './slices.ts'
 
 const { LINE_FEED, COMMA, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
-export { prepareRestore, type SessionRequest } from './slices.ts'
+export { prepareRestore, type SessionRequest } from '../lake/slices/slices.ts'
 
 /**
  * A company's record in pieces of UTF-8, so that whoever lays it out knows where each stands. They stand until the next company

@@ -5,13 +5,13 @@
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
+import { sliceView } from '../lake/slices/slices.ts'
 import { JSON_BYTES } from '../support/json-bytes.ts'
 import type { Texts } from './column-texts.ts'
 import { CompanyRanges, type CompanySeries, NestedSeries } from './nested-series.ts'
 import { NUMBER_BYTES, writeDouble, writeYear } from './number-text.ts'
 import { CodedColumn, DoubleColumn, dictionaryIntegers, dictionaryTexts } from './parquet/column-reader.ts'
 import type { ParquetFile, RowGroup } from './parquet/parquet-file.ts'
-import { sliceView } from './slices.ts'
 
 const { OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 

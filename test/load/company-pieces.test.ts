@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
+import { slicesOf, sliceView } from '../../src/lake/slices/slices.ts'
 import {
   appendCompany,
   type CompanyPieces,
   prepareRestore,
   restoreCompanies,
 } from '../../src/restore/restore.ts'
-import { slicesOf, sliceView } from '../../src/restore/slices.ts'
 import { ByteWriter } from '../../src/support/buffers.ts'
 import { type LoadedLake, Workbench } from './loaded-lake.ts'
 import { canonical } from './same-record.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compact } from '../../src/jobs/compact.ts'
 import { Engine, type Session } from '../../src/lake/duckdb/engine.ts'
-import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/restore/slices.ts'
+import { prepareRestore, type SliceRows, slicesOf, sliceView } from '../../src/lake/slices/slices.ts'
 import { type Bench, companyLine, openBench, relationsLine } from '../run/batch-bench.ts'
 
 const MANY = 900

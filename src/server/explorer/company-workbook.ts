@@ -8,7 +8,7 @@ import {
   sheetText,
   shortened,
   Workbook,
-} from '../../support/workbook.ts'
+} from '../../sink/xlsx/workbook.ts'
 import type { Caller } from '../access/caller.ts'
 import type { AskExplorer, ExplorerReply } from './explorer.ts'
 import { rowObjects } from './question.ts'

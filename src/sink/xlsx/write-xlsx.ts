@@ -7,6 +7,9 @@ import { ToolkitError, writeError } from '../../core/errors.ts'
 import type { RowColumn, TableRows } from '../../core/sink.ts'
 import { ident } from '../../lake/duckdb/sql.ts'
 import { FILE_FLAGS, openFile } from '../../support/file-modes.ts'
+import { NESTED } from '../csv.ts'
+import type { FileFormat, WrittenFile } from '../file-format.ts'
+import { instant, jsonValue } from '../json-lines.ts'
 import {
   type Cell,
   MOST_CHARACTERS,
@@ -17,10 +20,7 @@ import {
   shortened,
   Workbook,
   WorkbookTooLarge,
-} from '../../support/workbook.ts'
-import { NESTED } from '../csv.ts'
-import type { FileFormat, WrittenFile } from '../file-format.ts'
-import { instant, jsonValue } from '../json-lines.ts'
+} from './workbook.ts'
 
 /** Digits that a spreadsheet keeps of a number. */
 const MOST_DIGITS = 15

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { MOST_CHARACTERS, sheetText, shortened } from '../../../src/sink/xlsx/workbook.ts'
 import { toCell } from '../../../src/sink/xlsx/write-xlsx.ts'
-import { MOST_CHARACTERS, sheetText, shortened } from '../../../src/support/workbook.ts'
 
 test.each([
   ['BIGINT', '999999999999999', 999_999_999_999_999],

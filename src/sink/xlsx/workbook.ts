@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { crc32, createDeflateRaw } from 'node:zlib'
-import { DAY_MS } from './quantities.ts'
+import { DAY_MS } from '../../support/quantities.ts'
 
 /** The value of a cell; times are UTC. */
 export type Cell = string | number | boolean | Date | null

@@ -1,14 +1,15 @@
 /** Parts the current rows of a lake into slices that fit into memory: views of a session, one set at a time. */
 
 import { join } from 'node:path'
-import type { Content } from '../contract/objects.ts'
-import type { CommittedPartition, PartitionEntry, Snapshot } from '../core/partition.ts'
-import { isCompaction } from '../core/source-kinds.ts'
-import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, pathsSql } from '../lake/duckdb/sql.ts'
-import { type FetchTablesOptions, filesOfTables } from '../lake/files/fetch-tables.ts'
-import { copiesOfLake, type FileAccess } from '../lake/files/file-access.ts'
-import { dictionaryTable, mainTables, type Table, type TableName, tablesOf } from '../lake/tables/tables.ts'
+import type { Content } from '../../contract/objects.ts'
+import type { CommittedPartition, PartitionEntry, Snapshot } from '../../core/partition.ts'
+import { isCompaction } from '../../core/source-kinds.ts'
+import type { FetchOptions } from '../../storage/storage.ts'
+import type { Session } from '../duckdb/engine.ts'
+import { ident, pathsSql } from '../duckdb/sql.ts'
+import { type FetchTablesOptions, filesOfTables } from '../files/fetch-tables.ts'
+import { copiesOfLake, type FileAccess } from '../files/file-access.ts'
+import { dictionaryTable, mainTables, type Table, type TableName, tablesOf } from '../tables/tables.ts'
 import {
   currentOfVersion,
   filesOf,
@@ -20,8 +21,7 @@ import {
   versionFacts,
   versionFilesOf,
   versionsHolding,
-} from '../lake/views/current-versions.ts'
-import type { FetchOptions } from '../storage/storage.ts'
+} from '../views/current-versions.ts'
 import {
   type CutTable,
   type Slice,

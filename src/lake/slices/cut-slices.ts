@@ -3,11 +3,11 @@
  * conditions and files; knows no views.
  */
 
-import type { Session } from '../lake/duckdb/engine.ts'
-import { ident, literal, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
-import { compactOrder } from '../lake/tables/sort-rows.ts'
-import type { Table, TableName } from '../lake/tables/tables.ts'
-import type { VersionedFile } from '../lake/views/current-versions.ts'
+import type { Session } from '../duckdb/engine.ts'
+import { ident, literal, pathsSql, readParquet } from '../duckdb/sql.ts'
+import { compactOrder } from '../tables/sort-rows.ts'
+import type { Table, TableName } from '../tables/tables.ts'
+import type { VersionedFile } from '../views/current-versions.ts'
 
 /** Most rows of each table that a slice holds on average. */
 export type SliceRows = Readonly<Partial<Record<TableName, number>>>

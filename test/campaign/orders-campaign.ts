@@ -361,8 +361,9 @@ const runCases = async ({ cases, random, log }: CampaignOptions) => {
     figures[what] = (figures[what] ?? 0) + times
   }
   for (let at = 0; at < cases; at += 1) {
-    const story = storyOf(random)
-    wrong.push(...(await play(story, random, { usual, count })))
+    const found = await play(storyOf(random), random, { usual, count })
+    for (const what of found) log(what)
+    wrong.push(...found.map((what) => `case ${at + 1}: ${what}`))
     log(`${at + 1} of ${cases}: ${wrong.length} wrong`)
   }
   return { cases, wrong, figures }

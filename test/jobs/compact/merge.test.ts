@@ -201,6 +201,31 @@ test('partitions that a merge leaves as they are have their items in its diction
   expect(await bench.query(ITEMS)).toEqual([['OfMany']])
 })
 
+test('a company that is forgotten leaves nothing in a merge that knew only of a listing without it', async () => {
+  await withLoads(async ({ lake, query }, loaded) => {
+    const said = (value: number): Said => ({ name: 'One', sales: { 2023: value } })
+    const others = Array.from({ length: 400 }, (_, at) => [100 + at, { ...said(1), country: 'DK' }] as const)
+    await loaded({ day: 1, said: { 1: said(1), ...Object.fromEntries(others) } })
+    await loaded({ day: 20, said: { 2: said(2) }, lacking: [1] })
+    for (let day = 2; day <= 12; day += 1) await loaded({ day, said: { 3: said(day) } })
+    expect((await compact({ lake, auto: true })).kind).toBe('compacted')
+    expect(await query('SELECT internal_id FROM companies WHERE internal_id < 100 ORDER BY 1')).toEqual([
+      [2],
+      [3],
+    ])
+    await forget({ lake, companies: [1], allowLater: true })
+    // Of a day before the listing, of which the lake knows nothing any more.
+    await loaded({ day: 15, said: { 1: said(15) } })
+    const rows = await query(
+      "SELECT strftime(as_of, '%d'), until_as_of FROM companies_history WHERE internal_id = 1",
+    )
+    expect(rows).toEqual([['15', null]])
+    expect(await query("SELECT value FROM figures_as_known('2999-01-01') WHERE internal_id = 1")).toEqual([
+      [15],
+    ])
+  })
+})
+
 test('merges between loads in any order leave every version of every row as it was delivered', async (context) => {
   needs(context, "DuckDB's extension ducklake", missingDuckLake())
   await withLoads(async (bench, loaded) => {

@@ -22,14 +22,14 @@
 -- example: FROM restatements WHERE line_item = 'NetSales' ORDER BY abs(percent) DESC
 CREATE OR REPLACE VIEW restatements AS
 WITH absences AS (
-  SELECT internal_id, until, "next", loaded_at FROM (
-    SELECT internal_id, version, as_of, until, loaded_at, lead(version) OVER (PARTITION BY internal_id ORDER BY as_of, version) AS "next"
+  SELECT internal_id, until, until_as_of, "next", loaded_at FROM (
+    SELECT internal_id, version, as_of, until, until_as_of, loaded_at, lead(version) OVER (PARTITION BY internal_id ORDER BY as_of, version) AS "next"
     FROM companies_history
   ) WHERE until <> "next"
 ), steps AS (
   SELECT o.internal_id, o.consolidation, o.category, o.line_item, o.fiscal_year, o.value, o.currency,
     coalesce(a."next", o.until) AS "next", a.loaded_at AS loaded_before
-  FROM financials_history AS o LEFT JOIN absences AS a ON a.internal_id = o.internal_id AND a.until = o.until
+  FROM financials_history AS o LEFT JOIN absences AS a ON a.internal_id = o.internal_id AND a.until = o.until AND a.until_as_of = o.until_as_of
   WHERE o.until IS NOT NULL
 ), changed AS (
   SELECT n.*, o.value AS old_value, o.currency AS old_currency, greatest(n.known_since, o.loaded_before) AS known,

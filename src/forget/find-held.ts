@@ -4,11 +4,10 @@
  */
 
 import { ownerOf } from '../check/quarantine/refuse-lines.ts'
-import type { Content } from '../contract/objects.ts'
 import type { Identifiers } from '../core/identifiers.ts'
 import { literal, pathSql, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes } from '../lake/files/fetch-tables.ts'
-import { isOfTable } from '../lake/tables/past-tables.ts'
+import { isOfTable, versionsTable } from '../lake/tables/past-tables.ts'
 import { LISTINGS, mainTables } from '../lake/tables/tables.ts'
 import { itemText, withoutForgotten } from './clean-record.ts'
 import type { StrippedRecord } from './forget-summary.ts'
@@ -35,7 +34,8 @@ interface Look {
 }
 
 const LOOKS: readonly Look[] = [
-  ...(['companies', 'relations', LISTINGS.name] satisfies (Content | string)[]).map(
+  // A compaction may have the versions of a record, listings without the company among them, and none of its rows.
+  ...[...mainTables().flatMap(({ name, content }) => [name, versionsTable(content).name]), LISTINGS.name].map(
     (table): Look => ({ table, owner: 'internal_id', id: 'internal_id', ids: COMPANY_IDS }),
   ),
   { table: 'relation_entities', owner: 'company_id', id: 'entity_id', ids: ENTITY_IDS },

@@ -7,6 +7,7 @@ import type { SinkRun } from '../core/sink.ts'
 import { isReplay } from '../core/source-kinds.ts'
 import { pathSql, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes } from '../lake/files/fetch-tables.ts'
+import { dictionaryOf } from '../lake/tables/dictionary-of.ts'
 import { isOfTable } from '../lake/tables/past-tables.ts'
 import { LISTINGS, QUARANTINE } from '../lake/tables/tables.ts'
 import { HIDDEN_SCHEMA } from '../lake/views/current-versions.ts'
@@ -68,18 +69,20 @@ const cleanEntry = (
   }
 }
 
-/** The dictionaries of runs that have lost companies. */
+/** The dictionaries of partitions that have lost companies. */
 const dictionaries = async (
   work: ForgetWork,
   sink: SinkRun,
   partitions: readonly CommittedPartition[],
-  runs: ReadonlySet<string>,
+  lost: ReadonlySet<string>,
   tally: Tally,
 ): Promise<readonly FileOfRun[]> => {
   const files: FileOfRun[] = []
-  for (const file of work.snapshot.files) {
-    const own = partitions.filter(({ run }) => run === file.run)
-    const next = runs.has(file.run) ? await rewriteDictionary(work, sink, file, own) : null
+  const { files: all } = work.snapshot
+  const owned = Map.groupBy(partitions, ({ run }) => dictionaryOf(all, run))
+  for (const file of all) {
+    const own = owned.get(file) ?? []
+    const next = own.some(({ run }) => lost.has(run)) ? await rewriteDictionary(work, sink, file, own) : null
     if (next !== null) tally.add(file.table, next.rows)
     files.push(next === null ? file : { ...file, ...next.file })
   }
@@ -178,8 +181,7 @@ const dropUsed = async (work: ForgetWork, files: readonly FileEntry[]): Promise<
 }
 
 /**
- * @param dictionary of a run
- * @param partitions of the run, as they are left
+ * @param partitions of the dictionary, as they are left
  * @returns the dictionary that takes its place, and how many items are gone; `null` where none is
  */
 const rewriteDictionary = async (

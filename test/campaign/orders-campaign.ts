@@ -1,8 +1,8 @@
 /**
  * The same deliveries in many orders: what is current, what each company had been before and what a database shows depend on when
  * the service said them, never on when they were loaded. They come as files, records of a program, pulls in which companies are
- * missing, and runs that two workers share; some loads are killed first. A case is an order, with compactions and deliveries in
- * between.
+ * missing, and runs that two workers share; some loads are killed first. A case is an order, with merges, compactions, sweeps, forgets
+ * and deliveries in between.
  */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -11,148 +11,69 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { compact } from '../../src/jobs/compact.ts'
 import { convert } from '../../src/jobs/convert.ts'
+import { forget } from '../../src/jobs/forget.ts'
 import { gc } from '../../src/jobs/gc.ts'
 import { readStatus } from '../../src/jobs/lake-status.ts'
 import { pull } from '../../src/jobs/pull.ts'
-import { query } from '../../src/jobs/query.ts'
+import { openQuery } from '../../src/jobs/query.ts'
 import { commitRun, planRun, workRun } from '../../src/jobs/run-steps.ts'
+import { verify } from '../../src/jobs/verify.ts'
 import { Engine } from '../../src/lake/duckdb/engine.ts'
-import { readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { listSnapshots, readSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { createService } from '../../src/source/service/service.ts'
 import { deliver } from '../../src/targets/deliver.ts'
+import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
 import { type FakeCompany, openFakeService } from '../service/fake-service.ts'
+import { missingDuckLake } from '../support/ducklake.ts'
 import type { Campaign, CampaignOptions } from './campaign.ts'
 import { Step, UsualTimes } from './disturbed-steps.ts'
+import {
+  type Delivery,
+  dayOf,
+  ExpectedOrder,
+  instantOf,
+  joined,
+  type Rows,
+  recordOf,
+  type Said,
+  shuffled,
+  storyOf,
+} from './orders-expected.ts'
 
 const WHOLE_CASES = 60
-const COMPANIES = 9
-const DELIVERIES = 8
-/** Small files that come in one call, and share a partition. */
-const SMALL_FILES = 9
-/** Of the cases, and in these of the loads. */
-const [COMPACTING, COMPACTED] = [0.5, 0.4]
-const DELIVERED = 0.4
-
-/** What the service said of some companies at an instant: net sales by id. */
-interface Said {
-  readonly day: number
-  readonly sales: ReadonlyMap<number, number>
-}
-
-const KINDS = ['file', 'file', 'file', 'killed', 'program', 'pull', 'pull', 'shared'] as const
-
-interface Delivery {
-  readonly kind: (typeof KINDS)[number] | 'folder'
-  readonly said: readonly Said[]
-}
-
-const instantOf = (day: number): string => new Date(Date.UTC(2025, 0, day)).toISOString()
-
-const recordOf = (id: number, { day, sales }: Said, isStamped: boolean): object => ({
-  BasicDetails: { InternalId: id, CompanyName: `of ${day}`, CountryCode: 'SE' },
-  MetaData: {
-    ...{ CurrentCurrencyCode: 'USD', FinancialFigureScale: 'None' },
-    ...(isStamped && { OwnersUpdatedAt: instantOf(day) }),
-  },
-  Financials: { ProfitAndLoss: { NetSales: { 2023: sales.get(id) } } },
-})
-
-const shuffled = <T>(items: readonly T[], random: () => number): T[] =>
-  items
-    .map((item) => [random(), item] as const)
-    .sort(([a], [b]) => a - b)
-    .map(([, item]) => item)
-
-const IDS = Array.from({ length: COMPANIES }, (_, at) => at + 1)
-
-/** What the lake begins with: a listing says of known companies that they are gone. */
-const FIRST: Delivery = { kind: 'file', said: [{ day: 1, sales: new Map(IDS.map((id) => [id, 1])) }] }
-
-/** Deliveries of days that are all unlike, so that no order of loads decides. */
-const storyOf = (random: () => number): readonly Delivery[] => {
-  const days = shuffled(
-    Array.from({ length: DELIVERIES + SMALL_FILES }, (_, at) => at + 2),
-    random,
-  )
-  const said = (): Said => ({
-    day: days.pop() ?? 0,
-    sales: new Map(IDS.map((id) => [id, Math.floor(random() * 3)] as const).filter(() => random() < 0.4)),
-  })
-  const kinds = Array.from(
-    { length: DELIVERIES - 1 },
-    () => KINDS[Math.floor(random() * KINDS.length)] ?? 'file',
-  )
-  return [
-    FIRST,
-    ...kinds.map((kind): Delivery => ({ kind, said: [said()] })),
-    { kind: 'folder' as const, said: Array.from({ length: SMALL_FILES }, said) },
-  ].filter((one) => one.said.some(({ sales }) => sales.size > 0))
-}
-
-type Versions = readonly (readonly [id: number, day: number, sales: number])[]
-
-/** Every version of every company in the order in which the service said them. */
-const versionsOf = (story: readonly Delivery[]): Versions =>
-  story
-    .flatMap(({ said }) => said)
-    .flatMap(({ day, sales }) => [...sales].map(([id, value]) => [id, day, value] as const))
-    .sort(([a, x], [b, y]) => a - b || x - y)
-
-/** The last day on which a pull did not find a company; 0 where each has it. */
-const goneOn = (story: readonly Delivery[], id: number): number =>
-  Math.max(
-    0,
-    ...story
-      .filter(({ kind }) => kind === 'pull')
-      .flatMap(({ said }) => said.filter(({ sales }) => !sales.has(id)).map(({ day }) => day)),
-  )
-
+/** Of the cases. */
+const SHARES = { merging: 0.6, compacting: 0.4, forgetting: 0.5 }
+/** Of the loads, in these cases. */
+const [COMPACTED, FORGOTTEN, SWEPT] = [0.15, 0.12, 0.3]
+const MERGE_KILLED = 0.1
+const DELIVERED = 0.3
 /** Days of which is asked what had been said by then. */
-const ASKED_DAYS = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]
+const ASKED_DAYS = Array.from({ length: 10 }, (_, at) => 1 + 3 * at)
+const BY_DATE = 'SELECT internal_id, company_name, value FROM '
+/** Without the companies that only make the first partition large. */
+const OWN = 'internal_id < 1000'
 
-const BY_DATE = `SELECT internal_id, company_name, value FROM `
+const CURRENT = `SELECT c.internal_id, c.company_name, f.value FROM companies AS c JOIN financials AS f USING (internal_id) WHERE c.${OWN} ORDER BY ALL`
 
-/** Companies that each pull has: of others it depends on what the lake knew whether it says that they are gone. */
-const alwaysListed = (story: readonly Delivery[]): readonly number[] =>
-  IDS.filter((id) => goneOn(story, id) === 0)
-
-/** What had been said of companies by the end of a day: the last version of each. */
-const saidBy = (story: readonly Delivery[], ids: readonly number[], day: number): unknown[][] =>
-  versionsOf(story)
-    .filter(([id, of]) => of <= day && ids.includes(id))
-    .filter(([id], at, all) => all[at + 1]?.[0] !== id)
-    .map(([id, of, sales]) => [id, `of ${of}`, sales])
-
-/** The first value of each company's figure and the newest one. */
-const firstReported = (story: readonly Delivery[]): unknown[][] =>
-  [...Map.groupBy(versionsOf(story), ([id]) => id).values()].map((own) => [
-    ...[own[0]?.[0], own[0]?.[2], instantOf(own[0]?.[1] ?? 0), own.at(-1)?.[2]],
-  ])
-
-const expectedOf = (story: readonly Delivery[]) => {
-  const versions = versionsOf(story)
-  const pairs = versions.slice(1).map((one, at) => [versions[at] ?? one, one] as const)
-  return {
-    current: versions
-      .filter(([id, day], at) => versions[at + 1]?.[0] !== id && day > goneOn(story, id))
-      .map(([id, day, sales]) => [id, `of ${day}`, sales]),
-    history: versions.map(([id, day]) => [id, `of ${day}`]),
-    restated: pairs.flatMap(([[a, , before], [b, , after]]) =>
-      a === b && before !== after ? [[b, before, after]] : [],
-    ),
+const asked = async (lake: string, statements: readonly string[]): Promise<readonly unknown[][][]> => {
+  const query = await openQuery({ lake })
+  try {
+    const answers: unknown[][][] = []
+    for (const sql of statements) {
+      const answer: unknown[][] = []
+      for await (const chunk of (await query.run(sql)).rows)
+        for (const row of chunk)
+          answer.push(
+            row.map((value) => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)),
+          )
+      answers.push(answer)
+    }
+    return answers
+  } finally {
+    query.close()
   }
 }
-
-const CURRENT =
-  'SELECT c.internal_id, c.company_name, f.value FROM companies AS c JOIN financials AS f USING (internal_id) ORDER BY ALL'
-
-const rows = async (lake: string, sql: string): Promise<unknown[][]> =>
-  (await query({ lake, sql })).map((row) =>
-    Object.values(row).map((value) =>
-      typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
-    ),
-  )
 
 const inDatabase = async (file: string): Promise<unknown[][]> => {
   const engine = await Engine.open({ memoryBytes: 256 * 1024 ** 2 })
@@ -217,12 +138,12 @@ const share = async (from: string, lake: string): Promise<void> => {
   await commitRun({ run, lake })
 }
 
-/** Kills a load at some moment; the next one resumes it. */
-const kill = async (from: string, { lake, random, usual }: Play): Promise<void> => {
-  const step = new Step('convert', ['convert', from, '--lake', lake, '--json'], lake, {})
+/** Kills a command at some moment. */
+const kill = async (name: string, args: readonly string[], { lake, random, usual }: Play): Promise<void> => {
+  const step = new Step(name, [...args, '--lake', lake, '--json'], lake, {})
   const began = performance.now()
-  await step.signalAfter('SIGKILL', random() * 1.2 * usual.of('convert'))
-  if ((await step.ended).end === 0) usual.learn('convert', performance.now() - began)
+  await step.signalAfter('SIGKILL', random() * 1.2 * usual.of(name))
+  if ((await step.ended).end === 0) usual.learn(name, performance.now() - began)
 }
 
 interface Play {
@@ -258,79 +179,173 @@ const load = async (one: Play, at: number, { kind, said }: Delivery): Promise<vo
           .join(''),
       )
   if (kind === 'shared') return share(own, lake)
-  if (kind === 'killed') await kill(own, one)
+  // The next one resumes it.
+  if (kind === 'killed') await kill('convert', ['convert', own], one)
   await convert({ from: own, lake })
+}
+
+/** What is done to the lake after a load, which no row shows. */
+class Upkeep {
+  readonly #play: Play
+  readonly #expected: ExpectedOrder
+  readonly #does: Readonly<Record<keyof typeof SHARES, boolean>>
+  readonly did: string[] = []
+  readonly forgotten = new Set<number>()
+
+  constructor(play: Play, expected: ExpectedOrder) {
+    const { random } = play
+    this.#play = play
+    this.#expected = expected
+    this.#does = {
+      merging: random() < SHARES.merging,
+      compacting: random() < SHARES.compacting,
+      forgetting: random() < SHARES.forgetting,
+    }
+  }
+
+  async keep(): Promise<void> {
+    const { lake, random } = this.#play
+    if (this.#does.merging) await this.#merge()
+    if (this.#does.compacting && random() < COMPACTED) {
+      await compact({ lake })
+      this.did.push('compacted')
+    }
+    if (this.#does.forgetting && random() < FORGOTTEN) await this.#forget()
+    if ((this.#does.merging || this.#does.compacting) && random() < SWEPT) {
+      await gc({ lake, keep: 1 })
+      this.did.push('swept')
+    }
+  }
+
+  async #merge(): Promise<void> {
+    const { lake, random } = this.#play
+    const snapshot = await readSnapshot(lake)
+    const isDue = (await compact({ lake, auto: true, dryRun: true })).kind !== 'nothing'
+    if (isDue && random() < MERGE_KILLED) {
+      await kill('compact', ['compact', '--auto'], this.#play)
+      this.did.push('merge killed')
+    }
+    const { kind } = await compact({ lake, auto: true })
+    if (kind !== 'compacted') return
+    const left = (await readSnapshot(lake)).partitions.length
+    this.did.push(left > 1 ? `merged ${snapshot.partitions.length} to ${left}` : 'merged all')
+  }
+
+  async #forget(): Promise<void> {
+    const { lake, random } = this.#play
+    const [known] = shuffled(this.#expected.history, random)
+    if (known === undefined) return
+    const [id, isLaterRefused] = [Number(known[0]), random() < 0.5]
+    await forget({ lake, companies: [id], allowLater: !isLaterRefused })
+    this.#expected.forget(id, isLaterRefused)
+    this.forgotten.add(id)
+    this.did.push(`forgot ${id}${isLaterRefused ? '' : ', which may come again'}`)
+  }
+}
+
+interface View {
+  readonly what: string
+  readonly sql: string
+  readonly wanted: Rows
+}
+
+const views = (expected: ExpectedOrder): readonly View[] => {
+  const listed = `internal_id IN (${expected.listed.join(', ') || 'NULL'})`
+  const view = (what: string, sql: string, wanted: Rows): View => ({ what, sql, wanted })
+  return [
+    view('current', CURRENT, expected.current),
+    ...ASKED_DAYS.map((day) =>
+      view(
+        `figures as of day ${day}`,
+        `${BY_DATE} figures_as_of('${dayOf(day)}') WHERE ${listed} ORDER BY ALL`,
+        expected.saidBy(day),
+      ),
+    ),
+    ...expected.shown.map(({ time, rows }) =>
+      view(
+        `figures as known at ${time}`,
+        `${BY_DATE} figures_as_known('${time}') WHERE ${OWN} ORDER BY ALL`,
+        rows,
+      ),
+    ),
+    view(
+      'first reported',
+      `SELECT internal_id, first_value, first_as_of, newest_value FROM first_reported WHERE ${OWN} ORDER BY 1`,
+      expected.firstReported,
+    ),
+    view(
+      'history',
+      `SELECT internal_id, company_name FROM companies_history WHERE ${OWN} ORDER BY internal_id, as_of`,
+      expected.history,
+    ),
+    view(
+      'restatements',
+      `SELECT internal_id, old_value, new_value FROM restatements WHERE ${OWN} ORDER BY internal_id, as_of`,
+      expected.restated,
+    ),
+    view(
+      'company changes',
+      `SELECT internal_id, old_value, new_value FROM company_changes WHERE ${OWN} AND column_name = 'company_name' ORDER BY internal_id, as_of`,
+      expected.renamed,
+    ),
+    view(
+      'intervals',
+      `SELECT internal_id, value, strftime(as_of, '%Y-%m-%d'), strftime(until_as_of, '%Y-%m-%d') FROM financials_history WHERE ${listed} ORDER BY internal_id, as_of`,
+      expected.intervals,
+    ),
+  ]
 }
 
 /** Plays one order. @returns what was wrong */
 const play = async (
   story: readonly Delivery[],
   random: () => number,
-  usual: UsualTimes,
+  { usual, count }: { readonly usual: UsualTimes; readonly count: (what: string, times?: number) => void },
 ): Promise<readonly string[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'firmlake-orders-'))
   const [lake, database] = [join(folder, 'lake'), join(folder, 'out.duckdb')]
   const wrong: string[] = []
-  const { current, history, restated } = expectedOf(story)
   const [begin, ...later] = [...story.entries()]
   const order = [...(begin ? [begin] : []), ...shuffled(later, random)]
   const service = await openService()
   const one = { folder, lake, random, usual, service }
-  const isCompacting = random() < COMPACTING
-  /** What the lake showed after each load, and when that was committed. */
-  const shown: { readonly time: string; readonly rows: unknown[][] }[] = []
-  const compare = (what: string, found: unknown, expected: unknown): void => {
-    if (!isDeepStrictEqual(found, expected))
+  const expected = new ExpectedOrder()
+  const upkeep = new Upkeep(one, expected)
+  const compare = (what: string, found: unknown, wanted: unknown): void => {
+    if (!isDeepStrictEqual(found, wanted))
       wrong.push(
-        `${what}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}; order ${order.map(([, { kind, said }]) => `${kind} of ${said.map(({ day }) => day)}`)}`,
+        `${what}: ${JSON.stringify(found)}, expected ${JSON.stringify(wanted)}; order ${upkeep.did.join(', ')}`,
       )
   }
   try {
     for (const [at, delivery] of order) {
       await load(one, at, delivery)
-      shown.push({ time: (await readSnapshot(lake)).time, rows: await rows(lake, CURRENT) })
-      if (isCompacting && random() < COMPACTED) {
-        await compact({ lake })
-        if (random() < 0.5) await gc({ lake, keep: 1 })
-      }
+      expected.load(delivery)
+      upkeep.did.push(`${delivery.kind} of ${delivery.said.map(({ day }) => day)}`)
+      expected.see((await readSnapshot(lake)).time)
+      await upkeep.keep()
       if (random() < DELIVERED) await deliver({ lake, sinks: [database] })
     }
     await deliver({ lake, sinks: [database] })
-    compare('current', await rows(lake, CURRENT), current)
-    compare('status', (await readStatus(lake)).current, { companies: current.length })
-    compare('database', await inDatabase(database), current)
-    const listed = alwaysListed(story)
-    for (const day of ASKED_DAYS) {
-      const sql = `${BY_DATE} figures_as_of('${instantOf(day).slice(0, 10)}') WHERE internal_id IN (${listed.join(', ') || 'NULL'}) ORDER BY ALL`
-      compare(`figures as of day ${day}`, await rows(lake, sql), saidBy(story, listed, day))
-    }
-    for (const { time, rows: known } of shown)
-      compare(
-        `figures as known at ${time}`,
-        await rows(lake, `${BY_DATE} figures_as_known('${time}') ORDER BY ALL`),
-        known,
-      )
-    compare(
-      'first reported',
-      await rows(
-        lake,
-        'SELECT internal_id, first_value, first_as_of, newest_value FROM first_reported ORDER BY 1',
-      ),
-      firstReported(story),
+    const shown = views(expected)
+    const answers = await asked(
+      lake,
+      shown.map(({ sql }) => sql),
     )
+    for (const [at, { what, wanted }] of shown.entries())
+      compare(what, what === 'intervals' ? joined(answers[at] ?? []) : answers[at], wanted)
+    compare('status', (await readStatus(lake)).current, { companies: expected.count })
+    // A forget does not reach a database.
     compare(
-      'history',
-      await rows(lake, 'SELECT internal_id, company_name FROM companies_history ORDER BY internal_id, as_of'),
-      history,
+      'database',
+      (await inDatabase(database)).filter(([id]) => !upkeep.forgotten.has(Number(id))),
+      expected.current.filter(([id]) => !upkeep.forgotten.has(Number(id))),
     )
-    compare(
-      'restatements',
-      await rows(
-        lake,
-        'SELECT r.internal_id, old_value, new_value FROM restatements AS r JOIN companies_history AS h ON h.internal_id = r.internal_id AND h.snapshot = r.snapshot AND h.company_name = r.company_name ORDER BY r.internal_id, h.as_of',
-      ),
-      restated,
-    )
+    compare('verify', (await verify({ lake })).problems, [])
+    if (missingDuckLake() === undefined)
+      compare('catalog', await compareCatalog(lake, (await listSnapshots(lake)).slice(-3)), [])
+    count('versions', expected.versions)
+    for (const did of upkeep.did) count(did.replace(/ (?:of |\d).*/, ''))
     return wrong
   } finally {
     await service.close()
@@ -341,12 +356,14 @@ const play = async (
 const runCases = async ({ cases, random, log }: CampaignOptions) => {
   const wrong: string[] = []
   const usual = new UsualTimes()
-  const figures: Record<string, number> = { versions: 0 }
+  const figures: Record<string, number> = {}
+  const count = (what: string, times = 1): void => {
+    figures[what] = (figures[what] ?? 0) + times
+  }
   for (let at = 0; at < cases; at += 1) {
-    const story = storyOf(random)
-    figures.versions = (figures.versions ?? 0) + versionsOf(story).length
-    for (const { kind } of story) figures[kind] = (figures[kind] ?? 0) + 1
-    wrong.push(...(await play(story, random, usual)))
+    const found = await play(storyOf(random), random, { usual, count })
+    for (const what of found) log(what)
+    wrong.push(...found.map((what) => `case ${at + 1}: ${what}`))
     log(`${at + 1} of ${cases}: ${wrong.length} wrong`)
   }
   return { cases, wrong, figures }

@@ -128,6 +128,27 @@ test('a company that leaves and comes back has the time between in no row', asyn
   })
 })
 
+test('a version between two listings without its company is restated once by each neighbour', async () => {
+  await withLoads(async (bench, loaded) => {
+    const only = (value: number): Said => ({ name: 'One', sales: { 2023: value } })
+    await loaded({ day: 1, said: { 1: only(1), 2: only(2) } })
+    await loaded({ day: 10, said: { 2: only(2) }, lacking: [1] })
+    await loaded({ day: 20, said: { 2: only(2) }, lacking: [1] })
+    await loaded({ day: 15, said: { 1: only(2) } })
+    await loaded({ day: 25, said: { 1: only(3) } })
+    const expectBoth = async (): Promise<void> =>
+      expect(
+        await bench.query('SELECT old_value, new_value FROM restatements WHERE internal_id = 1 ORDER BY ALL'),
+      ).toEqual([
+        [1, 2],
+        [2, 3],
+      ])
+    await expectBoth()
+    await compacted(bench)
+    await expectBoth()
+  })
+})
+
 test('--keep-history drops past rows whose end became known before, --drop-history all; current rows keep their first version', async () => {
   const bench = await newBench()
   const [first, second, third] = FIRST as [Delivery, Delivery, Delivery]

@@ -6,6 +6,7 @@ import { forget } from '../../src/jobs/forget.ts'
 import { records } from '../../src/jobs/records.ts'
 import { listManifest, newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
 import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
+import { companyLine } from '../run/batch-bench.ts'
 import { missingDuckLake } from '../support/ducklake.ts'
 import { needs } from '../support/needs.ts'
 import { SEED } from '../support/seed.ts'
@@ -157,6 +158,72 @@ const recordsOf = async (lake: string): Promise<ReadonlyMap<number, unknown>> =>
 test('a merge drops no history: both options together are refused', async () => {
   const { lake } = await newBench()
   await expect(compact({ lake, auto: true, dropHistory: true })).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+/** Figures of thousands, and an item that no contract knows. */
+const itemLine = (id: number, item: string): string =>
+  companyLine(id, {
+    MetaData: {
+      ContentUpdatedAt: '2025-01-01T00:00:00',
+      FinancialFigureScale: 'Thousands',
+      CurrentCurrencyCode: 'SEK',
+    },
+    Financials: { ProfitAndLoss: { NetSales: { 2023: id }, [item]: { 2023: 7 } } },
+  })
+
+test('partitions that a merge leaves as they are have their items in its dictionary: records and forget find them', async () => {
+  const bench = await newBench()
+  const { lake } = bench
+  const [LARGEST, ITEMS] = [
+    Array.from({ length: 400 }, (_, at) => 100 + at),
+    "SELECT line_item FROM line_items WHERE unit = 'unknown' ORDER BY 1",
+  ]
+  const load = async (name: string, lines: readonly string[]): Promise<void> => {
+    await bench.write(name, lines)
+    await bench.run([name])
+  }
+  await load(
+    'first.jsonl',
+    LARGEST.map((id) => itemLine(id, id === 100 ? 'OfOne' : 'OfMany')),
+  )
+  for (let id = 1; id <= 12; id += 1)
+    await load(`${id}.jsonl`, [itemLine(id, id === 1 ? 'OfMerged' : 'OfMany')])
+  expect((await compact({ lake, auto: true })).kind).toBe('compacted')
+  expect((await newestSnapshot(lake))?.partitions).toHaveLength(2)
+  const found = await Array.fromAsync(records({ lake, content: 'companies', ids: [1, 101] }))
+  expect(found.map((text) => JSON.parse(text).Financials.ProfitAndLoss.NetSales[2023]).sort()).toEqual([
+    1, 101,
+  ])
+  expect(await bench.query(ITEMS)).toEqual([['OfMany'], ['OfMerged'], ['OfOne']])
+  await forget({ lake, companies: [1] })
+  expect(await bench.query(ITEMS)).toEqual([['OfMany'], ['OfOne']])
+  await forget({ lake, companies: [100] })
+  expect(await bench.query(ITEMS)).toEqual([['OfMany']])
+})
+
+test('a company that is forgotten leaves nothing in a merge that knew only of a listing without it', async () => {
+  await withLoads(async ({ lake, query }, loaded) => {
+    const said = (value: number): Said => ({ name: 'One', sales: { 2023: value } })
+    const others = Array.from({ length: 400 }, (_, at) => [100 + at, { ...said(1), country: 'DK' }] as const)
+    await loaded({ day: 1, said: { 1: said(1), ...Object.fromEntries(others) } })
+    await loaded({ day: 20, said: { 2: said(2) }, lacking: [1] })
+    for (let day = 2; day <= 12; day += 1) await loaded({ day, said: { 3: said(day) } })
+    expect((await compact({ lake, auto: true })).kind).toBe('compacted')
+    expect(await query('SELECT internal_id FROM companies WHERE internal_id < 100 ORDER BY 1')).toEqual([
+      [2],
+      [3],
+    ])
+    await forget({ lake, companies: [1], allowLater: true })
+    // Of a day before the listing, of which the lake knows nothing any more.
+    await loaded({ day: 15, said: { 1: said(15) } })
+    const rows = await query(
+      "SELECT strftime(as_of, '%d'), until_as_of FROM companies_history WHERE internal_id = 1",
+    )
+    expect(rows).toEqual([['15', null]])
+    expect(await query("SELECT value FROM figures_as_known('2999-01-01') WHERE internal_id = 1")).toEqual([
+      [15],
+    ])
+  })
 })
 
 test('merges between loads in any order leave every version of every row as it was delivered', async (context) => {

@@ -9,6 +9,7 @@ import type { Session } from '../duckdb/engine.ts'
 import { ident, pathsSql } from '../duckdb/sql.ts'
 import { type FetchTablesOptions, filesOfTables } from '../files/fetch-tables.ts'
 import { copiesOfLake, type FileAccess } from '../files/file-access.ts'
+import { dictionaryOf } from '../tables/dictionary-of.ts'
 import { dictionaryTable, mainTables, type Table, type TableName, tablesOf } from '../tables/tables.ts'
 import {
   currentOfVersion,
@@ -175,9 +176,15 @@ const slicesOfPartition = async (
     : slicesOfIds(session, ids, tables, { main, compacted })
 }
 
+/** The dictionary of what the partition's run has loaded: it says which figures were scaled. */
+const dictionariesFor = ({ snapshot }: SessionRequest, { run }: PartitionEntry): Snapshot['files'] => {
+  const found = dictionaryOf(snapshot.files, run)
+  return found ? [found] : []
+}
+
 /** Fetches the files of a partition and the dictionary of its run. */
 const fetchOf = (request: SessionRequest, partition: CommittedPartition, content: Content): Promise<void> => {
-  const files = filesOfRun(request.snapshot, partition)
+  const files = dictionariesFor(request, partition)
   const tables = [...tablesOf(content), dictionaryTable()].map(({ name }) => name)
   const needed = filesOfTables({ partitions: [partition], files }, tables)
   return accessOf(request).makeReadable(needed, fetching(request))
@@ -225,14 +232,10 @@ const makeViews = async (
   }
 }
 
-const filesOfRun = ({ files }: Snapshot, { run }: PartitionEntry): Snapshot['files'] =>
-  files.filter((file) => file.run === run)
-
-/** The dictionary of the run that loaded the partition: it says which figures were scaled. */
 const makeDictionary = async (request: SessionRequest, partition: PartitionEntry): Promise<void> => {
   const { session, snapshot } = request
   const table = dictionaryTable()
-  const own = { ...snapshot, partitions: [], files: filesOfRun(snapshot, partition) }
+  const own = { ...snapshot, partitions: [], files: dictionariesFor(request, partition) }
   await session.run(
     `CREATE OR REPLACE TEMP VIEW ${sliceView('line_items')} AS ${readTable(table, filesOf(own, accessOf(request).placeOf, table.name))}`,
   )

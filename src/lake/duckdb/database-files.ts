@@ -17,8 +17,15 @@ import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
 import { refuseAllButTables } from './untrusted-database.ts'
 
-/** The oldest form that holds all that views and macros need. */
-const STORAGE_VERSION = 'v1.0.0'
+/** How a database is written: the oldest release of DuckDB that reads it, and the size of its blocks. */
+export interface DatabaseForm {
+  readonly version: 'v1.0.0' | 'v1.4.0'
+  readonly blockBytes: number
+}
+
+/** Blocks that make a small file. */
+export const SMALL_BLOCK_BYTES = 16_384
+
 const MEMORY_BYTES = 256 * 1024 ** 2
 
 export interface DatabaseParts {
@@ -26,8 +33,8 @@ export interface DatabaseParts {
   readonly before?: Buffer | undefined
   /** Whether that may be of anybody: it must hold tables alone. @default false */
   readonly isUntrusted?: boolean | undefined
-  /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
-  readonly blockBytes?: number | undefined
+  /** Where `before` has smaller blocks it is written again. @default that of `before` */
+  readonly form?: DatabaseForm | undefined
   /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
   readonly fill: (session: Session, folder: string) => Promise<void>
 }
@@ -35,13 +42,14 @@ export interface DatabaseParts {
 /** Makes a database. @returns the bytes of its file */
 export type MakeDatabase = (parts: DatabaseParts) => Promise<Buffer>
 
-const attach = (file: string, name: string, blockBytes?: number): string =>
-  `ATTACH ${literal(file)} AS ${name} (STORAGE_VERSION '${STORAGE_VERSION}'${blockBytes === undefined ? '' : `, BLOCK_SIZE ${blockBytes}`})`
+/** Without a log: a database that is not made to its end is made again. @param form of a file that is not there yet */
+const attach = (file: string, name: string, form?: DatabaseForm): string =>
+  `ATTACH ${literal(file)} AS ${name} (RECOVERY_MODE NO_WAL_WRITES${form === undefined ? '' : `, STORAGE_VERSION '${form.version}', BLOCK_SIZE ${form.blockBytes}`})`
 
-/** The same content in blocks of another size. */
-const withBlocks = (from: string, to: string, blockBytes: number): readonly string[] => [
+/** The same content in another form. */
+const inForm = (from: string, to: string, form: DatabaseForm): readonly string[] => [
   attach(from, 'before'),
-  attach(to, 'made', blockBytes),
+  attach(to, 'made', form),
   'COPY FROM DATABASE before TO made',
   'DETACH before',
 ]
@@ -148,7 +156,7 @@ export const withDatabases = async <T>(
       const locking = await engine.connect()
       await locking.lock([folder.path, ...folders])
       locking.close()
-      return await use(async ({ before, isUntrusted = false, blockBytes, fill }) => {
+      return await use(async ({ before, isUntrusted = false, form, fill }) => {
         const [smaller, file] = [
           join(folder.path, 'smaller.duckdb'),
           join(folder.path, 'made.duckdb'),
@@ -159,12 +167,12 @@ export const withDatabases = async <T>(
         }
         try {
           if (before !== undefined) await writeFile(file, before)
-          await run(attach(file, 'made', before === undefined ? blockBytes : undefined))
+          await run(attach(file, 'made', before === undefined ? form : undefined))
           if (isUntrusted) await refuseAllButTables(session, 'made')
-          if (blockBytes !== undefined && (await blockBytesOf(session)) < blockBytes) {
+          if (before !== undefined && form !== undefined && (await blockBytesOf(session)) < form.blockBytes) {
             await run('DETACH made')
             await rename(file, smaller)
-            await run(...withBlocks(smaller, file, blockBytes))
+            await run(...inForm(smaller, file, form))
           }
           await run('USE made', 'BEGIN')
           await fill(session, folder.path)

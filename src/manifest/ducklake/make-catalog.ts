@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import type { MakeDatabase } from '../../lake/duckdb/database-files.ts'
+import { type DatabaseForm, type MakeDatabase, SMALL_BLOCK_BYTES } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
@@ -13,8 +13,14 @@ import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { bringForward, canContinue, setDataPath } from './bring-forward.ts'
 import { type FixedPart, fixedPart } from './fixed-part.ts'
 
-/** Small blocks make a small file; of many files, and over a network, large ones are read in fewer pieces. */
-const [SMALL_BLOCK_BYTES, LARGE_BLOCK_BYTES, MANY_FILES] = [16_384, 262_144, 5_000]
+/** Of many files, and over a network, large blocks are read in fewer pieces. */
+const [LARGE_BLOCK_BYTES, MANY_FILES] = [262_144, 5_000]
+
+/** Every release that has the extension reads it. Against the oldest form it is a third as large, and written in half the time. */
+const formWith = (blockBytes: number): DatabaseForm => ({ version: 'v1.4.0', blockBytes })
+const SMALL_FORM = formWith(SMALL_BLOCK_BYTES)
+/** What kept empty catalogs are told apart by, beside what they are made of. */
+export const CATALOG_FORM = JSON.stringify(SMALL_FORM)
 
 export interface CatalogRequest {
   readonly lake: string
@@ -34,7 +40,7 @@ export interface CatalogRequest {
 export const emptyCatalog = (make: MakeDatabase, history?: readonly ColumnsSince[]): Promise<Buffer> => {
   const { tables, rows } = fixedPart(history)
   return make({
-    blockBytes: SMALL_BLOCK_BYTES,
+    form: SMALL_FORM,
     fill: async (session) => {
       for (const sql of [...tables, ...rows]) await session.run(sql)
     },
@@ -64,8 +70,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const history = await columnsBySnapshot(newest, first)
   const fixed = fixedPart(history)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
-  // The empty one has small blocks.
-  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : undefined
+  const form = files > MANY_FILES || storageOf(lake).isRemote ? formWith(LARGE_BLOCK_BYTES) : SMALL_FORM
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
   const span = { lake, first, newest }
   const fill = async (session: Session, folder: string): Promise<void> => {
@@ -76,7 +81,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
     if (before !== undefined) {
       const found = { isTrusted: false, isUsable: false }
       const bytes = await make({
-        ...{ before, blockBytes, isUntrusted: true },
+        ...{ before, form, isUntrusted: true },
         fill: async (session, folder) => {
           found.isTrusted = true
           found.isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
@@ -95,7 +100,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
     const empty = history.some(({ computed }) => computed.length > 0)
       ? await emptyCatalog(make, history)
       : await request.empty()
-    return await make({ before: empty, blockBytes, fill })
+    return await make({ before: empty, form, fill })
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -33,7 +33,7 @@ export interface DatabaseParts {
   readonly before?: Buffer | undefined
   /** Whether that may be of anybody: it must hold tables alone. @default false */
   readonly isUntrusted?: boolean | undefined
-  /** Where `before` has smaller blocks it is written again. @default that of `before` */
+  /** If `before` has smaller blocks it is written again. @default that of `before` */
   readonly form?: DatabaseForm | undefined
   /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
   readonly fill: (session: Session, folder: string) => Promise<void>

@@ -4,7 +4,7 @@ import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
+import { LONGEST_TEXT, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -102,7 +102,7 @@ async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
   yield snapshotsIn(contents.lake)
 }
 
-/** What databases of lakes have in common. */
+/** Statements that databases of lakes have in common. */
 export interface KeptViews {
   readonly statements: readonly string[]
   /** Is another one where the statements are others. */
@@ -120,9 +120,6 @@ export const keptViews = async (computed: readonly ComputedColumn[] = []): Promi
   const statements = await Array.fromAsync(keptStatements({ ...EMPTY, computed }))
   return { statements, name: sha256Of(statements.join(';')) }
 }
-
-/** DuckDB takes thirty times the length of a text that it parses. */
-const LONGEST_TEXT = 100_000
 
 /** The statements of a snapshot that differ from those of a lake that has nothing yet, some of them in one text. */
 export async function* changedSources(kept: KeptViews, contents: LakeContents): AsyncGenerator<string> {

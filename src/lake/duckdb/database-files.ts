@@ -5,7 +5,7 @@
  */
 
 import { rmdirSync, rmSync } from 'node:fs'
-import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
@@ -63,6 +63,18 @@ const blockBytesOf = async (session: Session): Promise<number> => {
 
 /** A folder that no "?" leads to. Systems that allow one in a name have `/tmp`. */
 const plainFolder = (): Promise<SpillFolder> => newSpillFolder(tmpdir().includes('?') ? '/tmp' : tmpdir())
+
+/** Files in memory, where DuckDB's syncs, which it cannot do without, cost nothing. */
+const MEMORY_FOLDER = '/dev/shm'
+/** Containers have 64 MiB there unless told otherwise, and a catalog of very many files takes as much. */
+const NEEDED_BYTES = 512 * 1024 ** 2
+
+/** A folder for a database that is made and read back; `undefined` where there is no memory for it. */
+const memoryFolder = async (): Promise<SpillFolder | undefined> => {
+  const found = await statfs(MEMORY_FOLDER).catch(() => null)
+  if (found === null || found.bavail * found.bsize < NEEDED_BYTES) return undefined
+  return newSpillFolder(MEMORY_FOLDER)
+}
 
 /** A database file that a session has attached. */
 export interface AttachedDatabase {
@@ -147,20 +159,19 @@ export const withDatabases = async <T>(
   folders: readonly string[] = [],
 ): Promise<T> => {
   const folder = await plainFolder()
+  const place = (await memoryFolder()) ?? folder
   try {
     // A spill folder may be missing: DuckDB makes it where it needs one.
     await makeFolders(folder.path)
+    await makeFolders(place.path)
     const { Engine } = await import('./engine.ts')
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
       const locking = await engine.connect()
-      await locking.lock([folder.path, ...folders])
+      await locking.lock([folder.path, place.path, ...folders])
       locking.close()
       return await use(async ({ before, isUntrusted = false, form, fill }) => {
-        const [smaller, file] = [
-          join(folder.path, 'smaller.duckdb'),
-          join(folder.path, 'made.duckdb'),
-        ] as const
+        const [smaller, file] = [join(place.path, 'smaller.duckdb'), join(place.path, 'made.duckdb')] as const
         const session = await engine.connect()
         const run = async (...statements: readonly string[]): Promise<void> => {
           for (const sql of statements) await session.run(sql)
@@ -193,6 +204,7 @@ export const withDatabases = async <T>(
     }
   } finally {
     folder.remove()
+    place.remove()
   }
 }
 

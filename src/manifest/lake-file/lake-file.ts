@@ -252,6 +252,9 @@ const writeFile = async (
   }
 }
 
+/** Brings the names of both files to the disk. */
+const syncNames = (lake: string): Promise<void> => storageOf(lake).sync(KINDS.map(({ file }) => file.name))
+
 /** Outcomes for both files. */
 interface LakeFilesOutcome {
   readonly views: FileOutcome
@@ -271,6 +274,7 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
     // One that fails does not keep the other from being written.
     const views = await write(viewsKind).catch((error: unknown) => ({ kind: 'failed' as const, error }))
     const catalog = await write(catalogKind)
+    await syncNames(lake)
     if (views.kind === 'failed') throw views.error
     return { views, catalog }
   }, foldersOf(lake))
@@ -286,6 +290,7 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
       } catch (error) {
         reasons.push(messageOf(error))
       }
+    await syncNames(lake)
   }
   try {
     if (kinds.length > 0) await withDatabases(write, foldersOf(lake))

@@ -180,9 +180,10 @@ export const createNext = async ({
   let audited: Audited | undefined
   try {
     root = await write(writer)
-    await ensureLakeId(lease.lake, random)
+    await ensureLakeId(lease.lake, random, false)
     audited = await audit?.(root)
     if (audited?.failed.length === 0) root = await withResults(root, lease, audited.results, writer)
+    await writer.sync(files.map(({ path }) => path))
   } catch (error) {
     await writer.discard()
     throw error

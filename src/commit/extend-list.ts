@@ -68,7 +68,7 @@ export class PartWriter {
     const storage = storageOf(this.lake)
     this.#written.push(path)
     // A bucket may have created it although its answer was lost.
-    if (!(await storage.create(path, bytes)) && !(await storage.read(path))?.equals(bytes))
+    if (!(await storage.create(path, bytes, false)) && !(await storage.read(path))?.equals(bytes))
       throw new ToolkitError('WRITE_FAILED', `Cannot write "${path}": another file has its name`, { path })
     return { name, bytes: bytes.length, sha256: sha256Of(bytes) }
   }
@@ -76,6 +76,11 @@ export class PartWriter {
   /** Takes files that were written into the tables for this attempt alone: they are discarded with its parts. */
   adopt(files: readonly FileEntry[]): void {
     this.#written.push(...files.map(({ path }) => path))
+  }
+
+  /** Brings the names of what was written to the disk, and those of other files with them, before a snapshot lists them. */
+  async sync(paths: readonly string[]): Promise<void> {
+    await storageOf(this.lake).sync([...paths, ...this.#written])
   }
 
   /** Removes what was written, where it is certain that no snapshot lists it. What cannot be removed is gc's. */

@@ -79,7 +79,7 @@ const checkFile = async (storage: Storage, file: FileEntry): Promise<void> => {
 }
 
 /**
- * Checks that files are at their paths with their whole length, and syncs their names to the disk.
+ * Checks that files are at their paths with their whole length.
  *
  * @throws {ToolkitError} `RUN_NOT_RESUMABLE` when a file is missing or has another length, `DISK_FULL`,
  *   `WRITE_FAILED`
@@ -88,7 +88,6 @@ export const confirmFiles = async (lake: string, files: readonly FileEntry[]): P
   const storage = storageOf(lake)
   try {
     await sideBySide(files, FILES_AT_ONCE, (file) => checkFile(storage, file))
-    await storage.sync(files.map(({ path }) => path))
   } catch (error) {
     throw writeError(`Cannot publish files in lake "${lake}"`, error)
   }

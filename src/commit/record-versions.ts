@@ -16,7 +16,7 @@ import { recordKey, versionFacts, versionFilesOf } from '../lake/views/current-v
 import { lastVersionWith, ofLastVersion, versionOrder } from '../lake/views/version-order.ts'
 import type { SnapshotRoot } from '../manifest/snapshots/snapshot-root.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { makeFolder } from '../support/durable-files.ts'
+import { makeFolders } from '../support/file-modes.ts'
 import { temporaryName } from '../support/process-identity.ts'
 import type { PartWriter } from './extend-list.ts'
 import { type Added, type KeyFile, keyFilesOf, keyRows, rowsInFiles } from './key-files.ts'
@@ -109,7 +109,7 @@ class TableVersions {
     if (files.length === 0) return undefined
     if (!storageOf(lake).isRemote) return keyRows(this.#keys, files, (path) => inLake(lake, path), isListing)
     const copies: string[] = []
-    await makeFolder(this.#scratch, { within: inLake(lake, '') })
+    await makeFolders(this.#scratch, { within: inLake(lake, '') })
     for (const some of cutByBytes(files, localBytes)) {
       const copy = join(this.#scratch, `keys-${some[0]?.version}-${copies.length}.parquet`)
       await withFiles(lake, some, join(this.#scratch, 'files'), {}, (placeOf) =>
@@ -162,7 +162,7 @@ FROM (${last}) AS r LEFT JOIN (${confirmed}) AS c ON r.is_listing AND c.internal
   /** Writes a list, ordered by key: whoever looks for a few ids reads little of it. */
   async #write(kind: VersionFile['kind'], rows: string): Promise<readonly VersionFile[]> {
     const { lake, session } = this.#context
-    await makeFolder(this.#scratch, { within: inLake(lake, '') })
+    await makeFolders(this.#scratch, { within: inLake(lake, '') })
     const local = join(this.#scratch, `${kind}.parquet`)
     const sorted = `SELECT * FROM (${rows}) ORDER BY ${this.#keys}, version`
     try {

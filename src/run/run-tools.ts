@@ -15,7 +15,7 @@ import type { RecordFilter } from '../load/record-filter.ts'
 import { refusedBy } from '../manifest/form/forgotten.ts'
 import { rootIfAny } from '../manifest/snapshots/snapshots.ts'
 import { parquetLake } from '../sink/parquet-lake.ts'
-import { makeFolder } from '../support/durable-files.ts'
+import { makeFolders } from '../support/file-modes.ts'
 import { runBegan } from '../support/run-ids.ts'
 import { settled } from '../support/side-by-side.ts'
 import { notResumable } from './opened-job.ts'
@@ -62,7 +62,7 @@ const openEngine = async (
 ): Promise<Engine> => {
   try {
     // Another machine may have begun the run.
-    await makeFolder(spool, { within })
+    await makeFolders(spool, { within })
     return await Engine.open(options)
   } catch (error) {
     throw writeError(`Cannot make room for run "${run}"`, error)

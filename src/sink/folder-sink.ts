@@ -12,7 +12,7 @@ import { fetchFiles } from '../lake/files/fetch-tables.ts'
 import { inLake, loadPath, stagingPath } from '../lake/files/layout.ts'
 import { TABLES } from '../lake/tables/tables.ts'
 import { storageOf } from '../storage/open-storage.ts'
-import { makeFolder } from '../support/durable-files.ts'
+import { makeFolders } from '../support/file-modes.ts'
 import { statPath } from '../support/list-files.ts'
 import { sideBySide } from '../support/side-by-side.ts'
 import { removeStaged, type StagedFile, stageFile } from './stage-file.ts'
@@ -22,6 +22,8 @@ export interface FolderSinkOptions {
   /** Folder for the files, made where it is missing, or `s3://bucket/prefix`. */
   readonly directory: string
   readonly formatOf: (table: string) => CopyFormat
+  /** Whether a commit leaves the names of files to whoever lists them, who syncs each folder once. @default false */
+  readonly leavesNames?: boolean | undefined
 }
 
 const SUFFIX: Readonly<Record<CopyFormat['kind'], string>> = {
@@ -34,10 +36,11 @@ const suffixOf = (format: CopyFormat): string =>
   format.kind === 'csv' && format.gzip ? `${SUFFIX.csv}.gz` : SUFFIX[format.kind]
 
 /** A sink with a file for each table of a partition, written by the engine. */
-export const folderSink = ({ name, directory, formatOf }: FolderSinkOptions): Sink =>
+export const folderSink = ({ name, directory, formatOf, leavesNames }: FolderSinkOptions): Sink =>
   fileSink({
     name,
     directory,
+    leavesNames,
     suffixOf: (table) => suffixOf(formatOf(table)),
     stage: (path, table, rows) => stageFile(path, rows, formatOf(table)),
     readFiles: (table, paths) => READERS[formatOf(table).kind](table, pathsSql(paths)),
@@ -56,9 +59,7 @@ const READERS: Readonly<Record<CopyFormat['kind'], (table: string, paths: string
   csv: (_, paths) => `read_csv(${paths}, ${NO_FOLDER_COLUMNS}, all_varchar = true, union_by_name = true)`,
 }
 
-export interface FileSinkOptions {
-  readonly name: string
-  readonly directory: string
+export interface FileSinkOptions extends Pick<FolderSinkOptions, 'name' | 'directory' | 'leavesNames'> {
   readonly suffixOf: (table: string) => string
   /** Writes a file, which is on the disk when the promise is fulfilled; replaces an older one. */
   readonly stage: (path: string, table: string, rows: TableRows) => Promise<StagedFile>
@@ -76,7 +77,7 @@ export const fileSink = ({ name, ...options }: FileSinkOptions): Sink => ({
 
 const openFileRun = (
   run: string,
-  { directory, suffixOf, stage, readFiles }: Omit<FileSinkOptions, 'name'>,
+  { directory, suffixOf, stage, readFiles, leavesNames = false }: Omit<FileSinkOptions, 'name'>,
 ): SinkRun => {
   const storage = storageOf(directory)
   const staging = inLake(directory, stagingPath(run))
@@ -103,7 +104,7 @@ const openFileRun = (
 
   const makeStaging = async (folder: string): Promise<void> => {
     try {
-      await makeFolder(folder, { within: inLake(directory, '') })
+      await makeFolders(folder, { within: inLake(directory, '') })
     } catch (error) {
       throw writeError(`Cannot write "${folder}"`, error)
     }
@@ -134,6 +135,7 @@ const openFileRun = (
       await storage.publish(
         files.map(({ table, path }) => ({ from: staged(table, basename(path)), to: path })),
       )
+      if (!leavesNames) await storage.sync(files.map(({ path }) => path))
     },
 
     async abort() {

@@ -57,6 +57,6 @@ const withFieldIds = (table: string, rows: TableRows): TableRows => ({
 
 /** The lake itself as a sink. `quarantine` is written as JSON Lines, every other table as Parquet. */
 export const parquetLake = ({ lake }: ParquetLakeOptions): Sink => {
-  const sink = folderSink({ name: 'parquet-lake', directory: lake, formatOf })
+  const sink = folderSink({ name: 'parquet-lake', directory: lake, formatOf, leavesNames: true })
   return withRows(sink, (rows, table) => withFieldIds(table, rows))
 }

@@ -4,8 +4,8 @@ import { rm, rmdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { systemCode, writeError } from '../core/errors.ts'
 import type { CopyFormat, CopyReceipt, TableRows } from '../core/sink.ts'
-import { fsyncFile, fsyncFolder, makeFolder } from '../support/durable-files.ts'
-import { adoptFile } from '../support/file-modes.ts'
+import { fsyncFile } from '../support/durable-files.ts'
+import { adoptFile, makeFolders } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 import { temporaryLiveness } from '../support/process-identity.ts'
 
@@ -17,7 +17,7 @@ export interface StagedFile extends CopyReceipt {
 /** @throws {ToolkitError} DISK_FULL, WRITE_FAILED; the engine's own errors of the rows pass through */
 export const stageFile = async (path: string, rows: TableRows, format: CopyFormat): Promise<StagedFile> => {
   try {
-    await makeFolder(dirname(path))
+    await makeFolders(dirname(path))
     await rm(path, { force: true })
   } catch (error) {
     throw writeError(`Cannot write "${path}"`, error)
@@ -25,8 +25,8 @@ export const stageFile = async (path: string, rows: TableRows, format: CopyForma
   const { rows: count, statistics } = await rows.copyTo(path, format)
   try {
     await adoptFile(path)
+    // A name that a power failure takes is missing when the run is resumed: the partition is loaded once more.
     await fsyncFile(path)
-    await fsyncFolder(dirname(path))
     const { bytes, sha256 } = await hashFile(path)
     return { rows: count, bytes, sha256, statistics }
   } catch (error) {

@@ -14,7 +14,7 @@ import {
   removeIfThere,
   replaceDurably,
 } from '../support/durable-files.ts'
-import { refuseLinks } from '../support/file-modes.ts'
+import { makeFolders, refuseLinks } from '../support/file-modes.ts'
 import { hashFile } from '../support/hash.ts'
 import { listFolder, listTree, statPath } from '../support/list-files.ts'
 import { temporaryName } from '../support/process-identity.ts'
@@ -82,6 +82,10 @@ export const folderStorage = (folder: string): Storage => {
       for (let at = dirname(path); at !== '.'; at = dirname(at)) folders.add(absolute(at))
     return folders
   }
+  const makeIn = async (path: string, syncsName = true): Promise<void> => {
+    if (syncsName) await makeFolder(path, inside)
+    else await makeFolders(path, inside)
+  }
   const writing = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -103,7 +107,9 @@ export const folderStorage = (folder: string): Storage => {
 
     prepare: (folders, mode) =>
       writing('folders', async () => {
-        for (const path of folders) await makeFolder(absolute(path), { ...inside, mode })
+        const made: string[] = []
+        for (const path of folders) made.push(...(await makeFolders(absolute(path), { ...inside, mode })))
+        await fsyncFolders(made.map((path) => dirname(path)))
       }),
 
     hasFolder: async (path) => (await statPath(absolute(path)))?.kind === 'folder',
@@ -129,10 +135,10 @@ export const folderStorage = (folder: string): Storage => {
 
     read: (path) => orNull(path, readFile(absolute(path))),
 
-    create: (path, data) =>
+    create: (path, data, syncsName = true) =>
       writing(`"${path}"`, async () => {
-        await makeFolder(dirname(absolute(path)), inside)
-        return createIfAbsent(absolute(path), data)
+        await makeIn(dirname(absolute(path)), syncsName)
+        return createIfAbsent(absolute(path), data, { syncsName })
       }),
 
     createFolder: (path, files) =>
@@ -140,8 +146,10 @@ export const folderStorage = (folder: string): Storage => {
         const parent = dirname(absolute(path))
         const building = join(parent, temporaryName())
         try {
-          await makeFolder(building, inside)
-          for (const [name, text] of files) await createIfAbsent(join(building, name), text)
+          await makeFolders(building, inside)
+          for (const [name, text] of files)
+            await createIfAbsent(join(building, name), text, { syncsName: false })
+          await fsyncFolder(building)
           await rename(building, absolute(path))
         } catch (error) {
           await removeIfThere(building)
@@ -152,10 +160,10 @@ export const folderStorage = (folder: string): Storage => {
         return true
       }),
 
-    replace: (path, data, isReadOnly) =>
+    replace: (path, data, options = {}) =>
       writing(`"${path}"`, async () => {
-        await makeFolder(dirname(absolute(path)), inside)
-        await replaceDurably(absolute(path), data, { isReadOnly })
+        await makeIn(dirname(absolute(path)), options.syncsName)
+        await replaceDurably(absolute(path), data, options)
       }),
 
     remove: (paths) =>
@@ -189,9 +197,8 @@ export const folderStorage = (folder: string): Storage => {
     publish: (placements: readonly StagedPlacement[]) =>
       writing('staged files', async () => {
         const folders = new Set(placements.map(({ to }) => dirname(absolute(to))))
-        for (const one of folders) await makeFolder(one, inside)
+        for (const one of folders) await makeFolders(one, inside)
         for (const { from, to } of placements) await moveIntoPlace(from, absolute(to), inside)
-        await fsyncFolders(folders)
       }),
 
     sync: (paths) => writing('files', () => fsyncFolders(foldersOf(paths))),

@@ -82,6 +82,16 @@ export interface ExamineOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** How a file of a folder is replaced; of a bucket nothing of it applies. */
+export interface ReplaceOptions {
+  /** Whether nobody may write to it. @default false */
+  readonly isReadOnly?: boolean | undefined
+  /** Whether its bytes are brought to the disk: of a file that is made again where it is torn they need not be. @default true */
+  readonly syncsBytes?: boolean | undefined
+  /** Whether its name is on the disk too; else `sync` brings it there. @default true */
+  readonly syncsName?: boolean | undefined
+}
+
 /** Counts of requests for ranges of a bucket. */
 export interface RangeCounts {
   readonly files: number
@@ -143,9 +153,10 @@ export interface Storage {
   /**
    * Creates a whole file if there is none. Of several at once exactly one wins; a reader sees all of it or nothing.
    *
+   * @param syncsName whether its name is on the disk too; else `sync` brings it there. @default true
    * @returns whether it was created by this call
    */
-  readonly create: (path: string, data: string | Uint8Array) => Promise<boolean>
+  readonly create: (path: string, data: string | Uint8Array, syncsName?: boolean) => Promise<boolean>
   /**
    * Creates a folder with small files (name → text) if there is none: atomically, or one after the
    * other in the order given, so that the last one says that it is whole.
@@ -153,8 +164,8 @@ export interface Storage {
    * @returns whether it was created by this call
    */
   readonly createFolder: (folder: string, files: ReadonlyMap<string, string>) => Promise<boolean>
-  /** Writes a file whole, over an older one where there is one. @param isReadOnly whether nobody may write to it in a folder */
-  readonly replace: (path: string, data: string | Uint8Array, isReadOnly?: boolean) => Promise<void>
+  /** Writes a file whole, over an older one where there is one. */
+  readonly replace: (path: string, data: string | Uint8Array, options?: ReplaceOptions) => Promise<void>
   /** Removes files; such as are gone already are fine. Folders left empty go too. */
   readonly remove: (paths: readonly string[]) => Promise<void>
   /**
@@ -170,9 +181,9 @@ export interface Storage {
   readonly stage: (from: string, to: FileFacts) => Promise<void>
   /** Whether a staged file is unchanged, in staging or at its path already. */
   readonly isStaged: (from: string, to: FileFacts, signal?: AbortSignal) => Promise<boolean>
-  /** Moves staged files to their paths. May be called again after a crash halfway through. */
+  /** Moves staged files to their paths; `sync` brings their names to the disk. May be called again after a crash halfway through. */
   readonly publish: (placements: readonly StagedPlacement[]) => Promise<void>
-  /** Syncs the names of published files to the disk, before something refers to them. */
+  /** Syncs the names of files to the disk, each folder once, before something refers to them. */
   readonly sync: (paths: readonly string[]) => Promise<void>
 
   /**

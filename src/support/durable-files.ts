@@ -58,19 +58,23 @@ interface FileAccess {
   readonly isReadOnly?: boolean | undefined
   /** @default what the folder hands on */
   readonly access?: AccessIn | undefined
+  /** Whether the bytes are brought to the disk. @default true */
+  readonly syncsBytes?: boolean | undefined
+  /** Whether the folder is brought to the disk with the name; else that is the caller's part. @default true */
+  readonly syncsName?: boolean | undefined
 }
 
 const writeTemporary = async (
   folder: string,
   data: string | Uint8Array,
-  { isReadOnly = false, access }: FileAccess = {},
+  { isReadOnly = false, access, syncsBytes = true }: FileAccess = {},
 ): Promise<string> => {
   const path = join(folder, temporaryName())
   const handle = await openFile(path, FILE_FLAGS.new, access)
   try {
     await handle.writeFile(data)
     if (isReadOnly) await handle.chmod((await handle.stat()).mode & ~0o222)
-    await handle.sync()
+    if (syncsBytes && data.length > 0) await handle.sync()
   } catch (error) {
     await removeIfThere(path)
     throw error
@@ -85,7 +89,11 @@ const writeTemporary = async (
  *
  * @returns whether it was created by this call
  */
-export const createIfAbsent = async (path: string, data: string | Uint8Array): Promise<boolean> => {
+export const createIfAbsent = async (
+  path: string,
+  data: string | Uint8Array,
+  { syncsName = true }: Pick<FileAccess, 'syncsName'> = {},
+): Promise<boolean> => {
   const temporary = await writeTemporary(dirname(path), data)
   try {
     // `link` and never `rename`: of two at once exactly one wins, and nothing is overwritten.
@@ -97,7 +105,7 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
   } finally {
     await removeIfThere(temporary)
   }
-  await fsyncFolder(dirname(path))
+  if (syncsName) await fsyncFolder(dirname(path))
   return true
 }
 
@@ -105,16 +113,16 @@ export const createIfAbsent = async (path: string, data: string | Uint8Array): P
 export const replaceDurably = async (
   path: string,
   data: string | Uint8Array,
-  access?: FileAccess,
+  options: FileAccess = {},
 ): Promise<void> => {
-  const temporary = await writeTemporary(dirname(path), data, access)
+  const temporary = await writeTemporary(dirname(path), data, options)
   try {
     await rename(temporary, path)
   } catch (error) {
     await removeIfThere(temporary)
     throw error
   }
-  await fsyncFolder(dirname(path))
+  if (options.syncsName !== false) await fsyncFolder(dirname(path))
 }
 
 /**

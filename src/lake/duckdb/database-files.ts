@@ -5,7 +5,7 @@
  */
 
 import { rmdirSync, rmSync } from 'node:fs'
-import { copyFile, lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { systemCode } from '../../core/errors.ts'
@@ -17,8 +17,15 @@ import type { Session } from './engine.ts'
 import { literal } from './sql.ts'
 import { refuseAllButTables } from './untrusted-database.ts'
 
-/** The oldest form that holds all that views and macros need. */
-const STORAGE_VERSION = 'v1.0.0'
+/** How a database is written: the oldest release of DuckDB that reads it, and the size of its blocks. */
+export interface DatabaseForm {
+  readonly version: 'v1.0.0' | 'v1.4.0'
+  readonly blockBytes: number
+}
+
+/** Blocks that make a small file. */
+export const SMALL_BLOCK_BYTES = 16_384
+
 const MEMORY_BYTES = 256 * 1024 ** 2
 
 export interface DatabaseParts {
@@ -26,8 +33,8 @@ export interface DatabaseParts {
   readonly before?: Buffer | undefined
   /** Whether that may be of anybody: it must hold tables alone. @default false */
   readonly isUntrusted?: boolean | undefined
-  /** Least size of blocks: with smaller ones `before` is written again. @default DuckDB's own */
-  readonly blockBytes?: number | undefined
+  /** If `before` has smaller blocks it is written again. @default that of `before` */
+  readonly form?: DatabaseForm | undefined
   /** Runs the statements, in a transaction. @param folder of this machine, for files that are gone afterwards */
   readonly fill: (session: Session, folder: string) => Promise<void>
 }
@@ -35,13 +42,14 @@ export interface DatabaseParts {
 /** Makes a database. @returns the bytes of its file */
 export type MakeDatabase = (parts: DatabaseParts) => Promise<Buffer>
 
-const attach = (file: string, name: string, blockBytes?: number): string =>
-  `ATTACH ${literal(file)} AS ${name} (STORAGE_VERSION '${STORAGE_VERSION}'${blockBytes === undefined ? '' : `, BLOCK_SIZE ${blockBytes}`})`
+/** Without a log: a database that is not made to its end is made again. @param form of a file that is not there yet */
+const attach = (file: string, name: string, form?: DatabaseForm): string =>
+  `ATTACH ${literal(file)} AS ${name} (RECOVERY_MODE NO_WAL_WRITES${form === undefined ? '' : `, STORAGE_VERSION '${form.version}', BLOCK_SIZE ${form.blockBytes}`})`
 
-/** The same content in blocks of another size. */
-const withBlocks = (from: string, to: string, blockBytes: number): readonly string[] => [
+/** The same content in another form. */
+const inForm = (from: string, to: string, form: DatabaseForm): readonly string[] => [
   attach(from, 'before'),
-  attach(to, 'made', blockBytes),
+  attach(to, 'made', form),
   'COPY FROM DATABASE before TO made',
   'DETACH before',
 ]
@@ -55,6 +63,18 @@ const blockBytesOf = async (session: Session): Promise<number> => {
 
 /** A folder that no "?" leads to. Systems that allow one in a name have `/tmp`. */
 const plainFolder = (): Promise<SpillFolder> => newSpillFolder(tmpdir().includes('?') ? '/tmp' : tmpdir())
+
+/** Files in memory, where DuckDB's syncs, which it cannot do without, cost nothing. */
+const MEMORY_FOLDER = '/dev/shm'
+/** Containers have 64 MiB there unless told otherwise, and a catalog of very many files takes as much. */
+const NEEDED_BYTES = 512 * 1024 ** 2
+
+/** A folder for a database that is made and read back; `undefined` where there is no memory for it. */
+const memoryFolder = async (): Promise<SpillFolder | undefined> => {
+  const found = await statfs(MEMORY_FOLDER).catch(() => null)
+  if (found === null || found.bavail * found.bsize < NEEDED_BYTES) return undefined
+  return newSpillFolder(MEMORY_FOLDER)
+}
 
 /** A database file that a session has attached. */
 export interface AttachedDatabase {
@@ -139,32 +159,31 @@ export const withDatabases = async <T>(
   folders: readonly string[] = [],
 ): Promise<T> => {
   const folder = await plainFolder()
+  const place = (await memoryFolder()) ?? folder
   try {
     // A spill folder may be missing: DuckDB makes it where it needs one.
     await makeFolders(folder.path)
+    await makeFolders(place.path)
     const { Engine } = await import('./engine.ts')
     const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
     try {
       const locking = await engine.connect()
-      await locking.lock([folder.path, ...folders])
+      await locking.lock([folder.path, place.path, ...folders])
       locking.close()
-      return await use(async ({ before, isUntrusted = false, blockBytes, fill }) => {
-        const [smaller, file] = [
-          join(folder.path, 'smaller.duckdb'),
-          join(folder.path, 'made.duckdb'),
-        ] as const
+      return await use(async ({ before, isUntrusted = false, form, fill }) => {
+        const [smaller, file] = [join(place.path, 'smaller.duckdb'), join(place.path, 'made.duckdb')] as const
         const session = await engine.connect()
         const run = async (...statements: readonly string[]): Promise<void> => {
           for (const sql of statements) await session.run(sql)
         }
         try {
           if (before !== undefined) await writeFile(file, before)
-          await run(attach(file, 'made', before === undefined ? blockBytes : undefined))
+          await run(attach(file, 'made', before === undefined ? form : undefined))
           if (isUntrusted) await refuseAllButTables(session, 'made')
-          if (blockBytes !== undefined && (await blockBytesOf(session)) < blockBytes) {
+          if (before !== undefined && form !== undefined && (await blockBytesOf(session)) < form.blockBytes) {
             await run('DETACH made')
             await rename(file, smaller)
-            await run(...withBlocks(smaller, file, blockBytes))
+            await run(...inForm(smaller, file, form))
           }
           await run('USE made', 'BEGIN')
           await fill(session, folder.path)
@@ -185,6 +204,7 @@ export const withDatabases = async <T>(
     }
   } finally {
     folder.remove()
+    place.remove()
   }
 }
 

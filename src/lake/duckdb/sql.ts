@@ -91,3 +91,6 @@ export const isEnumerable = (values: readonly string[]): boolean =>
 
 /** An expression as it stands in a statement: a comment at its end does not reach what follows. */
 export const asExpression = (sql: string): string => `(${sql}\n)`
+
+/** Characters of statements that are run in one text: DuckDB takes thirty times the length of a text that it parses. */
+export const LONGEST_TEXT = 100_000

@@ -4,7 +4,7 @@ import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
+import { LONGEST_TEXT, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -22,7 +22,6 @@ import {
   oldOfList,
   rowsOfTable,
   unreadableMacros,
-  unreadableRows,
 } from './source-macros.ts'
 
 export interface LakeContents {
@@ -87,35 +86,54 @@ const fixedStatements = (computed?: readonly ComputedColumn[]): readonly string[
 ]
 
 /**
- * The part of a database that is the same for every lake and snapshot, but for further columns: made once, and kept as long
- * as `name` is the same.
- */
-export const keptViews = (
-  computed?: readonly ComputedColumn[],
-): { readonly name: string; readonly statements: readonly string[] } => {
-  const statements = fixedStatements(computed)
-  return { name: sha256Of(statements.join(';')), statements }
-}
-
-/**
  * Statements for a database that keeps the views. No file of the lake is opened: views are made on macros without rows,
  * which give way to those of the files.
  */
 export async function* keptStatements(contents: LakeContents): AsyncGenerator<string> {
-  yield* keptViews(contents.computed).statements
+  yield* fixedStatements(contents.computed)
   yield* keptSources(contents)
 }
 
-/**
- * The statements of the snapshot alone, one at a time: the facts of many sources are long. Views are made while rows cannot be
- * read, also where those of another snapshot were: else DuckDB opens every file, and holds 0.4 MB of each that has as many
- * columns as `companies`.
- */
-export async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
-  yield* unreadableRows()
+/** The statements of the snapshot alone, one at a time: the facts of many sources are long. */
+async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
+  // While a view is made its rows cannot be read: DuckDB would open every file, and hold 0.4 MB of each of `companies`.
   yield* macrosBesideRows(contents)
   yield* rowsMacros(contents)
   yield snapshotsIn(contents.lake)
+}
+
+/** Statements that databases of lakes have in common. */
+export interface KeptViews {
+  readonly statements: readonly string[]
+  /** Is another one where the statements are others. */
+  readonly name: string
+}
+
+const EMPTY: Omit<LakeContents, 'computed'> = {
+  lake: '',
+  listed: { partitions: [], files: [], versions: [] },
+  facts: async function* () {},
+}
+
+/** The database of a lake that has nothing yet, which is the same for every lake, but for further columns. */
+export const keptViews = async (computed: readonly ComputedColumn[] = []): Promise<KeptViews> => {
+  const statements = await Array.fromAsync(keptStatements({ ...EMPTY, computed }))
+  return { statements, name: sha256Of(statements.join(';')) }
+}
+
+/** The statements of a snapshot that differ from those of a lake that has nothing yet, some of them in one text. */
+export async function* changedSources(kept: KeptViews, contents: LakeContents): AsyncGenerator<string> {
+  const known = new Set(kept.statements)
+  let text = ''
+  for await (const sql of keptSources(contents)) {
+    if (known.has(sql)) continue
+    if (text.length + sql.length > LONGEST_TEXT && text !== '') {
+      yield text
+      text = ''
+    }
+    text += `${sql};\n`
+  }
+  yield text
 }
 
 const FOLDER_VARIABLE = 'lake'

@@ -81,7 +81,7 @@ export const groupTables = (): readonly Table[] => [
 ]
 
 /** Macros of rows that have the columns of a snapshot's and refuse to be read: nobody must take them for empty tables. */
-export const unreadableRows = (): readonly string[] => [
+const unreadableRows = (): readonly string[] => [
   ...[...TABLES, LISTINGS].map((table) =>
     tableMacro(rowsMacro(table), noRows([...namesAndTypes(table), VERSION], refusalOf(table.name))),
   ),

@@ -6,18 +6,20 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal, pathSql, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
-import { withFiles } from '../../lake/files/fetch-tables.ts'
+import { type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { deleteFilePath } from '../../lake/files/layout.ts'
+import type { Table } from '../../lake/tables/tables.ts'
 import { recordKey, versionFacts, versionFilesOf } from '../../lake/views/current-versions.ts'
 import { storageOf } from '../../storage/open-storage.ts'
+import type { FileFacts } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { FILE_TABLES, type FileTable, inlinedDeletes } from './catalog-layout.ts'
 import { insertRows } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { NEW_FILES } from './file-rows.ts'
 import { eachPlaced } from './placed-files.ts'
+import type { StatementQueue } from './statement-queue.ts'
 import type { Step } from './step-entries.ts'
 
 /** Above it the deletes of a table move into files: each query of the table reads 60 bytes of each. */
@@ -46,7 +48,7 @@ const GROUPS = Map.groupBy(CURRENT_TABLES, ({ table }) => table.content ?? table
  * @returns the ids of the tables whose files have new deletes
  */
 export const insertDeletes = async (
-  session: Session,
+  statements: StatementQueue,
   step: Step,
   folders: WorkFolders,
   mostInlined = MOST_INLINED,
@@ -54,44 +56,37 @@ export const insertDeletes = async (
   const touched: number[] = []
   for (const [main, tables] of GROUPS) {
     const key = tables.find(({ table }) => table.name === main)
-    if (key === undefined || !(await makeFresh(session, step, key, folders))) continue
-    const files = await touchedFiles(session, tables)
+    const files = key && (await touchedFiles(statements, step, key, tables, folders))
+    if (files === undefined) continue
     for (const one of tables) {
       const own = files.get(one.current)
       if (own === undefined) continue
-      await insertPositions(session, step, one, own)
+      await insertPositions(statements, step, one, own)
       touched.push(one.current)
     }
   }
-  if (touched.length > 0) await endEmptied(session, step, touched)
-  await session.run(`UPDATE ducklake_delete_file SET end_snapshot = ${step.after.snapshot} WHERE end_snapshot IS NULL
+  if (touched.length > 0) await endEmptied(statements, step, touched)
+  await statements.run(`UPDATE ducklake_delete_file SET end_snapshot = ${step.after.snapshot} WHERE end_snapshot IS NULL
   AND data_file_id IN (SELECT data_file_id FROM ducklake_data_file WHERE end_snapshot = ${step.after.snapshot})`)
-  for (const current of touched) {
-    const [found] = await session.rows(`SELECT count(*) AS n FROM ${inlinedDeletes(current)}`)
-    if (Number(found?.n) > mostInlined) await moveIntoFiles(session, step.lake, current, folders)
-  }
+  if (touched.length > 0)
+    for (const current of await overfull(statements, touched, mostInlined))
+      await moveIntoFiles(statements, step.lake, current, folders)
   return touched
 }
 
-/** Makes the table of keys that were superseded since the snapshot before, and of all in new files. @returns whether there are any */
-const makeFresh = async (
-  session: Session,
-  { lake, before, after }: Step,
-  { table }: FileTable,
-  { scratch }: WorkFolders,
-): Promise<boolean> => {
-  const listed = versionFacts(versionFilesOf(after, 'superseded', table))
-  if (listed.length === 0) return false
+/** Makes the table of keys that were superseded since the snapshot before, and of all in new files. */
+const freshSql = (
+  { before, after }: Step,
+  table: Table,
+  listed: readonly FileFacts[],
+  placeOf: PlaceOf,
+): string => {
   const keys = recordKey(table).map((name, at) => `${ident(name)} AS k${at}`)
   // A compaction supersedes nothing in the files that it leaves: a next version is another number for what it has put together.
   const isFresh = after.pipeline === 'compact' ? '' : `next >= ${before?.nextVersion ?? 0} OR `
-  // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
-  const [made] = await withFiles(lake, listed, join(scratch, 'versions'), {}, (placeOf) =>
-    session.rows(`CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
+  return `CREATE OR REPLACE TEMP TABLE fresh AS SELECT ${keys.join(', ')}, version
 FROM ${readParquet(pathsSql(listed.map(({ path }) => placeOf(path))))}
-WHERE ${isFresh}version IN (SELECT version FROM ${NEW_FILES})`),
-  )
-  return Number(made?.Count) > 0
+WHERE ${isFresh}version IN (SELECT version FROM ${NEW_FILES})`
 }
 
 interface TouchedFile {
@@ -100,16 +95,25 @@ interface TouchedFile {
   readonly version: number
 }
 
-/** The files that have rows of superseded versions, by table. */
+/** The files that have rows of superseded versions, by table. @param key table whose rows say which are superseded */
 const touchedFiles = async (
-  session: Session,
+  statements: StatementQueue,
+  step: Step,
+  { table }: FileTable,
   tables: readonly CurrentTable[],
-): Promise<ReadonlyMap<number, readonly TouchedFile[]>> => {
-  const rows = await session.rows(
-    `SELECT table_id, data_file_id AS id, path, row_id_start >> ${VERSION_BITS} AS version FROM ducklake_data_file
+  { scratch }: WorkFolders,
+): Promise<ReadonlyMap<number, readonly TouchedFile[]> | undefined> => {
+  const listed = versionFacts(versionFilesOf(step.after, 'superseded', table))
+  if (listed.length === 0) return
+  // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
+  const rows = await withFiles(step.lake, listed, join(scratch, 'versions'), {}, async (placeOf) => {
+    await statements.run(freshSql(step, table, listed, placeOf))
+    return statements.rows(
+      `SELECT table_id, data_file_id AS id, path, row_id_start >> ${VERSION_BITS} AS version FROM ducklake_data_file
 WHERE table_id IN (${tables.map(({ current }) => current).join(', ')}) AND end_snapshot IS NULL
   AND row_id_start >> ${VERSION_BITS} IN (SELECT version FROM ${FRESH}) ORDER BY id`,
-  )
+    )
+  })
   const found = new Map<number, TouchedFile[]>()
   for (const { table_id, id, path, version } of rows) {
     const own = found.get(Number(table_id)) ?? []
@@ -121,32 +125,33 @@ WHERE table_id IN (${tables.map(({ current }) => current).join(', ')}) AND end_s
 
 /** Finds the superseded rows in the files of their versions. */
 const insertPositions = async (
-  session: Session,
+  statements: StatementQueue,
   { lake, after }: Step,
   { table, current }: CurrentTable,
   files: readonly TouchedFile[],
 ): Promise<void> => {
   const key = recordKey(table)
   const same = key.map((name, at) => `f.k${at} = r.${ident(name)}`).join(' AND ')
-  await eachPlaced(lake, files, FILES_AT_ONCE, (some, placeOf) => {
+  await eachPlaced(lake, files, FILES_AT_ONCE, async (some, placeOf) => {
     const of = (value: 'id' | 'version'): string =>
       `[${some.map((one) => one[value]).join(', ')}][file_index::BIGINT + 1]`
-    return session.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${after.snapshot} FROM (
+    await statements.run(`INSERT INTO ${inlinedDeletes(current)} SELECT r.id, r.pos, ${after.snapshot} FROM (
   SELECT ${key.map(ident).join(', ')}, file_row_number AS pos, ${of('id')} AS id, ${of('version')} AS version
   FROM ${readParquet(pathsSql(some.map(({ path }) => placeOf(path))), 'union_by_name = true', 'file_row_number = true')}
 ) AS r JOIN ${FRESH} AS f ON ${same} AND f.version = r.version`)
+    if (storageOf(lake).isRemote) await statements.flush()
   })
 }
 
 /** Files whose rows are all deleted are shown no more, rather than read for nothing. */
 const endEmptied = async (
-  session: Session,
+  statements: StatementQueue,
   { before, after }: Step,
   touched: readonly number[],
 ): Promise<void> => {
   const { snapshot } = after
   const deletes = touched.map((current) => `SELECT file_id FROM ${inlinedDeletes(current)}`)
-  const tables = await session.rows(`CREATE OR REPLACE TEMP TABLE emptied AS
+  const tables = await statements.rows(`CREATE OR REPLACE TEMP TABLE emptied AS
 SELECT d.data_file_id AS id, d.table_id FROM ducklake_data_file AS d
 JOIN (SELECT file_id, count(*) AS n FROM (${deletes.join(' UNION ALL ')}) GROUP BY file_id) AS i ON i.file_id = d.data_file_id
 LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id
@@ -164,17 +169,32 @@ SELECT DISTINCT table_id FROM temp.emptied`)
     `DELETE FROM ducklake_data_file WHERE data_file_id ${isOne} AND ${isNeverShown}`,
     `UPDATE ducklake_data_file SET end_snapshot = ${snapshot} WHERE data_file_id ${isOne}`,
   ])
-    await session.run(sql)
+    await statements.run(sql)
+}
+
+/** Tables with more deletes in the catalog itself than may stand there. */
+const overfull = async (
+  statements: StatementQueue,
+  touched: readonly number[],
+  mostInlined: number,
+): Promise<readonly number[]> => {
+  const counts = touched.map(
+    (current) => `SELECT ${current} AS id, count(*) AS n FROM ${inlinedDeletes(current)}`,
+  )
+  const found = await statements.rows(
+    `SELECT id FROM (${counts.join(' UNION ALL ')}) WHERE n > ${mostInlined}`,
+  )
+  return found.map(({ id }) => Number(id))
 }
 
 /** Moves the deletes of a table into files. */
 const moveIntoFiles = async (
-  session: Session,
+  statements: StatementQueue,
   lake: string,
   current: number,
   folders: WorkFolders,
 ): Promise<void> => {
-  const files = await session.rows(
+  const files = await statements.rows(
     `SELECT d.data_file_id AS id, any_value(d.path) AS path, any_value(d.end_snapshot) AS end_snapshot, any_value(f.path) AS older
 FROM ${inlinedDeletes(current)} AS i JOIN ducklake_data_file AS d ON d.data_file_id = i.file_id
 LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY d.data_file_id ORDER BY id`,
@@ -182,7 +202,7 @@ LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY 
   for (const { id, path, end_snapshot, older } of files) {
     const own = `SELECT row_id AS pos, begin_snapshot AS since FROM ${inlinedDeletes(current)} WHERE file_id = ${id}`
     const write = (rows: string): Promise<object> =>
-      writeDeleteFile(session, lake, String(path), rows, folders)
+      writeDeleteFile(statements, lake, String(path), rows, folders)
     const facts =
       older === null
         ? await write(own)
@@ -191,11 +211,11 @@ LEFT JOIN ducklake_delete_file AS f ON f.data_file_id = d.data_file_id GROUP BY 
 FROM ${readParquet(pathSql(local))}`),
           )
     // There is one for each data file: two of them would delete twice.
-    await session.run(`DELETE FROM ducklake_delete_file WHERE data_file_id = ${id}`)
+    await statements.run(`DELETE FROM ducklake_delete_file WHERE data_file_id = ${id}`)
     const row = { delete_file_id: id, data_file_id: id, table_id: current, end_snapshot, ...facts }
-    await session.run(insertRows('delete_file', [{ ...row, path_is_relative: true, format: 'parquet' }]))
+    await statements.run(insertRows('delete_file', [{ ...row, path_is_relative: true, format: 'parquet' }]))
   }
-  await session.run(`DELETE FROM ${inlinedDeletes(current)}`)
+  await statements.run(`DELETE FROM ${inlinedDeletes(current)}`)
 }
 
 /** Reads a file of deletes. @throws {ToolkitError} `LAKE_DAMAGED`: DuckDB would read other bytes without a word */
@@ -218,19 +238,18 @@ const placeDeletes = async (lake: string, path: string, bytes: Buffer): Promise<
 
 /** Writes a file of deletes, which is named after its bytes. */
 const writeDeleteFile = async (
-  session: Session,
+  statements: StatementQueue,
   lake: string,
   dataPath: string,
   rows: string,
   { folder }: WorkFolders,
 ): Promise<object> => {
   const local = join(folder, 'deletes.parquet')
-  await session.copy(
+  await statements.copy(
     `SELECT ${literal(dataPath)} AS file_path, pos, since AS _ducklake_internal_snapshot_id FROM (${rows}) ORDER BY pos`,
     local,
-    { kind: 'parquet' },
   )
-  const [facts] = await session.rows(
+  const [facts] = await statements.rows(
     `SELECT count(*) AS n, min(_ducklake_internal_snapshot_id) AS least, max(_ducklake_internal_snapshot_id) AS greatest
 FROM ${readParquet(pathSql(local))}`,
   )

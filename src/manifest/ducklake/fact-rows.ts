@@ -2,8 +2,7 @@
 
 import { join } from 'node:path'
 import type { CommittedPartition, FileOfRun } from '../../core/partition.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
-import { ident } from '../../lake/duckdb/sql.ts'
+import { ident, literal } from '../../lake/duckdb/sql.ts'
 import { withFiles } from '../../lake/files/fetch-tables.ts'
 import { QUARANTINE } from '../../lake/tables/tables.ts'
 import { readQuarantine } from '../../lake/views/current-versions.ts'
@@ -14,7 +13,7 @@ import { checkFact, driftFactsOf, partitionFact, pullFact, sourceFactsOf } from 
 import { headOf } from '../snapshots/snapshot-root.ts'
 import { FACT_TABLES, type InlinedTable, LOADS, QUARANTINED } from './catalog-layout.ts'
 import { VERSION_BITS } from './catalog-views.ts'
-import type { PendingRows, RowTarget } from './pending-rows.ts'
+import type { RowTarget, StatementQueue } from './statement-queue.ts'
 import { listDifference, type Step } from './step-entries.ts'
 
 /** A row with the two halves of its id. */
@@ -29,17 +28,16 @@ const withIds = (high: number, rows: readonly object[]): readonly object[] =>
 
 /** Rows whose ids have the upper halves are shown no more. */
 const endRows = async (
-  session: Session,
+  statements: StatementQueue,
   { rows }: InlinedTable,
   high: ReadonlySet<string | number>,
   snapshot: number,
   condition = 'true',
 ): Promise<void> => {
   if (high.size === 0) return
-  await session.run(
+  await statements.run(
     `UPDATE ${rows} SET end_snapshot = ${snapshot} WHERE end_snapshot IS NULL AND ${condition}
-  AND row_id >> ${VERSION_BITS} IN (SELECT unnest(from_json($1::VARCHAR, '["BIGINT"]')))`,
-    [JSON.stringify([...high])],
+  AND row_id >> ${VERSION_BITS} IN (SELECT unnest(from_json(${literal(JSON.stringify([...high]))}, '["BIGINT"]')))`,
   )
 }
 
@@ -51,17 +49,15 @@ const entryId = (text: string): { readonly row_high: number; readonly row_low: n
 
 /** Takes note of the facts of one step. Files of the quarantine are read. */
 export class FactRows {
-  readonly #session: Session
-  readonly #pending: PendingRows
+  readonly #statements: StatementQueue
   readonly #step: Step
   readonly #scratch: string
   readonly #targets: Readonly<
     Record<'loads' | 'snapshots' | 'partitions' | 'sources' | 'drift' | 'pulls' | 'checks', RowTarget>
   >
 
-  constructor(session: Session, pending: PendingRows, step: Step, scratch: string) {
-    this.#session = session
-    this.#pending = pending
+  constructor(statements: StatementQueue, step: Step, scratch: string) {
+    this.#statements = statements
     this.#step = step
     this.#scratch = scratch
     const of = (table: InlinedTable): RowTarget => target(table, step.after.snapshot)
@@ -76,24 +72,27 @@ export class FactRows {
 
   async addSnapshot(): Promise<void> {
     const { after } = this.#step
-    await this.#pending.add(this.#targets.snapshots, withIds(after.snapshot, [headOf(after)]))
+    await this.#statements.add(this.#targets.snapshots, withIds(after.snapshot, [headOf(after)]))
   }
 
   async addLoad(entry: CommittedPartition | FileOfRun): Promise<void> {
     const { version, committed, run } = entry
     const as_of = 'asOf' in entry ? entry.asOf : null
     const row = { version, snapshot: committed.snapshot, run, loaded_at: committed.time, as_of }
-    await this.#pending.add(this.#targets.loads, withIds(version, [row]))
+    await this.#statements.add(this.#targets.loads, withIds(version, [row]))
   }
 
   /** @param isKnown whether the lake had it before, as rows of its own */
   async addPartition(partition: CommittedPartition, isMerged: boolean, isKnown: boolean): Promise<void> {
     const { version } = partition
-    await this.#pending.add(this.#targets.partitions, withIds(version, [partitionFact(partition, isMerged)]))
+    await this.#statements.add(
+      this.#targets.partitions,
+      withIds(version, [partitionFact(partition, isMerged)]),
+    )
     if (isKnown) return
     if (isLoaded(partition)) {
-      await this.#pending.add(this.#targets.sources, withIds(version, sourceFactsOf(partition)))
-      await this.#pending.add(this.#targets.drift, withIds(version, driftFactsOf(partition)))
+      await this.#statements.add(this.#targets.sources, withIds(version, sourceFactsOf(partition)))
+      await this.#statements.add(this.#targets.drift, withIds(version, driftFactsOf(partition)))
     }
     await this.#addQuarantine(partition)
   }
@@ -103,10 +102,11 @@ export class FactRows {
     const own = files.filter(({ table }) => table === QUARANTINE.name)
     if (own.length === 0) return
     const columns = Object.keys(QUARANTINED.types).map(ident).join(', ')
-    await withFiles(lake, own, join(this.#scratch, 'quarantine'), { known: 'all' }, (placeOf) => {
+    await withFiles(lake, own, join(this.#scratch, 'quarantine'), { known: 'all' }, async (placeOf) => {
       const rows = readQuarantine(own.map((file) => ({ path: placeOf(file.path), bytes: file.bytes })))
-      return this.#session.run(`INSERT INTO ${QUARANTINED.rows}
+      await this.#statements.run(`INSERT INTO ${QUARANTINED.rows}
 SELECT (${version}::BIGINT << ${VERSION_BITS}) + row_number() OVER () - 1, ${after.snapshot}, NULL, ${columns} FROM (${rows})`)
+      await this.#statements.flush()
     })
   }
 
@@ -123,13 +123,15 @@ SELECT (${version}::BIGINT << ${VERSION_BITS}) + row_number() OVER () - 1, ${aft
     const { gone, added } = await listDifference(this.#step, name)
     for (const text of gone) {
       const { row_high, row_low } = entryId(String(text))
-      await this.#session.run(
+      await this.#statements.run(
         `UPDATE ${FACT_TABLES[name].rows} SET end_snapshot = ${this.#step.after.snapshot}
 WHERE end_snapshot IS NULL AND row_id = (${row_high}::BIGINT << ${VERSION_BITS}) + ${row_low}`,
       )
     }
     for await (const entry of added())
-      await this.#pending.add(this.#targets[name], [{ ...entryId(JSON.stringify(entry)), ...factOf(entry) }])
+      await this.#statements.add(this.#targets[name], [
+        { ...entryId(JSON.stringify(entry)), ...factOf(entry) },
+      ])
   }
 
   /** @param gone versions that went from a list @param left those of them that the lake has no more in any way */
@@ -140,13 +142,13 @@ WHERE end_snapshot IS NULL AND row_id = (${row_high}::BIGINT << ${VERSION_BITS})
   ): Promise<void> {
     const { snapshot } = this.#step.after
     await endRows(
-      this.#session,
+      this.#statements,
       FACT_TABLES.partitions,
       gone,
       snapshot,
       isMerged ? 'is_merged' : 'NOT is_merged',
     )
     for (const table of [FACT_TABLES.sources, FACT_TABLES.drift, QUARANTINED])
-      await endRows(this.#session, table, left, snapshot)
+      await endRows(this.#statements, table, left, snapshot)
   }
 }

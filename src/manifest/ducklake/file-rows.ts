@@ -1,7 +1,6 @@
 /** The data files of a snapshot in the catalog: those that came, those that went, and what stands in the columns of the new ones. */
 
 import type { CommitFacts, FileEntry } from '../../core/partition.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
 import { literal, pathsSql } from '../../lake/duckdb/sql.ts'
 import type { PlaceOf } from '../../lake/files/fetch-tables.ts'
 import { FIRST_VERSION } from '../../lake/tables/past-tables.ts'
@@ -10,8 +9,8 @@ import { type BoundedColumn, boundedColumns } from './bounded-columns.ts'
 import { FILE_TABLES } from './catalog-layout.ts'
 import { rowsFrom } from './catalog-tables.ts'
 import { VERSION_BITS } from './catalog-views.ts'
-import type { PendingRows, RowTarget } from './pending-rows.ts'
 import { withFooters } from './read-footers.ts'
+import type { RowTarget, StatementQueue } from './statement-queue.ts'
 
 /** Files that a step has added, with the ids that they got. */
 export const NEW_FILES = 'temp.new_files'
@@ -30,20 +29,20 @@ const TABLES_BY_NAME = new Map(FILE_TABLES.map((one) => [one.table.name, one]))
 
 /** Puts the files of one step into the catalog. */
 export class FileRows {
-  readonly #session: Session
-  readonly #pending: PendingRows
+  readonly #statements: StatementQueue
   #nextId = 0
 
-  private constructor(session: Session, pending: PendingRows) {
-    this.#session = session
-    this.#pending = pending
+  private constructor(statements: StatementQueue) {
+    this.#statements = statements
   }
 
-  static async open(session: Session, pending: PendingRows): Promise<FileRows> {
-    const rows = new FileRows(session, pending)
+  static async open(statements: StatementQueue): Promise<FileRows> {
+    const rows = new FileRows(statements)
     const columns = Object.entries(NEW_FILE_TYPES).map(([name, type]) => `${name} ${type}`)
-    await session.run(`CREATE OR REPLACE TEMP TABLE new_files (${columns.join(', ')})`)
-    const [last] = await session.rows('SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file')
+    await statements.run(`CREATE OR REPLACE TEMP TABLE new_files (${columns.join(', ')})`)
+    const [last] = await statements.rows(
+      'SELECT coalesce(max(data_file_id), 0) AS id FROM ducklake_data_file',
+    )
     rows.#nextId = Number(last?.id) + 1
     return rows
   }
@@ -57,7 +56,7 @@ export class FileRows {
       const first_row = rowsBefore.get(table) ?? 0
       rowsBefore.set(table, first_row + rows)
       const ids = { id: this.#nextId, all_table: known.all, current_table: known.current ?? null }
-      await this.#pending.add(NEW_FILE, [
+      await this.#statements.add(NEW_FILE, [
         { ...ids, path, rows, bytes, sha256, version, first_row, snapshot: committed.snapshot },
       ])
       this.#nextId += 2
@@ -67,26 +66,21 @@ export class FileRows {
   /** Files of entries that went end with this snapshot. */
   async end(versions: ReadonlySet<string | number>, snapshot: number): Promise<void> {
     if (versions.size === 0) return
-    await this.#session.run(
+    const list = literal(JSON.stringify([...versions]))
+    await this.#statements.run(
       `UPDATE ducklake_data_file SET end_snapshot = ${snapshot}
-WHERE end_snapshot IS NULL AND row_id_start >> ${VERSION_BITS} IN (SELECT unnest(from_json($1::VARCHAR, '["BIGINT"]')))`,
-      [JSON.stringify([...versions])],
+WHERE end_snapshot IS NULL AND row_id_start >> ${VERSION_BITS} IN (SELECT unnest(from_json(${list}, '["BIGINT"]')))`,
     )
-  }
-
-  /** Puts all into `NEW_FILES`. */
-  flush(): Promise<void> {
-    return this.#pending.flush()
   }
 
   /** Puts the files that it took note of into the catalog. */
   async insert(): Promise<void> {
-    await this.flush()
+    await this.#statements.insertPending()
     for (const [id, table] of [
       ['id', 'all_table'],
       ['id + 1', 'current_table'],
     ])
-      await this.#session.run(`INSERT INTO ducklake_data_file BY NAME
+      await this.#statements.run(`INSERT INTO ducklake_data_file BY NAME
 SELECT ${id} AS data_file_id, ${table} AS table_id, snapshot AS begin_snapshot, id AS file_order, path, true AS path_is_relative,
   'parquet' AS file_format, rows AS record_count, bytes AS file_size_bytes, (version << ${VERSION_BITS}) + first_row AS row_id_start
 FROM ${NEW_FILES} WHERE ${table} IS NOT NULL`)
@@ -101,9 +95,9 @@ interface NewFile extends FileFacts {
 }
 
 /** The new files, some at a time. */
-async function* newFiles(session: Session): AsyncGenerator<readonly NewFile[]> {
+async function* newFiles(statements: StatementQueue): AsyncGenerator<readonly NewFile[]> {
   for (let last = 0; ; ) {
-    const rows = await session.rows(
+    const rows = await statements.rows(
       `SELECT id, path, bytes, sha256 FROM ${NEW_FILES} WHERE id > ${last} ORDER BY id LIMIT ${FILES_AT_ONCE}`,
     )
     if (rows.length === 0) return
@@ -112,6 +106,7 @@ async function* newFiles(session: Session): AsyncGenerator<readonly NewFile[]> {
     }))
     last = files.at(-1)?.id ?? last
     yield files
+    if (files.length < FILES_AT_ONCE) return
   }
 }
 
@@ -148,22 +143,28 @@ const BOUNDED_TYPES = {
 } satisfies Record<keyof BoundedColumn, string>
 
 /** Reads the footers of the new files, and puts what they say of columns into the catalog. @param folder as `withFooters` has it */
-export const insertStatistics = async (session: Session, lake: string, folder: string): Promise<void> => {
-  await session.run(
+export const insertStatistics = async (
+  statements: StatementQueue,
+  lake: string,
+  folder: string,
+): Promise<void> => {
+  await statements.run(
     `CREATE TEMP TABLE IF NOT EXISTS bounded AS ${rowsFrom(BOUNDED_TYPES, literal(JSON.stringify(boundedColumns())))}`,
   )
-  for await (const files of newFiles(session))
-    await withFooters(lake, files, folder, (placeOf) => insertFooters(session, files, placeOf))
+  for await (const files of newFiles(statements))
+    await withFooters(lake, files, folder, async (placeOf) => {
+      await statements.run(footersSql(files, placeOf))
+      await statements.flush()
+    })
 }
 
 const whereKnown = (end: 'min' | 'max'): string =>
   `CASE WHEN bool_and(is_known) THEN ${boundOf(end)} END AS ${end}_value`
 
-const insertFooters = (session: Session, files: readonly NewFile[], placeOf: PlaceOf): Promise<void> => {
+const footersSql = (files: readonly NewFile[], placeOf: PlaceOf): string => {
   const places = files.map(({ id, path }) => ({ id, place: placeOf(path) }))
   // Both tables at once: DuckDB crashes where a table of very many new rows is given more out of itself.
-  return session.run(
-    `INSERT INTO ducklake_file_column_stats BY NAME
+  return `INSERT INTO ducklake_file_column_stats BY NAME
 SELECT data_file_id + twin AS data_file_id, CASE twin WHEN 0 THEN all_table ELSE current_table END AS table_id,
   * EXCLUDE (data_file_id, all_table, current_table, twin, name)
 FROM (
@@ -173,10 +174,8 @@ FROM (
   FROM (
     SELECT n.id AS data_file_id, n.all_table, n.current_table, b.column AS column_id, b.name, b.type, m.*, ${IS_KNOWN} AS is_known
     FROM parquet_metadata(${pathsSql(places.map(({ place }) => place))}) AS m
-    JOIN (${rowsFrom(PLACE_TYPES, '$1::VARCHAR')}) AS p ON p.place = m.file_name
+    JOIN (${rowsFrom(PLACE_TYPES, literal(JSON.stringify(places)))}) AS p ON p.place = m.file_name
     JOIN ${NEW_FILES} AS n ON n.id = p.id JOIN temp.bounded AS b ON b.table = n.all_table AND b.name = m.path_in_schema
   ) GROUP BY data_file_id, all_table, current_table, column_id, name, type
-) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR (current_table IS NOT NULL AND name <> '${FIRST_VERSION.name}')`,
-    [JSON.stringify(places)],
-  )
+) CROSS JOIN (SELECT unnest([0, 1]) AS twin) WHERE twin = 0 OR (current_table IS NOT NULL AND name <> '${FIRST_VERSION.name}')`
 }

@@ -158,15 +158,13 @@ const macroRows = (): readonly string[] => {
 }
 
 /** Keys of `ducklake_metadata` that say of which tables and of which rows a catalog is made. */
-const [LAYOUT_KEY, MADE_OF_KEY] = ['firmlake_layout', 'firmlake_made_of']
+export const [LAYOUT_KEY, MADE_OF_KEY] = ['firmlake_layout', 'firmlake_made_of']
 
 export interface FixedPart {
   /** Statements that make the tables, in which rows of a lake are. */
   readonly tables: readonly string[]
   /** Statements that put in the rows that say what the catalog holds, in place of those that are there. */
   readonly rows: readonly string[]
-  /** Asks a catalog what it is made of: `layout`, `made_of`. */
-  readonly ask: string
   readonly layout: string
   readonly madeOf: string
 }
@@ -222,6 +220,5 @@ export const fixedPart = (history: readonly ColumnsSince[] = NO_COLUMNS): FixedP
       insertRows('metadata', metadata),
       ...rows,
     ],
-    ask: `SELECT max(value) FILTER (key = '${LAYOUT_KEY}') AS layout, max(value) FILTER (key = '${MADE_OF_KEY}') AS made_of FROM ducklake_metadata`,
   }
 }

@@ -5,7 +5,6 @@
 
 import { join } from 'node:path'
 import type { VersionFile } from '../../core/partition.ts'
-import type { Session } from '../../lake/duckdb/engine.ts'
 import { ident, literal, pathsSql, readParquet } from '../../lake/duckdb/sql.ts'
 import { type PlaceOf, withFiles } from '../../lake/files/fetch-tables.ts'
 import { LISTINGS, mainTables, type RecordTable } from '../../lake/tables/tables.ts'
@@ -14,6 +13,7 @@ import { lastVersionWith } from '../../lake/views/version-order.ts'
 import { INSTANTS, LOADS } from './catalog-layout.ts'
 import type { WorkFolders } from './delete-rows.ts'
 import { NEW_FILES } from './file-rows.ts'
+import type { StatementQueue } from './statement-queue.ts'
 import type { Step } from './step-entries.ts'
 
 const DATED = 'temp.dated'
@@ -77,7 +77,7 @@ const datedSql = (
  * @param own versions that came in which records have instants of their own
  */
 export const insertInstants = async (
-  session: Session,
+  statements: StatementQueue,
   step: Step,
   own: ReadonlySet<number>,
   { scratch }: WorkFolders,
@@ -89,18 +89,21 @@ export const insertInstants = async (
     const lists = listsOf(step, table, own.size > 0)
     const files = versionFacts([...lists.superseded, ...lists.last])
     if (files.length === 0) continue
-    // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
-    await withFiles(step.lake, files, join(scratch, 'versions'), {}, (placeOf) =>
-      session.run(`CREATE OR REPLACE TEMP TABLE dated AS ${datedSql(table, lists, step, own, placeOf)}`),
-    )
     const isOwn = `content = ${literal(table.content)}`
-    await session.run(`DELETE FROM ${DATED} AS d WHERE EXISTS (FROM ${rows} AS r WHERE r.end_snapshot IS NULL AND r.${isOwn}
+    // A list that is damaged says so: it is small, and what it says cannot be seen in the rows.
+    await withFiles(step.lake, files, join(scratch, 'versions'), {}, async (placeOf) => {
+      await statements.run(
+        `CREATE OR REPLACE TEMP TABLE dated AS ${datedSql(table, lists, step, own, placeOf)}`,
+      )
+      await statements.run(`DELETE FROM ${DATED} AS d WHERE EXISTS (FROM ${rows} AS r WHERE r.end_snapshot IS NULL AND r.${isOwn}
   AND r.owner = d.owner AND r.version = d.version AND r.as_of = ${asOf})`)
-    await session.run(`UPDATE ${rows} SET end_snapshot = ${snapshot} WHERE end_snapshot IS NULL AND ${isOwn}
+      await statements.run(`UPDATE ${rows} SET end_snapshot = ${snapshot} WHERE end_snapshot IS NULL AND ${isOwn}
   AND (owner, version) IN (SELECT (owner, version) FROM ${DATED})`)
-    await session.run(`INSERT INTO ${rows}
+      await statements.run(`INSERT INTO ${rows}
 SELECT (SELECT coalesce(max(row_id), 0) FROM ${rows}) + row_number() OVER (), ${snapshot}, NULL, ${literal(table.content)}, d.owner, d.version, ${asOf}
 FROM ${DATED} AS d JOIN ${LOADS.rows} AS l ON l.version = d.version
 WHERE d.as_of <> l.as_of::TIMESTAMPTZ`)
+      await statements.flush()
+    })
   }
 }

@@ -3,18 +3,24 @@
 import { rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ToolkitError } from '../../core/errors.ts'
-import type { MakeDatabase } from '../../lake/duckdb/database-files.ts'
+import { type DatabaseForm, type MakeDatabase, SMALL_BLOCK_BYTES } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { inLake, RUNS_FOLDER } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import { temporaryName } from '../../support/process-identity.ts'
 import { type ColumnsSince, columnsBySnapshot } from '../form/projections.ts'
 import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
-import { bringForward, canContinue, setDataPath } from './bring-forward.ts'
+import { bringForward, type CatalogState, canContinue, readState } from './bring-forward.ts'
 import { type FixedPart, fixedPart } from './fixed-part.ts'
 
-/** Small blocks make a small file; of many files, and over a network, large ones are read in fewer pieces. */
-const [SMALL_BLOCK_BYTES, LARGE_BLOCK_BYTES, MANY_FILES] = [16_384, 262_144, 5_000]
+/** Large blocks are read in fewer pieces: for many files, and over a network. */
+const [LARGE_BLOCK_BYTES, MANY_FILES] = [262_144, 5_000]
+
+/** Every release that has the extension reads it. Against the oldest form it is a third as large, and written in half the time. */
+const formWith = (blockBytes: number): DatabaseForm => ({ version: 'v1.4.0', blockBytes })
+const SMALL_FORM = formWith(SMALL_BLOCK_BYTES)
+/** Part of the name of a kept empty catalog. */
+export const CATALOG_FORM = JSON.stringify(SMALL_FORM)
 
 export interface CatalogRequest {
   readonly lake: string
@@ -34,7 +40,7 @@ export interface CatalogRequest {
 export const emptyCatalog = (make: MakeDatabase, history?: readonly ColumnsSince[]): Promise<Buffer> => {
   const { tables, rows } = fixedPart(history)
   return make({
-    blockBytes: SMALL_BLOCK_BYTES,
+    form: SMALL_FORM,
     fill: async (session) => {
       for (const sql of [...tables, ...rows]) await session.run(sql)
     },
@@ -47,15 +53,15 @@ const dataPath = (lake: string): string => {
   return `${uri.startsWith('file:') ? resolve(local) : uri}/`
 }
 
-const isOfLayout = async (session: Session, { ask, layout }: FixedPart): Promise<boolean> => {
-  const [found] = await session.rows(ask).catch(() => [])
-  return found?.layout === layout
-}
-
-const refreshFixed = async (session: Session, { ask, madeOf, rows }: FixedPart): Promise<void> => {
-  const [found] = await session.rows(ask)
-  if (found?.made_of === madeOf) return
+/** Puts in the rows of this release. @returns the state, without what stood in the tables that were filled anew */
+const refreshFixed = async (
+  session: Session,
+  { madeOf, rows }: FixedPart,
+  state: CatalogState,
+): Promise<CatalogState> => {
+  if (state.madeOf === madeOf) return state
   for (const sql of rows) await session.run(sql)
+  return state.shown === undefined ? {} : { shown: state.shown }
 }
 
 /** @returns the bytes. Where the catalog before cannot be continued, the footers of all files are read for it. */
@@ -64,25 +70,21 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
   const history = await columnsBySnapshot(newest, first)
   const fixed = fixedPart(history)
   const files = newest.totals.tables.reduce((sum, one) => sum + one.files, 0)
-  // The empty one has small blocks.
-  const blockBytes = files > MANY_FILES || storageOf(lake).isRemote ? LARGE_BLOCK_BYTES : undefined
+  const form = files > MANY_FILES || storageOf(lake).isRemote ? formWith(LARGE_BLOCK_BYTES) : SMALL_FORM
   const scratch = inLake(lake, `${RUNS_FOLDER}/${temporaryName()}`)
-  const span = { lake, first, newest }
-  const fill = async (session: Session, folder: string): Promise<void> => {
-    await setDataPath(session, dataPath(lake))
-    await bringForward(session, { ...span, folders: { scratch, folder }, mostInlined })
-  }
+  const span = { lake, first, newest, dataPath: dataPath(lake), mostInlined }
+  const fill = (session: Session, folder: string, state: CatalogState = {}): Promise<void> =>
+    bringForward(session, { ...span, folders: { scratch, folder } }, state)
   try {
     if (before !== undefined) {
       const found = { isTrusted: false, isUsable: false }
       const bytes = await make({
-        ...{ before, blockBytes, isUntrusted: true },
+        ...{ before, form, isUntrusted: true },
         fill: async (session, folder) => {
           found.isTrusted = true
-          found.isUsable = (await isOfLayout(session, fixed)) && (await canContinue(session, span))
-          if (!found.isUsable) return
-          await refreshFixed(session, fixed)
-          await fill(session, folder)
+          const state = await readState(session).catch(() => ({}) as CatalogState)
+          found.isUsable = state.layout === fixed.layout && (await canContinue(state, span))
+          if (found.isUsable) await fill(session, folder, await refreshFixed(session, fixed, state))
         },
       }).catch((error: unknown) => {
         // A damaged list of deletes is made again from the rows; a damaged file of the lake fails once more.
@@ -95,7 +97,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
     const empty = history.some(({ computed }) => computed.length > 0)
       ? await emptyCatalog(make, history)
       : await request.empty()
-    return await make({ before: empty, blockBytes, fill })
+    return await make({ before: empty, form, fill: (session, folder) => fill(session, folder) })
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -10,7 +10,7 @@ import type { SnapshotRoot } from '../snapshots/snapshot-root.ts'
 import { readKnownRoot } from '../snapshots/snapshots.ts'
 import { VERSION_BITS } from './catalog-views.ts'
 import { FileRows, NEW_FILES } from './file-rows.ts'
-import { PendingRows } from './pending-rows.ts'
+import { StatementQueue } from './statement-queue.ts'
 import { listDifference } from './step-entries.ts'
 
 export interface CheckedCatalog {
@@ -97,11 +97,12 @@ const checkFiles = async (
   changed: (detail: string) => void,
 ): Promise<void> => {
   const step = { lake, before: null, after: newest }
-  const files = await FileRows.open(session, new PendingRows(session))
+  const statements = new StatementQueue(session)
+  const files = await FileRows.open(statements)
   for (const name of ['partitions', 'files'] as const)
     for await (const entry of (await listDifference(step, name)).added())
       await files.add('files' in entry ? entry.files : [entry], entry)
-  await files.flush()
+  await statements.flush()
   const columns = `path, rows, bytes, snapshot, (version << ${VERSION_BITS}) + first_row AS row_id`
   const expected = (table: string): string =>
     `SELECT ${table} AS table_id, ${columns} FROM ${NEW_FILES} WHERE ${table} IS NOT NULL`

@@ -5,7 +5,7 @@
 
 import { resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
-import { type MakeDatabase, withDatabases } from '../../lake/duckdb/database-files.ts'
+import { type MakeDatabase, SMALL_BLOCK_BYTES, withDatabases } from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { foldersOfTables } from '../../lake/files/file-access.ts'
 import {
@@ -18,11 +18,12 @@ import {
   RUNS_FOLDER,
 } from '../../lake/files/layout.ts'
 import { HIDDEN_SCHEMA } from '../../lake/views/current-versions.ts'
-import { keptSources, keptViews, type LakeContents } from '../../lake/views/lake-sql.ts'
+import { changedSources, type KeptViews, keptViews, type LakeContents } from '../../lake/views/lake-sql.ts'
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
+import { sha256Of } from '../../support/hash.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
-import { emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
+import { CATALOG_FORM, emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
 import { askDatabase, deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
 import { forgottenBefore } from '../form/forgotten.ts'
 import type { Findings } from '../form/problems.ts'
@@ -141,10 +142,11 @@ const viewsKind: FileKind = {
     ),
   make: async (make, lake, root) => {
     const contents = await readContents(lake, root)
+    const views = await keptViews(contents.computed)
     // The file that is there may be of anybody, and its views would be run.
-    const before = await madeViews(make, keptViews(contents.computed))
+    const before = await madeViews(make, views)
     const fill = async (session: Session): Promise<void> => {
-      for await (const sql of keptSources(contents)) await session.run(sql)
+      for await (const sql of changedSources(views, contents)) await session.run(sql)
       await session.run(`CREATE MACRO ${HIDDEN_SCHEMA}.${SHOWN}() AS ${root.snapshot}`)
     }
     return { bytes: await make({ before, fill }) }
@@ -191,27 +193,26 @@ const KINDS = [viewsKind, catalogKind]
 const isLeftOut = ({ key }: Pick<FileKind, 'key'>): boolean =>
   process.env[`FIRMLAKE_${key.toUpperCase()}`] === 'false'
 
-type Views = ReturnType<typeof keptViews>
-
-const makeViews = async (session: Session, { statements }: Views): Promise<void> => {
+const makeViews = async (session: Session, { statements }: KeptViews): Promise<void> => {
   for (const sql of statements) await session.run(sql)
 }
 
+/** Old releases read it too. */
+const VIEWS_FORM = { version: 'v1.0.0', blockBytes: SMALL_BLOCK_BYTES } as const
+
 /** The bytes of a database with the views of lakes with the same further columns. */
-export const madeViews = (
-  make: MakeDatabase,
-  views: Views = keptViews(),
-  env?: NodeJS.ProcessEnv,
-): Promise<Buffer> =>
+export const madeViews = (make: MakeDatabase, views: KeptViews, env?: NodeJS.ProcessEnv): Promise<Buffer> =>
   keptDatabase(
-    { name: views.name, ending: '.duckdb' },
-    () => make({ fill: (session) => makeViews(session, views) }),
+    { name: sha256Of(JSON.stringify([VIEWS_FORM, views.name])), ending: '.duckdb' },
+    () => make({ form: VIEWS_FORM, fill: (session) => makeViews(session, views) }),
     env,
   )
 
 /** The same of the catalog. */
 const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
-  keptDatabase({ name: fixedPart().madeOf, ending: '.ducklake' }, () => emptyCatalog(make))
+  keptDatabase({ name: sha256Of(CATALOG_FORM + fixedPart().madeOf), ending: '.ducklake' }, () =>
+    emptyCatalog(make),
+  )
 
 /** Outcome for one file. `skipped`: the lake is to have none. */
 type FileOutcome =
@@ -251,6 +252,9 @@ const writeFile = async (
   }
 }
 
+/** Brings the names of both files to the disk. */
+const syncNames = (lake: string): Promise<void> => storageOf(lake).sync(KINDS.map(({ file }) => file.name))
+
 /** Outcomes for both files. */
 interface LakeFilesOutcome {
   readonly views: FileOutcome
@@ -270,6 +274,7 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
     // A file that fails does not keep the other from being written.
     const views = await write(viewsKind).catch((error: unknown) => ({ kind: 'failed' as const, error }))
     const catalog = await write(catalogKind)
+    await syncNames(lake)
     if (views.kind === 'failed') throw views.error
     return { views, catalog }
   }, foldersOf(lake))
@@ -285,6 +290,7 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
       } catch (error) {
         reasons.push(messageOf(error))
       }
+    await syncNames(lake)
   }
   try {
     if (kinds.length > 0) await withDatabases(write, foldersOf(lake))

@@ -49,7 +49,11 @@ const readRecord = async (lake: string, file: PlacedFile): Promise<FileRecord | 
 export const isKept = async (lake: string, file: PlacedFile): Promise<boolean> =>
   (await readRecord(lake, file)) !== 'none'
 
-/** Puts the file into its place. @param shows the snapshots that it shows */
+/**
+ * Puts the file into its place. Names are synced by the caller, once for all files.
+ *
+ * @param shows the snapshots that it shows
+ */
 export const placeFile = async (
   lake: string,
   file: PlacedFile,
@@ -60,10 +64,12 @@ export const placeFile = async (
   const sha256 = sha256Of(bytes)
   const before = await readRecord(lake, file)
   const [old = NO_FILE] = typeof before === 'string' ? [] : before.hashes
-  // A process that is killed in between leaves a file with one of the two hashes.
-  await storage.replace(file.record, recordText(file, { hashes: [sha256, old], shows }))
-  await storage.replace(file.name, bytes, file.isReadOnly)
-  await storage.replace(file.record, recordText(file, { hashes: [sha256], shows }))
+  // A process that is killed in between leaves a file with one of the two hashes. After a power failure a record may be torn, or that
+  // of before: then the file is made again.
+  const unsynced = { syncsBytes: false, syncsName: false }
+  await storage.replace(file.record, recordText(file, { hashes: [sha256, old], shows }), unsynced)
+  await storage.replace(file.name, bytes, { isReadOnly: file.isReadOnly, syncsName: false })
+  await storage.replace(file.record, recordText(file, { hashes: [sha256], shows }), unsynced)
 }
 
 /** The bytes of the file; `undefined` where there is none, or another one than was written. */

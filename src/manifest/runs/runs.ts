@@ -8,7 +8,7 @@ import { type Failure, failureOf, isFinal, systemCode, ToolkitError, writeError 
 import type { SnapshotHead } from '../../core/partition.ts'
 import { inLake, MANIFEST_FOLDER, RUNS_FOLDER, runPath, stagingPath } from '../../lake/files/layout.ts'
 import { storageOf } from '../../storage/open-storage.ts'
-import { makeFolder } from '../../support/durable-files.ts'
+import { makeFolders } from '../../support/file-modes.ts'
 import { seal, unseal } from '../../support/hash.ts'
 import { type ProcessIdentity, thisProcess } from '../../support/process-identity.ts'
 import { isRunId, newRunId, type RandomBytes } from '../../support/run-ids.ts'
@@ -85,7 +85,7 @@ export const createRun = async (asked: NewRun): Promise<RunLease> => {
   try {
     if (!(await storageOf(lake).createFolder(runPath(run), filesOfRun(asked, base))))
       throw new Error('its id is taken')
-    await makeFolder(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
+    await makeFolders(inLake(lake, stagingPath(run)), { within: inLake(lake, '') })
   } catch (error) {
     throw writeError(`Cannot begin run "${run}" in lake "${lake}"`, error)
   }

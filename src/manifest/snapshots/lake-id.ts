@@ -41,11 +41,11 @@ export const readLakeId = async (lake: string): Promise<string | null> => {
 }
 
 /** The id of a lake, which gets one where it has none. @throws {ToolkitError} `LAKE_DAMAGED`, `WRITE_FAILED`, `DISK_FULL` */
-export const ensureLakeId = async (lake: string, random: RandomBytes): Promise<string> => {
+export const ensureLakeId = async (lake: string, random: RandomBytes, syncsName = true): Promise<string> => {
   const found = await readLakeId(lake)
   if (found !== null) return found
   const id = Buffer.from(random(ID_BYTES)).toString('hex')
-  if (await storageOf(lake).create(LAKE_ID_PATH, textOf(id))) return id
+  if (await storageOf(lake).create(LAKE_ID_PATH, textOf(id), syncsName)) return id
   return (await readLakeId(lake)) ?? id
 }
 

@@ -209,7 +209,8 @@ export const ensureRecord = async (lake: string, number: number): Promise<void> 
   const storage = storageOf(lake)
   if (await storage.stat(recordPath(number))) return
   const { bytes } = await readChecked(lake, number)
-  await storage.create(recordPath(number), recordText(number, bytes))
+  // A name that a power failure takes is written again by whoever commits next, or verifies.
+  await storage.create(recordPath(number), recordText(number, bytes), false)
 }
 
 const listHolds = async <Name extends ListName>(

@@ -8,6 +8,7 @@ import { verify } from '../../../src/jobs/verify.ts'
 import { viewsSql } from '../../../src/jobs/views.ts'
 import { withDatabases } from '../../../src/lake/duckdb/database-files.ts'
 import { Engine, type Row, type Session } from '../../../src/lake/duckdb/engine.ts'
+import { keptViews } from '../../../src/lake/views/lake-sql.ts'
 import { removeGarbage } from '../../../src/manifest/gc/remove-garbage.ts'
 import { keptDatabase } from '../../../src/manifest/lake-file/kept-database.ts'
 import { madeViews, writeLakeFiles } from '../../../src/manifest/lake-file/lake-file.ts'
@@ -210,7 +211,7 @@ test("an export and a sink refuse the lake's own lake.duckdb", async () => {
 })
 
 const viewsMade = (env: NodeJS.ProcessEnv): Promise<Buffer> =>
-  withDatabases((make) => madeViews(make, undefined, env))
+  withDatabases(async (make) => madeViews(make, await keptViews(), env))
 
 test('views are made once, and again where what was kept is damaged or may be of another user', async () => {
   const work = await temporaryFolder()

@@ -1731,6 +1731,8 @@ export interface Rows {
     readonly snapshot: number | null
     readonly loaded_at: string | null
     readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
     readonly change: string | null
   }
   readonly missing_years: {

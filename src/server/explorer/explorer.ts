@@ -95,7 +95,8 @@ const rowsOf = async (lake: LakeQuery, sql: string, values: readonly string[]): 
   return { columns: result.columns.map(({ name }) => name), rows }
 }
 
-const parsed = (body: string): unknown => {
+/** @throws {FormError} */
+export const parsedBody = (body: string): unknown => {
   try {
     return JSON.parse(body === '' ? '{}' : body)
   } catch {
@@ -176,7 +177,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
       if (settings.memoryBytes === 0 || (found.needsList && settings.attachIndex === undefined))
         return { kind: 'off' }
       try {
-        const parameters = parsed(body)
+        const parameters = parsedBody(body)
         // Not by the caller's name: its rights may have changed since.
         const keyOf = (): string => JSON.stringify([textOf(caller.rights), name, parameters])
         return await turns.take(caller.name, signal, (...turn) =>

@@ -141,7 +141,9 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ...['serving-index', 'ranking', 'access'],
     ],
     explorer: ['search/shared', 'persons', 'serving-index', 'access'],
-    http: ['explorer', 'search/shared', 'batch-files', 'openapi', 'access'],
+    // HTML of what the explorer's questions answer.
+    'explorer/pages': ['explorer', 'access'],
+    http: ['explorer', 'explorer/pages', 'search/shared', 'batch-files', 'openapi', 'access'],
     // Handed to http as a layer, which knows nothing of it.
     faults: ['http', 'access'],
   },

@@ -16,6 +16,7 @@ import type { Read } from '../options/entry.ts'
 import type { ReportOptions } from '../options/interfaces.ts'
 import { job } from '../options/job.ts'
 import { REPORT } from '../options/report.ts'
+import { NEWLY_RESTATED_ID, SALES_CHANGES_ID } from '../report/pages/business.ts'
 import { RESTATEMENTS_ID } from '../report/pages/changes.ts'
 import { namedCompanies } from '../report/pages/companies.ts'
 import { FINDINGS_ID } from '../report/pages/quality.ts'
@@ -67,11 +68,7 @@ const answerOf = async (lake: LakeQuery, sql: string): Promise<SectionAnswer> =>
  * Views that several sections read, each of which would read all figures for them. One rule of quality_findings after the
  * other: in one statement all of them would need memory at the same time.
  */
-const sharedViews = (): readonly string[] => [
-  'restatements',
-  'load_changes',
-  ...rules().map((rule) => `quality_${rule}`),
-]
+const sharedViews = (): readonly string[] => ['restatements', ...rules().map((rule) => `quality_${rule}`)]
 
 /** Every section bounds its rows, so all of them fit in memory. */
 const answersOf = async (
@@ -96,7 +93,7 @@ const answersOf = async (
 
 /** The companies that the first rows of these sections name. */
 const namedIds = (answers: ReadonlyMap<string, SectionAnswer>): readonly string[] => {
-  const ids = [RESTATEMENTS_ID, FINDINGS_ID].flatMap((id) =>
+  const ids = [RESTATEMENTS_ID, SALES_CHANGES_ID, NEWLY_RESTATED_ID, FINDINGS_ID].flatMap((id) =>
     (answers.get(id)?.rows ?? []).slice(0, TOP).map((row) => String(row.internal_id)),
   )
   return [...new Set(ids)].filter((id) => /^-?\d+$/.test(id))
@@ -201,7 +198,7 @@ const written = async (options: Asked): Promise<WrittenReport> => {
  *
  * await convert({ from: ['batches/'], lake: './lake' })
  * const { snapshot, pages } = await report({ lake: './lake', to: 'report.html', maxAgeMs: 26 * 3600 * 1000 })
- * console.log(snapshot, pages) // 1 7
+ * console.log(snapshot, pages) // 1 8
  */
 export const report: (options: ReportOptions) => Promise<WrittenReport> = job('report', REPORT, written)
 

@@ -1726,6 +1726,15 @@ export interface Rows {
     readonly unchanged: number | bigint | null
     readonly older: number | bigint | null
   }
+  readonly load_companies: {
+    readonly run: string | null
+    readonly snapshot: number | null
+    readonly loaded_at: string | null
+    readonly internal_id: number | bigint | null
+    readonly company_name: string | null
+    readonly country_code: string | null
+    readonly change: string | null
+  }
   readonly missing_years: {
     readonly internal_id: number | bigint | null
     readonly company_name: string | null

@@ -18,7 +18,7 @@ export interface CheckLine {
 
 const STATES = {
   passed: ['good', '✔', 'good'],
-  note: ['fair', '!', 'look at it'],
+  note: ['soft', '!', 'look at it'],
   failed: ['bad', '✖', 'failed'],
 } as const
 

@@ -41,7 +41,7 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
 const LONGEST_TEXT = 300
 
 /** A text of the data: apart from its surroundings in its direction, cut where it is longer than any name is. */
-export const untrustedText = (text: string): Html =>
-  text.length > LONGEST_TEXT
-    ? html`<bdi>${[...text].slice(0, LONGEST_TEXT).join('')}</bdi>… (${text.length} characters)`
+export const untrustedText = (text: string, longest = LONGEST_TEXT): Html =>
+  text.length > longest
+    ? html`<bdi>${[...text].slice(0, longest).join('')}</bdi>… (${text.length} characters)`
     : html`<bdi>${text}</bdi>`

@@ -47,6 +47,15 @@ export const numbersIn = (language: string): Numbers => {
   }
 }
 
+/** With digits behind the point where there are few before it. */
+export const scaled = (value: number, factor: number, numbers: Numbers): string => {
+  const number = value / factor
+  return numbers.fixed(number, Number.isInteger(number) ? 0 : Math.abs(number) < 10 ? 2 : 1)
+}
+
+/** `EUR m`, as it stands beside a number. */
+export const unitOf = (currency: string, sign: string): string => [currency, sign].filter(Boolean).join(NBSP)
+
 const SCALES = [
   [1e9, 'bn'],
   [1e6, 'm'],

@@ -1,5 +1,6 @@
 /** The pages of the report, in their order. */
 
+import { business } from './pages/business.ts'
 import { changes } from './pages/changes.ts'
 import { coverage } from './pages/coverage.ts'
 import { drift } from './pages/drift.ts'
@@ -22,6 +23,7 @@ export interface PageChoice {
 export const pagesOf = ({ lineItems, rules, nights }: PageChoice): readonly ReportPage[] => [
   overview,
   loads(nights),
+  business,
   coverage(lineItems),
   changes,
   drift,

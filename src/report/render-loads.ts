@@ -2,7 +2,7 @@
 
 import { type Html, html } from './html.ts'
 import type { Numbers } from './numbers.ts'
-import { counted } from './words.ts'
+import { counted, instantTime } from './words.ts'
 
 /** A run that has not ended in a snapshot. */
 export interface OpenRun {
@@ -51,7 +51,7 @@ export const receiptTable = (receipts: readonly ForgetLine[], numbers: Numbers):
     .map(({ snapshot, time, companies, persons, files }) => {
       const rows = files.reduce((sum, one) => sum + one.rows, 0)
       const kinds = files.map(({ kind, files: count }) => `${kind} ${count}`).join(', ')
-      return html`<tr><th scope="row">${snapshot}</th><td>${time}</td><td class="n">${numbers.whole(companies)}</td><td class="n">${numbers.whole(persons)}</td><td>${kinds}</td><td class="n">${numbers.whole(rows)}</td></tr>\n`
+      return html`<tr><th scope="row">${snapshot}</th><td>${instantTime(time)}</td><td class="n">${numbers.whole(companies)}</td><td class="n">${numbers.whole(persons)}</td><td>${kinds}</td><td class="n">${numbers.whole(rows)}</td></tr>\n`
     })
   return html`<details><summary><h3 id="forgotten">Forgotten</h3></summary><div class="card">
 <p class="about">How many companies and persons “firmlake forget” has erased; snapshots before are gone. Files and rows were removed or written again.</p>

@@ -53,15 +53,29 @@ interface Drawing {
   readonly rowsOf: RowsOf
 }
 
-const cardsOf = ({ sections }: ReportPage, { answerOf, around }: Drawing): readonly Html[] =>
-  sections
-    .filter(({ isFolded }) => !isFolded)
-    .map((section) => renderSection(section, answerOf(section.id), around))
+/** Whether one sentence stands for all sections of a page. */
+const isBare = ({ none, sections }: ReportPage, { rowsOf }: Drawing): boolean =>
+  none !== undefined && sections.every(({ id }) => rowsOf(id).length === 0)
 
-const foldsOf = ({ sections }: ReportPage, { answerOf, around }: Drawing): readonly Html[] =>
+/** No card stands around nothing. */
+const isCard = ({ id, isFolded }: Section, { rowsOf }: Drawing): boolean =>
+  isFolded !== true && rowsOf(id).length > 0
+
+const gridOf = ({ sections }: ReportPage, drawing: Drawing): Html => {
+  const cards = sections
+    .filter((section) => isCard(section, drawing))
+    .map((section) => renderSection(section, drawing.answerOf(section.id), drawing.around))
+  return cards.length === 0
+    ? html``
+    : html`<div class="grid">
+${cards}</div>
+`
+}
+
+const foldsOf = ({ sections }: ReportPage, drawing: Drawing): readonly Html[] =>
   sections
-    .filter(({ isFolded }) => isFolded)
-    .map((section) => renderFolded(section, answerOf(section.id), around))
+    .filter((section) => !isCard(section, drawing))
+    .map((section) => renderFolded(section, drawing.answerOf(section.id), drawing.around))
 
 const folds = (all: readonly Html[]): Html =>
   all.every(({ text }) => text === '')
@@ -70,8 +84,11 @@ const folds = (all: readonly Html[]): Html =>
 ${all}</div>
 `
 
-const leadOf = ({ lead }: ReportPage, { rowsOf, around }: Drawing): Html => {
-  const said = lead?.(rowsOf, around.numbers) ?? html``
+const leadOf = (page: ReportPage, drawing: Drawing): Html => {
+  const { rowsOf, around } = drawing
+  const said = isBare(page, drawing)
+    ? html`${page.none ?? ''}`
+    : (page.lead?.(rowsOf, around.numbers) ?? html``)
   return said.text === '' ? html`` : html`<p class="lead">${said}</p>\n`
 }
 
@@ -79,9 +96,7 @@ const leadOf = ({ lead }: ReportPage, { rowsOf, around }: Drawing): Html => {
 const halfHtml = (page: ReportPage, drawing: Drawing): Html =>
   html`<section class="half" id="${page.id}" aria-labelledby="${page.id}-title">
 <h2 id="${page.id}-title">${page.title}</h2>
-${leadOf(page, drawing)}<div class="grid">
-${cardsOf(page, drawing)}</div>
-${folds(foldsOf(page, drawing))}</section>
+${leadOf(page, drawing)}${gridOf(page, drawing)}${folds(foldsOf(page, drawing))}</section>
 `
 
 /** The newest run, where it ended without a snapshot after all that were committed. */
@@ -102,9 +117,7 @@ const pageHtml = (page: ReportPage, drawing: Drawing): Html => {
       : []
   return html`<section id="${page.id}" aria-labelledby="${page.id}-title">
 <h2 id="${page.id}-title">${page.title}</h2>
-${leadOf(page, drawing)}<div class="grid">
-${cardsOf(page, drawing)}</div>
-${folds([...more, ...foldsOf(page, drawing)])}</section>
+${leadOf(page, drawing)}${gridOf(page, drawing)}${folds([...more, ...foldsOf(page, drawing)])}</section>
 `
 }
 

@@ -4,6 +4,7 @@ import { type Html, html, untrustedText } from './html.ts'
 import { type Numbers, numbersIn } from './numbers.ts'
 import { cellText, type ReportRow } from './rows.ts'
 import type { Section, SectionAnswer, Surroundings } from './section.ts'
+import { instantTime, isInstant } from './words.ts'
 
 /** Rows that stand open; the others are one click away. */
 export const TOP = 10
@@ -20,6 +21,7 @@ const cell = (value: unknown, column: string, numbers: Numbers): Html => {
   if (typeof value === 'number' || typeof value === 'bigint')
     return html`<td class="n">${NAMES.test(column) ? String(value) : numbers.exact(value)}</td>`
   const text = cellText(value)
+  if (isInstant(text)) return html`<td>${instantTime(text)}</td>`
   return text.length > LONG
     ? html`<td class="l">${untrustedText(text)}</td>`
     : html`<td>${untrustedText(text)}</td>`

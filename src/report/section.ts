@@ -44,6 +44,8 @@ export type RowsOf = (section: string) => readonly ReportRow[]
 export interface ReportPage {
   readonly id: string
   readonly title: string
+  /** Said in place of its sections where none of them has a row. */
+  readonly none?: string
   /** The answer before the evidence, in a sentence or two. */
   readonly lead?: (rowsOf: RowsOf, numbers: Numbers) => Html
   /** A number beside its name in the navigation, where it is above 0. */

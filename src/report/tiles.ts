@@ -14,10 +14,13 @@ interface Tile {
   readonly isBad?: boolean
 }
 
+/** Fewer loads are no line. */
+const LEAST_LOADS = 4
+
 const soft = (text: string): Html => html`<small class="soft">${text}</small>`
 
 const tile = ({ title, value, change, line, isBad }: Tile): Html =>
-  html`<div><dt>${title}</dt><dd${isBad ? html` class="bad"` : html``}>${value}${change}${sparkline(line)}</dd></div>\n`
+  html`<div><dt>${title}</dt><dd${isBad ? html` class="bad"` : html``}>${value}${change}${line.length < LEAST_LOADS ? html`` : sparkline(line)}</dd></div>\n`
 
 const middle = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
@@ -31,7 +34,10 @@ export const tiles = (
   checks: readonly CheckLine[],
   numbers: Numbers,
 ): Html => {
-  const of = (column: string): readonly number[] => trend.map((one) => cellNumber(one[column])).toReversed()
+  const of = (column: string, rows = trend): readonly number[] =>
+    rows.map((one) => cellNumber(one[column])).toReversed()
+  // A load of a few records is not compared with one of all, nor companies with relations.
+  const alike = trend.filter(({ kind }) => kind === trend[0]?.kind)
   const newest = (column: string, back = 1): number => of(column).at(-back) ?? 0
   const grown = (column: string): Html => {
     const [now, before] = [newest(column), newest(column, 2)]
@@ -66,15 +72,21 @@ ${[
     change:
       falls.length > 0
         ? html`<small class="bad">records, ▼ ${numbers.percent(fall)}</small>`
-        : soft(trend.length < 2 ? 'records' : `records; ${numbers.whole(newest('records', 2))} before`),
-    line: of('records'),
+        : soft(
+            alike.length < 2
+              ? 'records'
+              : `records; ${numbers.whole(of('records', alike).at(-2) ?? 0)} by the one before`,
+          ),
+    line: of('records', alike),
     isBad: falls.length > 0,
   },
   {
     title: 'The load took',
     value: secondsText(seconds),
-    change: soft(trend.length < 2 ? 'the first load' : `usually ${secondsText(middle(of('seconds')))}`),
-    line: of('seconds'),
+    change: soft(
+      alike.length < 2 ? 'the first of its kind' : `usually ${secondsText(middle(of('seconds', alike)))}`,
+    ),
+    line: of('seconds', alike),
   },
   {
     title: 'Quarantined lines',

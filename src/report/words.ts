@@ -1,5 +1,8 @@
 /** Plain words for codes, and instants as a reader writes them. */
 
+import { type Html, html } from './html.ts'
+import { NBSP } from './numbers.ts'
+
 const RULES: Readonly<Record<string, string>> = {
   balance: 'assets do not add up',
   currency: 'currency changed',
@@ -34,15 +37,25 @@ export const reasonWords = (code: string): string =>
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `2026-11-25` as `25 Nov`. */
+/** `2026-11-25` as `25 Nov`. No date and no instant is broken over two lines. */
 export const dayWords = (date: string): string =>
-  `${Number(date.slice(8, 10))} ${MONTHS[Number(date.slice(5, 7)) - 1] ?? date.slice(5, 7)}`
+  `${Number(date.slice(8, 10))}${NBSP}${MONTHS[Number(date.slice(5, 7)) - 1] ?? date.slice(5, 7)}`
 
 /** `2026-11-25` as `25 Nov 2026`. */
-export const dateWords = (date: string): string => `${dayWords(date)} ${date.slice(0, 4)}`
+export const dateWords = (date: string): string => `${dayWords(date)}${NBSP}${date.slice(0, 4)}`
 
 /** `2026-11-25T02:36:10Z` as `25 Nov 2026, 02:36 UTC`. */
-export const instantWords = (instant: string): string => `${dateWords(instant)}, ${instant.slice(11, 16)} UTC`
+export const instantWords = (instant: string): string =>
+  `${dateWords(instant)},${NBSP}${instant.slice(11, 16)}${NBSP}UTC`
+
+const INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00)$/
+
+/** Whether a text is an instant in UTC, as answers have it. */
+export const isInstant = (text: string): boolean => INSTANT.test(text)
+
+/** An instant as people write it, and to the second for who looks closer. */
+export const instantTime = (instant: string): Html =>
+  html`<time datetime="${instant.replace(' ', 'T')}">${dateWords(instant)},${NBSP}${instant.slice(11, 19)}${NBSP}UTC</time>`
 
 const UNITS = [
   [86_400, 'day', 2],

@@ -98,14 +98,15 @@ export const signOut = async (): Promise<void> => {
   if (!ok && status !== 401) throw failureOf(status)
 }
 
-const answered = async (question: string, parameters: object, signal: AbortSignal): Promise<Response> => {
-  const response = await send(`explorer/api/${question}`, 'POST', session, {
-    body: JSON.stringify(parameters),
-    signal,
-  })
+/** The answer to a question in the session's name. @throws {AskFailure} */
+export const asked = async (address: string, body: string, signal: AbortSignal): Promise<Response> => {
+  const response = await send(address, 'POST', session, { body, signal })
   if (response.ok) return response
   throw failureOf(response.status)
 }
+
+const answered = (question: string, parameters: object, signal: AbortSignal): Promise<Response> =>
+  asked(`explorer/api/${question}`, JSON.stringify(parameters), signal)
 
 /** @throws {AskFailure} */
 export const ask = async (

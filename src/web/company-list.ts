@@ -1,12 +1,12 @@
 /** The filtered companies as a table with their latest figures, sorted by links in its head, 50 at a time. */
 
 import { numbersIn, scaleOf } from '../report/numbers.ts'
+import { shownChange, shownNumber, shownShare } from '../report/shown.ts'
 import { sparkline } from '../report/svg.ts'
 import { type AnswerRow, answerRows, ask, type ExplorerAnswer } from './api.ts'
 import { type BrowseState, browseFilter, linkOf, type Order, pageRows, sortedBy } from './browse-state.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import { saveCsv } from './download.ts'
-import { shownChange, shownNumber, shownShare } from './figures.ts'
 import type { ShownPage } from './page.ts'
 
 const numbers = numbersIn('en')

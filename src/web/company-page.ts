@@ -1,12 +1,11 @@
 /** A company: how large it is, growing or not, profitable; its statements; then what surrounds it, each in a part of its own. */
 
+import { countryName, shownDay } from '../report/shown.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
-import { showChanges, showFindings, showPeers } from './context-part.ts'
 import { h, untrusted } from './dom.ts'
 import { csvButton, workbookButton } from './download.ts'
-import { countryName } from './facet-part.ts'
-import { shownDay } from './figures.ts'
 import { showFigures } from './figures-part.ts'
+import { fillPlaces } from './fragment.ts'
 import { showOwnership, showUltimateOwners } from './ownership-part.ts'
 import { fillPlace, type ShownPage } from './page.ts'
 
@@ -104,14 +103,9 @@ const missing = (id: string): HTMLElement =>
     h('p', {}, 'There is no such company, or this token may not see it.'),
   )
 
-/** A part with a heading, which its answer fills later. */
-const cardPart = (
-  title: string,
-  width: string,
-): { readonly card: HTMLElement; readonly place: HTMLElement } => {
-  const inner = h('div')
-  return { card: h('div', { class: `card ${width}`.trim() }, h('h2', {}, title), inner), place: inner }
-}
+/** A part that the server makes, in its place later. */
+const partOf = (part: string, id: string, title: string): HTMLElement =>
+  h('div', { 'data-part': part, 'data-ask': JSON.stringify({ id }), 'data-title': title })
 
 const downloads = (answer: ExplorerAnswer, id: string, page: ShownPage): HTMLElement =>
   h(
@@ -142,12 +136,15 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
   if (!isThere) figures.remove()
   if (!isThere || page.signal.aborted) return
   await second
-  const peers = cardPart('Peers', 'c7 own-height')
-  const changes = cardPart('Changes', '')
-  const findings = cardPart('Quality', '')
   const ownership = h('div')
-  const beside = h('section', { class: hasFigures ? 'beside c5' : 'beside' }, changes.card, findings.card)
-  const around = h('section', {}, h('div', { class: 'grid' }, hasFigures ? peers.card : null, beside))
+  const beside = h(
+    'section',
+    { class: hasFigures ? 'beside c5' : 'beside' },
+    partOf('changes', id, 'Changes'),
+    partOf('company-findings', id, 'Quality'),
+  )
+  const peers = hasFigures ? partOf('peers', id, 'Peers') : null
+  const around = h('section', {}, h('div', { class: 'grid' }, peers, beside))
   const owned = h('section', { id: 'ownership' }, h('h2', {}, 'Owners and holdings'), ownership)
   // The group says most of a company without figures, which has no peers.
   page.main.append(...(hasFigures ? [around, owned] : [owned, around]), saving)
@@ -157,10 +154,6 @@ export const showCompany = async (page: ShownPage, id: string): Promise<void> =>
     if (ultimate !== null) await fillPlace(page, ultimate, ['ultimate-owners', { id }], showUltimateOwners)
   }
   if (!hasFigures) await askOwnership()
-  await fillPlace(page, changes.place, ['changes', { id }], showChanges)
-  if (hasFigures) {
-    await fillPlace(page, peers.place, ['peers', { id }], showPeers)
-    await askOwnership()
-  }
-  await fillPlace(page, findings.place, ['company-findings', { id }], showFindings)
+  await fillPlaces(page, around)
+  if (hasFigures) await askOwnership()
 }

@@ -1,12 +1,12 @@
 /** How the filtered companies are made up: by sales and by country, as bars whose rows filter the list. */
 
 import { statement } from '../report/render-section.ts'
+import { shownNumber } from '../report/shown.ts'
 import { mostOf, stackedBar } from '../report/svg.ts'
 import type { ExplorerAnswer } from './api.ts'
 import { type BrowseState, type Facet, isChosen, linkOf, toggled } from './browse-state.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import { type FacetValue, facetValues } from './facet-part.ts'
-import { shownNumber } from './figures.ts'
 
 const SHOWN = 8
 const LONGEST_TITLE = 60

@@ -1,9 +1,9 @@
 /** Facets of the list of companies: every value a link to the list with it, or without it where it is chosen. */
 
+import { countryName, shownNumber, statusName } from '../report/shown.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
 import { type BrowseState, FACETS, type Facet, isChosen, linkOf, toggled } from './browse-state.ts'
 import { h, untrusted } from './dom.ts'
-import { shownNumber } from './figures.ts'
 
 const TITLES: Readonly<Record<Facet, string>> = {
   country: 'Country',
@@ -29,20 +29,6 @@ const SIZE_TITLES: Readonly<Record<string, string>> = {
 }
 /** The keys of an object that are numbers come in their own order. */
 const SIZE_ORDER = ['11', '10', '9', '8', '7', '6', 'below', 'other', 'none']
-
-const regions = new Intl.DisplayNames('en', { type: 'region' })
-
-export const countryName = (code: string): string => {
-  try {
-    return regions.of(code) ?? code
-  } catch {
-    return code
-  }
-}
-
-/** A status in words; the service spells it as one: `InactiveSleeping`. */
-export const statusName = (status: string): string =>
-  status.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 /** A value of a facet, and how many companies it would show. */
 export interface FacetValue {

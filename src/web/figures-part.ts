@@ -1,6 +1,7 @@
 /** A company's figures: small multiples with growth and margin, and its statements, the newest year first. */
 
 import { numbersIn, scaleOf } from '../report/numbers.ts'
+import { shownChange, shownDay, shownIn, shownNumber, shownShare } from '../report/shown.ts'
 import { answerRows, type ExplorerAnswer } from './api.ts'
 import { fromHtml, h, untrusted } from './dom.ts'
 import {
@@ -17,11 +18,6 @@ import {
   type Multiple,
   type Statement,
   shareOf,
-  shownChange,
-  shownDay,
-  shownIn,
-  shownNumber,
-  shownShare,
   statementsOf,
   yearlyGrowthOf,
   yearsOf,

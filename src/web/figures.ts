@@ -1,7 +1,7 @@
 /** A company's figures: in the order in which they are drawn and listed, what is worked out of them, and as texts. Pure. */
 
 import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
-import { numbersIn } from '../report/numbers.ts'
+import { scaleInWords } from '../report/shown.ts'
 import type { AnswerRow } from './api.ts'
 
 export interface EarlierFigure {
@@ -159,61 +159,3 @@ export const isAmount = ({ unit }: Figure): boolean => unit === 'amount'
 /** The factor and word in which all amounts of a company are listed: so that large ones have four digits at least. */
 export const listedIn = (figures: readonly Figure[]): readonly [factor: number, word: string] =>
   scaleInWords(figures.filter(isAmount).reduce((max, { value }) => Math.max(max, Math.abs(value)), 0))
-
-export const scaleInWords = (most: number): readonly [factor: number, word: string] => {
-  if (most >= 1e9) return [1e6, 'million']
-  return most >= 1e6 ? [1e3, 'thousand'] : [1, '']
-}
-
-/** Figures as texts. */
-
-const numbers = numbersIn('en')
-const SMALL_DIGITS = 4
-
-/** Whole where it is large, with up to four digits behind the point where it is small. */
-export const shownNumber = (value: number): string =>
-  value
-    .toLocaleString('en', { maximumFractionDigits: Math.abs(value) < 100 ? SMALL_DIGITS : 0 })
-    .replace('-', '−')
-
-/** In a factor: whole numbers where that says enough, and never 0 for what is none. */
-export const shownIn = (value: number, factor: number): string => {
-  const scaled = value / factor
-  if (Number.isInteger(scaled) || Math.abs(scaled) >= 100) return numbers.whole(scaled)
-  if (factor === 1) return shownNumber(scaled)
-  return Math.abs(scaled) >= 1
-    ? numbers.fixed(scaled, 1)
-    : scaled.toLocaleString('en', { maximumSignificantDigits: 2 }).replace('-', '−')
-}
-
-/** Larger changes come of figures that were next to nothing. */
-const MOST_SHOWN = 10
-
-/** `▲ 65.5 %`; a fall is no more than another sign. */
-export const shownChange = (share: number): string => {
-  const size = Math.abs(share)
-  const text = size > MOST_SHOWN ? '> 1,000 %' : `${numbers.fixed(100 * size, 1)} %`
-  const sign = text.startsWith('0.0') ? '' : share < 0 ? '▼ ' : '▲ '
-  return `${sign}${text}`
-}
-
-export const shownShare = (share: number): string => {
-  if (Math.abs(share) > MOST_SHOWN) return share < 0 ? '< −1,000 %' : '> 1,000 %'
-  return `${numbers.fixed(100 * share, 1)} %`
-}
-
-const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-
-/** `25 Feb 2026`; as it is where it is no date. */
-export const shownDay = (value: unknown): string => {
-  const text = String(value)
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text.slice(0, 10)) : undefined
-  return time === undefined || Number.isNaN(time.getTime()) ? text : time.toLocaleDateString('en-GB', DAY)
-}
-
-/** `25`, `25 to 50` percent, or that nothing is stated. */
-export const shownStake = (least: number, greatest: number, isStated: boolean): string => {
-  if (!isStated) return 'not stated'
-  const percent = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 })
-  return least === greatest ? `${percent(least)} %` : `${percent(least)} to ${percent(greatest)} %`
-}

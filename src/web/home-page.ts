@@ -1,12 +1,12 @@
 /** The first page: find a company by its name, or browse by facets; then how the companies and the lake are made up. */
 
+import { shownNumber } from '../report/shown.ts'
 import { type AnswerRow, answerRows } from './api.ts'
 import { type BrowseState, browseFilter, pageRows } from './browse-state.ts'
 import { companyList } from './company-list.ts'
 import { distribution } from './distribution.ts'
 import { h } from './dom.ts'
 import { facetBlocks, filterChips } from './facet-part.ts'
-import { shownNumber } from './figures.ts'
 import { fillPlace, heading, replaceContent, type ShownPage } from './page.ts'
 
 /** Places of the page, which keep what they show until there is something newer. */

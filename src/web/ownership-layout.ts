@@ -1,7 +1,7 @@
 /** Places the nodes and lines of a picture of a small group: owners at the left, what they own at the right, a column a level. Pure. */
 
+import { shownStake } from '../report/shown.ts'
 import type { AnswerRow } from './api.ts'
-import { shownStake } from './figures.ts'
 import { type Entity, entityOf, stakeOf } from './ownership-tree.ts'
 
 /** More are no picture: they stand in the tree and the table. */

@@ -1,11 +1,11 @@
 /** Owners and holdings of a company: two trees, a picture of a small group, and all as a table. */
 
 import { cellText } from '../report/rows.ts'
+import { shownNumber, shownStake } from '../report/shown.ts'
 import { stackedBar } from '../report/svg.ts'
 import { type AnswerRow, answerRows, type ExplorerAnswer } from './api.ts'
 import { fromHtml, h, svg, untrusted, wide } from './dom.ts'
 import { csvButton } from './download.ts'
-import { shownNumber, shownStake } from './figures.ts'
 import {
   type Graph,
   type GraphLine,

@@ -1,9 +1,9 @@
 /** Search as one types: companies by words of their name, by number or identifier; Enter lists all that match. */
 
+import { statusName } from '../report/shown.ts'
 import { AskFailure, answerRows, ask } from './api.ts'
 import { linkOf } from './browse-state.ts'
 import { h, svg, untrusted } from './dom.ts'
-import { statusName } from './facet-part.ts'
 
 const PAUSE_MS = 150
 const LONGEST = 200

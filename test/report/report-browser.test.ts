@@ -17,9 +17,9 @@ import { ABSENT, BACKWARDS, IMAGE, LONG, loadAwkwardLake, loadEmptyLake, SCRIPT 
 /** Screenshots to look at; not kept in the repository. */
 const PICTURES = fileURLToPath(new URL('../../test-artefacts/report/', import.meta.url))
 const PICTURE_HEIGHT = 9000
-const PAGES = ['overview', 'loads', 'coverage', 'changes', 'drift', 'quarantine', 'quality']
+const PAGES = ['overview', 'loads', 'business', 'coverage', 'changes', 'drift', 'quarantine', 'quality']
 /** Screens of 900 px that the sample takes at most, by the width. */
-const SCREENS = { 1400: 4, 390: 8 } as const
+const SCREENS = { 1400: 4.5, 390: 9 } as const
 const LAKES = {
   sample: (lake: string) => loadSampleLake(lake),
   awkward: loadAwkwardLake,

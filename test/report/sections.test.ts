@@ -11,6 +11,8 @@ import { checkWords } from '../../src/report/checks.ts'
 import { drawCheckNights } from '../../src/report/draw/check-nights.ts'
 import { drawNights } from '../../src/report/draw/nights.ts'
 import { numbersIn } from '../../src/report/numbers.ts'
+import { loads } from '../../src/report/pages/loads.ts'
+import { tiles } from '../../src/report/tiles.ts'
 import { fromRecords } from '../../src/source/from-records.ts'
 import { sharedLake } from '../support/lakes.ts'
 import { runCommand, runCommandJson } from '../support/run-command.ts'
@@ -37,7 +39,12 @@ test('a lake without records, and one without companies, give a whole report', a
   })
   for (const name of ['empty', 'relations']) {
     const page = await written(join(folder, name))
-    expect(sectionsOf(page).length).toBe(21)
+    expect(sectionsOf(page).length).toBe(25)
+    // One sentence stands for a page without a row; what it would show is folded.
+    const changes = page.split('<section id="changes"')[1]?.split('</section>')[0] ?? ''
+    expect(plain(changes)).toContain('No figure came again with another value.\n')
+    expect(changes).not.toContain('class="grid"')
+    expect(changes.match(/<details><summary><h3 /g)?.length).toBe(3)
     expect(page).toMatch(/<\/html>\n$/)
   }
 })
@@ -97,7 +104,7 @@ test('checks over the nights: those that failed first, with how often, and a par
   ]
   const drawn = drawCheckNights(rows, numbersIn('en')).text
   expect(every(drawn, /<tr>([\s\S]*?)<\/tr>/g).map(plain)).toEqual([
-    'Companies that a load restatesat most 1\u00a0%; ✖ failed on 1 of 3 nights, last 25 Nov0.4\u00a0%',
+    'Companies that a load restatesat most 1\u00a0%; ✖ failed on 1 of 3 nights, last 25\u00a0Nov0.4\u00a0%',
     'Assets do not add upnone3 notes',
     'own_<rule>no finding0',
   ])
@@ -158,7 +165,9 @@ test('what failed comes first, with links; a run that failed after the newest sn
   const after = await pageOf('after')
   const verdict = verdictOf(after)
   expect(verdict[0]).toBe('✖ The newest run failed')
-  expect(verdict[1]).toMatch(/^\d+ [A-Z][a-z]{2} \d{4}, \d\d:\d\d UTC; 2 of 11 checks failed$/)
+  expect(verdict[1]).toMatch(
+    /^\d+\u00a0[A-Z][a-z]{2}\u00a0\d{4},\u00a0\d\d:\d\d\u00a0UTC; 2 of 11 checks failed$/,
+  )
   expect(verdict.slice(2, 5)).toEqual([
     `Why it failed${failure.code}: ${failure.message}`,
     'The lake is wholeeverything here is of snapshot 1; nothing was half written',
@@ -222,6 +231,61 @@ test('nights that failed and nights without a load are rows of their own', async
   expect(later?.rows.length).toBe(18)
   const earlier = await query({ lake, sql: later?.sql ?? '' })
   expect(earlier.length).toBe(18)
+})
+
+test('a company that several loads of a night bring counts once, as the first that holds', async () => {
+  const folder = await temporaryFolder()
+  const lake = join(folder, 'lake')
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const load = async (day: number, sales: Readonly<Record<number, number>>): Promise<void> => {
+    vi.setSystemTime(Date.UTC(2026, 2, day, 2))
+    const records = Object.entries(sales).map(([id, value]) => ({
+      BasicDetails: { InternalId: Number(id) },
+      Financials: { ProfitAndLoss: { NetSales: { 2025: value } } },
+    }))
+    await convert({ from: [fromRecords('crm', records)], lake, again: true })
+  }
+  await load(1, { 1: 5, 2: 6 })
+  await load(1, { 1: 5, 3: 7 })
+  await load(2, { 1: 5, 2: 8 })
+  await load(2, { 1: 9, 2: 8, 3: 7 })
+  const [nights] = loads({}).sections
+  const rows = await query({ lake, sql: nights?.sql ?? '' })
+  const none = { changed: 0, older: 0, loads: 2, state: 'loaded' }
+  expect(rows).toEqual([
+    // 1 restated by the second load, 2 by the first one, 3 as it was.
+    { night: '2026-03-02', companies: 3, added: 0, restated: 2, unchanged: 1, ...none },
+    { night: '2026-03-01', companies: 3, added: 3, restated: 0, unchanged: 0, ...none },
+  ])
+  expect(plain(nights?.draw?.(rows, { numbers: numbersIn('en'), companyHref: String }).text ?? '')).toContain(
+    '1\u00a0Mar\u00a02026',
+  )
+})
+
+test('loads of one kind are compared, and fewer than four are no line', () => {
+  const numbers = numbersIn('en')
+  const load = (kind: string, records: number) => ({ kind, records, seconds: records / 10, companies: 7 })
+  const trend = [
+    load('companies from search', 30),
+    load('relations from search', 999),
+    load('companies from search', 20),
+    load('companies from file', 5000),
+  ]
+  const drawn = tiles({}, trend, [], numbers).text
+  const shown = every(drawn, /<div>([\s\S]*?)<\/div>/g)
+  expect(shown.slice(3, 5).map(plain)).toEqual([
+    'Newest load30records; 20 by the one before',
+    'The load took3.0\u00a0susually 2.0\u00a0s',
+  ])
+  expect(shown.map((one) => one.includes('<svg'))).toEqual([true, true, true, false, false, true])
+})
+
+test('weights are those that every font has', async () => {
+  for (const sheet of ['report/sheet.css', 'web/app.css']) {
+    const text = await readFile(join(import.meta.dirname, '../../src', sheet), 'utf8')
+    expect([...new Set(every(text, /font-weight: (\d+)/g))].sort()).toEqual(['400', '500', '700'])
+  }
 })
 
 const nightsOf = (companies: readonly number[]) =>

@@ -30,7 +30,7 @@ const TOKENS = {
 } as const
 /** The list with two facets, from its second page on. */
 const FILTERED = '?country=SE&country=NO&listed=&order=name&from=20'
-const REPORT_PAGES = ['loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
+const REPORT_PAGES = ['loads', 'business', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
 
 let folder = ''
 const servers: ServedLake[] = []

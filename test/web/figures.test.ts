@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { shownChange, shownDay, shownIn, shownNumber, shownStake } from '../../src/report/shown.ts'
 import {
   type Figure,
   figureOf,
@@ -7,11 +8,6 @@ import {
   latestOf,
   listedIn,
   shareOf,
-  shownChange,
-  shownDay,
-  shownIn,
-  shownNumber,
-  shownStake,
   statementsOf,
   yearlyGrowthOf,
   yearsOf,

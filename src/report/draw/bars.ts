@@ -5,6 +5,7 @@ import type { Numbers } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, type ReportRow } from '../rows.ts'
 import { type BarPart, barCell } from '../svg.ts'
+import { dateWords } from '../words.ts'
 
 export interface Bar {
   readonly name: Html
@@ -66,7 +67,7 @@ export const nightBars = (
   return topBars(
     nights.toReversed(),
     {
-      name: ({ night }) => html`${String(night)}`,
+      name: ({ night }) => html`${dateWords(String(night))}`,
       small: ({ parts }) => String(parts),
       ...{ value: 'sum', caption },
     },

@@ -1,11 +1,11 @@
 /** Tables in which each row is about a company: its name is a link. */
 
 import { type Html, html, untrustedText } from '../html.ts'
-import { NBSP, type Numbers, scaleOf } from '../numbers.ts'
+import { NBSP, type Numbers, scaled, scaleOf, unitOf } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
 import type { Surroundings } from '../section.ts'
-import { stackedBar } from '../svg.ts'
+import { mostOf, stackedBar } from '../svg.ts'
 import { counted, ruleWords } from '../words.ts'
 
 const link = (row: ReportRow, { companyHref }: Surroundings): Html => {
@@ -13,15 +13,15 @@ const link = (row: ReportRow, { companyHref }: Surroundings): Html => {
   return html`<a href="${companyHref(id)}">${name === '' ? html`Company ${id}` : untrustedText(name)}</a>`
 }
 
-/** With digits behind the point where there are few before it. */
-const scaled = (value: number, factor: number, numbers: Numbers): string => {
-  const number = value / factor
-  return numbers.fixed(number, Number.isInteger(number) ? 0 : Math.abs(number) < 10 ? 2 : 1)
+/** The look of compared figures: amber stands for restated ones alone. */
+interface MovesLook {
+  readonly caption: string
+  /** Beside the name of the company. */
+  readonly small: (row: ReportRow) => string
+  readonly tone: 'f1' | 'f2'
 }
 
-const unitOf = (currency: string, sign: string): string => [currency, sign].filter(Boolean).join(NBSP)
-
-const restatement = (row: ReportRow, most: number, around: Surroundings): Html => {
+const move = (row: ReportRow, most: number, { small, tone }: MovesLook, around: Surroundings): Html => {
   const { numbers } = around
   const [before, now] = [cellNumber(row.old_value), cellNumber(row.new_value)]
   const [factor, sign] = scaleOf([before, now])
@@ -31,17 +31,21 @@ const restatement = (row: ReportRow, most: number, around: Surroundings): Html =
     percent === undefined
       ? html`<span class="soft">–</span>`
       : html`${numbers.signed(percent, Math.abs(percent) < 1000 ? 1 : 0)}${NBSP}%`
-  return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${untrustedText(cellText(row.item))} ${cellText(row.fiscal_year)}</small></th><td class="n"><span class="old"><span class="vh">earlier </span>${scaled(before, factor, numbers)}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> now </span><b>${scaled(now, factor, numbers)}</b><small>${oldUnit === unit ? (unit ?? '') : `${oldUnit} → ${unit}`}</small></td><td class="hide b">${stackedBar([{ value: Math.abs(percent ?? 0), tone: (percent ?? 0) < 0 ? 'f2' : 'f1' }], most)}</td><td class="n">${shown}</td></tr>\n`
+  return html`<tr><th scope="row" class="quiet">${link(row, around)}<small>${untrustedText(small(row))}</small></th><td class="n"><span class="old"><span class="vh">earlier </span>${scaled(before, factor, numbers)}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> now </span><b>${scaled(now, factor, numbers)}</b><small>${oldUnit === unit ? (unit ?? '') : `${oldUnit} → ${unit}`}</small></td><td class="hide b">${stackedBar([{ value: Math.abs(percent ?? 0), tone }], most)}</td><td class="n">${shown}</td></tr>\n`
 }
 
-/** The first restatements: earlier, now, and the change. */
-export const drawRestatements = (rows: readonly ReportRow[], around: Surroundings): Html => {
+/** `Net sales 2024` */
+export const itemAndYear = ({ item, fiscal_year: year }: ReportRow): string =>
+  `${cellText(item)} ${cellText(year)}`
+
+/** The first figures with what they were: earlier, now, and the change. */
+export const drawMoves = (rows: readonly ReportRow[], look: MovesLook, around: Surroundings): Html => {
   const top = rows.slice(0, TOP)
-  const most = Math.max(...top.map((row) => Math.abs(cellNumber(row.percent))))
-  return html`<table class="line"><caption class="vh">Largest restatements</caption>
-<thead><tr><th scope="col">Company and figure</th><th scope="col" class="n">Earlier → now</th><th scope="col" class="hide"><span class="vh">Bar</span></th><th scope="col" class="n">Change</th></tr></thead>
+  const most = mostOf(top.map((row) => Math.abs(cellNumber(row.percent))))
+  return html`<table class="line"><caption class="vh">${look.caption}</caption>
+<thead><tr><th scope="col">Company</th><th scope="col" class="n">Earlier → now</th><th scope="col" class="hide"><span class="vh">Bar</span></th><th scope="col" class="n">Change</th></tr></thead>
 <tbody>
-${top.map((row) => restatement(row, most, around))}</tbody></table>`
+${top.map((row) => move(row, most, look, around))}</tbody></table>`
 }
 
 const amount = (value: number, numbers: Numbers): string => {

@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 import type { Numbers } from '../numbers.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
 import { type BarPart, mostOf, stackedBar } from '../svg.ts'
-import { counted, dayWords } from '../words.ts'
+import { counted, dateWords, dayWords } from '../words.ts'
 
 /** Bars that a row has room for, on a phone too. */
 const NIGHTS = 30
@@ -12,9 +12,9 @@ const NIGHTS = 30
 const FEW = 7
 
 const PARTS = [
-  ['added', 'new', 'f2'],
-  ['changed', 'changed', 'f1'],
-  ['restated', 'restated', 'f3'],
+  ['added', 'new', 'f1'],
+  ['changed', 'changed', 'f3'],
+  ['restated', 'restated', 'f2'],
   ['unchanged', 'unchanged', 'fu'],
   ['older', 'older', 'fr'],
 ] as const satisfies readonly (readonly [string, string, BarPart['tone']])[]
@@ -45,7 +45,7 @@ const fewNights = (rows: readonly ReportRow[], isBelow: boolean, numbers: Number
     const [, word] = SIGNS[cellText(row.state)] ?? []
     const state = word ?? (at === 0 && isBelow ? '▼ below what is expected' : '')
     const isBad = word === 'failed' || (at === 0 && isBelow)
-    return html`<tr><th scope="row">${cellText(row.night)}${state === '' ? html`` : html`<small${isBad ? html` class="bad"` : html``}>${state}</small>`}</th><td class="b">${stackedBar(partsOf(row), most)}</td><td class="n"><b>${numbers.whole(companiesOf(row))}</b></td></tr>\n`
+    return html`<tr><th scope="row">${dateWords(cellText(row.night))}${state === '' ? html`` : html`<small${isBad ? html` class="bad"` : html``}>${state}</small>`}</th><td class="b">${stackedBar(partsOf(row), most)}</td><td class="n"><b>${numbers.whole(companiesOf(row))}</b></td></tr>\n`
   })
   return html`<table class="bars few"><caption class="vh">Companies a night</caption><tbody>
 ${lines}</tbody></table>`
@@ -135,7 +135,7 @@ const manyNights = (rows: readonly ReportRow[], isBelow: boolean, numbers: Numbe
   const newest = rows.at(-1) ?? {}
   const failed = rows.filter((row) => row.state === 'failed').length
   const absent = rows.filter((row) => row.state === 'no load').length
-  const summary = `Companies a night of the last ${counted(rows.length, 'night')}, ${counted(failed, 'failed night')}, ${absent} without a load; ${cellText(newest.night)}: ${numbers.whole(companiesOf(newest))}`
+  const summary = `Companies a night of the last ${counted(rows.length, 'night')}, ${counted(failed, 'failed night')}, ${absent} without a load; ${dateWords(cellText(newest.night))}: ${numbers.whole(companiesOf(newest))}`
   return html`<div class="plot"><svg class="chart" height="${base + 26}" role="img" aria-label="${summary}">${lines}${nights}${dates}</svg><svg class="chart axis" height="${base + 26}" aria-hidden="true">${marks}</svg></div>`
 }
 

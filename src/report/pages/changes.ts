@@ -1,7 +1,7 @@
 /** Changes: figures that a later load changed, the largest first. */
 
 import { barTable, nightBars } from '../draw/bars.ts'
-import { drawRestatements } from '../draw/companies.ts'
+import { drawMoves, itemAndYear } from '../draw/companies.ts'
 import { type Html, html } from '../html.ts'
 import type { Numbers } from '../numbers.ts'
 import { cellNumber, cellText, columnSum } from '../rows.ts'
@@ -25,12 +25,13 @@ const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
     nights.filter(({ night }) => night === newest),
     'figures',
   )
-  return html`${counted(figures, 'figure', numbers.whole(figures))} came again with another value, ${numbers.whole(newly)} of them on ${dateWords(cellText(newest))}.`
+  return html`${counted(figures, 'figure', numbers.whole(figures))} came again with another value, ${newly === figures ? 'all' : numbers.whole(newly)} of them on ${dateWords(cellText(newest))}.`
 }
 
 export const changes: ReportPage = {
   id: 'changes',
   title: 'Changes',
+  none: 'No figure came again with another value.',
   lead,
   sections: [
     {
@@ -44,7 +45,8 @@ FROM restatements AS r LEFT JOIN line_item_names AS n ON n.category = r.category
 ORDER BY abs(r.percent) DESC NULLS LAST, r.internal_id, r.consolidation, r.line_item, r.fiscal_year, r.snapshot LIMIT ${LARGEST}`,
       most: LARGEST,
       span: 8,
-      draw: drawRestatements,
+      draw: (rows, around) =>
+        drawMoves(rows, { caption: 'Largest restatements', small: itemAndYear, tone: 'f2' }, around),
       none: 'No figure came again with another value.',
     },
     {
@@ -60,15 +62,17 @@ GROUP BY r.line_item ORDER BY figures DESC, r.line_item LIMIT ${ITEMS}`,
         const others = rows.slice(BARS)
         return barTable(
           [
-            ...rows
-              .slice(0, BARS)
-              .map((row) => ({ name: html`${cellText(row.item)}`, value: cellNumber(row.figures) })),
+            ...rows.slice(0, BARS).map((row) => ({
+              name: html`${cellText(row.item)}`,
+              value: cellNumber(row.figures),
+              tone: 'f2' as const,
+            })),
             ...(others.length > 0
               ? [
                   {
                     name: html`${counted(others.length, 'other')}`,
                     value: columnSum(others, 'figures'),
-                    tone: 'f1l' as const,
+                    tone: 'fr' as const,
                   },
                 ]
               : []),

@@ -84,6 +84,7 @@ const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
 export const coverage = (items: readonly string[]): ReportPage => ({
   id: 'coverage',
   title: 'Coverage',
+  none: 'There are no figures.',
   lead,
   sections: [
     {

@@ -2,7 +2,7 @@
 
 import { nightBars } from '../draw/bars.ts'
 import { type Html, html, untrustedText } from '../html.ts'
-import { NBSP, type Numbers } from '../numbers.ts'
+import type { Numbers } from '../numbers.ts'
 import { TOP } from '../render-section.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
 import type { ReportPage } from '../section.ts'
@@ -12,12 +12,13 @@ const NAMES = 200
 const PARTS = 400
 
 const line = (row: ReportRow, numbers: Numbers): Html =>
-  html`<tr><th scope="row"><code>${untrustedText(cellText(row.name))}</code></th><td>${cellText(row.kind)}</td><td class="n">${dateWords(cellText(row.since)).replaceAll(' ', NBSP)}</td><td class="n">${numbers.whole(cellNumber(row.records))}</td></tr>\n`
+  html`<tr><th scope="row"><code>${untrustedText(cellText(row.name))}</code></th><td>${cellText(row.kind)}</td><td class="n">${dateWords(cellText(row.since))}</td><td class="n">${numbers.whole(cellNumber(row.records))}</td></tr>\n`
 
 export const drift: ReportPage = {
   id: 'drift',
   title: 'Drift',
   isHalf: true,
+  none: 'Everything that was read is in the contract.',
   count: (rowsOf) => rowsOf('drift-names').length,
   lead: (rowsOf, numbers) => {
     const names = rowsOf('drift-names').length

@@ -27,25 +27,29 @@ export interface NightChoice {
   readonly isBelow?: boolean
 }
 
+/** Parts of a night: a company that several loads bring is of the first that holds. */
+const PARTS = ['added', 'restated', 'changed', 'unchanged', 'older']
+
 /** Who sees some countries alone does not see the runs, and finds the nights that brought companies. */
 const nightsSql = (choice: NightChoice | undefined): string => {
   const { failed = [], until } = choice ?? {}
   const end = until === undefined ? '' : `, least(DATE ${sqlText(until)}, max(night) + ${MOST_ABSENT})`
   return `WITH loaded AS (
-  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(*) AS loads FROM ${choice === undefined ? 'load_changes' : 'runs'} GROUP BY ALL
+  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, count(DISTINCT run) AS loads FROM ${choice === undefined ? 'load_companies' : 'runs'} GROUP BY ALL
+), once AS (
+  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, internal_id,
+    min(list_position([${PARTS.map(sqlText).join(', ')}], change)) AS part
+  FROM load_companies GROUP BY ALL
 ), brought AS (
-  SELECT (loaded_at AT TIME ZONE 'UTC')::DATE AS night, sum(companies) AS companies, sum(added) AS added,
-    sum(restated) AS restated, sum(changed) AS changed, sum(unchanged) AS unchanged, sum(older) AS older
-  FROM load_changes GROUP BY ALL
+  SELECT night, count(*) AS companies, ${PARTS.map((part, at) => `count(*) FILTER (part = ${at + 1}) AS ${part}`).join(', ')}
+  FROM once GROUP BY ALL
 ), failed AS (
   SELECT unnest([${failed.map(sqlText).join(', ')}]::DATE[]) AS night
 ), nights AS (
   SELECT unnest(generate_series(min(night), greatest(max(night)${end}), INTERVAL 1 DAY))::DATE AS night
   FROM (SELECT night FROM loaded UNION SELECT night FROM failed)
 )
-SELECT night, coalesce(companies, 0)::BIGINT AS companies, coalesce(added, 0)::BIGINT AS added, coalesce(restated, 0)::BIGINT AS restated,
-  coalesce(changed, 0)::BIGINT AS changed, coalesce(unchanged, 0)::BIGINT AS unchanged, coalesce(older, 0)::BIGINT AS older,
-  coalesce(loads, 0) AS loads,
+SELECT night, coalesce(companies, 0) AS companies, ${PARTS.map((part) => `coalesce(${part}, 0) AS ${part}`).join(', ')}, coalesce(loads, 0) AS loads,
   CASE WHEN loads > 0 THEN 'loaded' WHEN night IN (FROM failed) THEN 'failed' ELSE 'no load' END AS state
 FROM nights LEFT JOIN loaded USING (night) LEFT JOIN brought USING (night)
 ORDER BY night DESC LIMIT ${NIGHTS}`
@@ -78,7 +82,7 @@ export const loads = (choice?: NightChoice): ReportPage => ({
       id: 'nights',
       title: 'Companies a night',
       about:
-        'By day of the commit (UTC): new, again with another figure (restated), with other data (changed), as they were, or older than the data of the lake.',
+        'By day of the commit (UTC), each company once, as the first of: new, again with another figure (restated), with other data (changed), as it was, or older than the data of the lake.',
       sql: nightsSql(choice),
       most: NIGHTS,
       draw: (rows, { numbers }) => drawNights(rows, choice?.isBelow === true, numbers),

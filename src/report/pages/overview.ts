@@ -20,6 +20,9 @@ const TREND = `WITH loads AS (
   SELECT snapshot, max(loaded_at) AS loaded_at, sum(records)::BIGINT AS records, sum(quarantined)::BIGINT AS quarantined,
     round(sum(epoch(loaded_at) - epoch(try_strptime(left(run, 15), '%Y%m%dT%H%M%S'))), 1) AS seconds
   FROM runs GROUP BY snapshot
+), kinds AS (
+  SELECT snapshot, string_agg(DISTINCT concat(content, ' from ', kind), ', ' ORDER BY concat(content, ' from ', kind)) AS kind
+  FROM sources JOIN (SELECT run, snapshot FROM runs) USING (run) GROUP BY ALL
 ), grown AS (
   ${['companies', 'financials', 'relations']
     .flatMap((table) =>
@@ -37,8 +40,8 @@ const TREND = `WITH loads AS (
 )
 SELECT snapshot, loaded_at, coalesce(max(s.rows) FILTER (counted = 'companies'), 0) AS companies,
   coalesce(max(s.rows) FILTER (counted = 'financials'), 0) AS figures, coalesce(max(s.rows) FILTER (counted = 'relations'), 0) AS relations,
-  records, seconds, (sum(quarantined) OVER (ORDER BY snapshot))::BIGINT AS quarantined
-FROM loads LEFT JOIN sums AS s USING (snapshot) GROUP BY snapshot, loaded_at, records, seconds, loads.quarantined
+  records, seconds, kind, (sum(quarantined) OVER (ORDER BY snapshot))::BIGINT AS quarantined
+FROM loads LEFT JOIN sums AS s USING (snapshot) LEFT JOIN kinds USING (snapshot) GROUP BY snapshot, loaded_at, records, seconds, kind, loads.quarantined
 ORDER BY snapshot DESC LIMIT ${LOADS}`
 
 /** The section whose one row the tiles show, and the one of their lines. */
@@ -62,7 +65,7 @@ export const overview: ReportPage = {
       id: TREND_ID,
       title: 'Lines of the tiles',
       about:
-        'By snapshot that brought something: companies, figures and relations that were current then; records and seconds of its load; quarantined lines so far.',
+        'By snapshot that brought something: companies, figures and relations that were current then; records and seconds of its load, and what was loaded from where, by which loads compare; quarantined lines so far.',
       sql: TREND,
       most: LOADS,
       isFolded: true,

@@ -15,6 +15,7 @@ export const quarantine: ReportPage = {
   id: 'quarantine',
   title: 'Quarantine',
   isHalf: true,
+  none: 'No line is in quarantine.',
   count: (rowsOf) => columnSum(rowsOf('quarantine-codes'), 'lines'),
   lead: (rowsOf, numbers) => {
     const lines = columnSum(rowsOf('quarantine-codes'), 'lines')
@@ -37,7 +38,7 @@ FROM quarantine_by_load GROUP BY ALL ORDER BY lines DESC, code LIMIT ${CODES}`,
           {
             name: (row) => html`${reasonWords(cellText(row.code))}`,
             small: (row) => cellText(row.code),
-            ...{ value: 'lines', tone: 'f2', caption: 'Bad lines by reason' },
+            ...{ value: 'lines', caption: 'Bad lines by reason' },
           },
           numbers,
         ),
@@ -76,7 +77,7 @@ GROUP BY q.source, q.code, m.total ORDER BY m.total DESC, q.source, lines DESC, 
           {
             name: (row) => untrustedText(cellText(row.source)),
             small: (row) => cellText(row.code),
-            ...{ value: 'lines', tone: 'f2', caption: 'Bad lines by source and reason' },
+            ...{ value: 'lines', caption: 'Bad lines by source and reason' },
           },
           numbers,
         ),

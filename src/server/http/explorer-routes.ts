@@ -1,8 +1,10 @@
 /** The explorer: its page and its files, which hold no data, and its questions, which need a token as the interface does. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Html } from '../../report/html.ts'
 import { companyWorkbook } from '../explorer/company-workbook.ts'
 import type { ExplorerReply } from '../explorer/explorer.ts'
+import { FRAGMENTS, renderFor } from '../explorer/pages/fragments.ts'
 import type { WebFile } from '../explorer/web-files.ts'
 import { bearerToken } from './authenticate.ts'
 import { callerOf } from './listing-routes.ts'
@@ -38,6 +40,9 @@ const sendFile = (
 }
 
 const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+
+const sendHtml = (reply: FastifyReply, { text }: Html): FastifyReply =>
+  reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(text)
 
 const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '')
 
@@ -84,6 +89,16 @@ export const addExplorerRoutes = (
         : sendUnanswered(reply, found)
     },
   })
+  // An address each, so that log and metrics tell them apart.
+  for (const [name, fragment] of Object.entries(FRAGMENTS))
+    app.post(`/explorer/fragment/${name}`, {
+      config: { needsToken: 'token or session' },
+      handler: async (request, reply) => {
+        const asking = [askExplorer, callerOf(request), goneSignal(reply)] as const
+        const found = await renderFor(fragment, bodyOf(request), asking)
+        return found.kind === 'content' ? sendHtml(reply, found.content) : sendUnanswered(reply, found)
+      },
+    })
   app.post<{ Params: { question: string } }>('/explorer/api/:question', {
     config: { needsToken: 'token or session' },
     handler: async (request, reply) => {

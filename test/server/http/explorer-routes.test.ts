@@ -1,6 +1,8 @@
 /** The explorer's addresses: files without a token and without data, questions with one, all others as they were. */
 
 import { expect, test } from 'vitest'
+import { ToolkitError } from '../../../src/core/errors.ts'
+import type { ExplorerReply } from '../../../src/server/explorer/explorer.ts'
 import { memberOf } from '../../../src/support/json-form.ts'
 import { bearer, get, openFake, post, SWEDISH, SWEDISH_ENTRY, signIn } from './open-fake.ts'
 
@@ -97,6 +99,57 @@ test.each([
 ] as const)('%j is a status', async (reply, status) => {
   const address = await openFake({ askExplorer: async () => reply })
   expect((await post(`${address}/explorer/api/company`, {})).status).toBe(status)
+})
+
+test('a fragment is HTML with the page’s policy, and each status of one is counted and logged by its name', async () => {
+  const lines: string[] = []
+  const replies: (ExplorerReply | Error)[] = [
+    { kind: 'answer', snapshot: 12, columns: [], rows: [] },
+    { kind: 'forbidden' },
+    { kind: 'off' },
+    new ToolkitError('QUERY_FAILED', 'Cannot answer: it took longer than 1 ms'),
+    new Error('words of the data'),
+  ]
+  const address = await openFake(
+    {
+      askExplorer: async () => {
+        const reply = replies.shift()
+        if (reply === undefined || reply instanceof Error) throw reply
+        return reply
+      },
+    },
+    { log: { write: (line) => lines.push(line) } },
+  )
+  const url = `${address}/explorer/fragment/company-findings`
+  expect((await post(url, { id: 1 }, {})).status).toBe(401)
+  expect((await post(url, { id: 'x' })).status).toBe(400)
+  expect((await post(url, '{')).status).toBe(400)
+  const shown = await post(url, { id: 1 })
+  expect([shown.status, shown.headers.get('content-type'), shown.headers.get('cache-control')]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    'no-store',
+  ])
+  expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(await shown.text()).toMatch(
+    /^<div class="card"><h2>Quality<\/h2>[\s\S]*No rule on the data is broken/,
+  )
+  const statuses: number[] = []
+  for (const _ of replies.slice()) {
+    const failed = await post(url, { id: 1 })
+    statuses.push(failed.status)
+    expect(await failed.text()).not.toContain('words of the data')
+  }
+  expect(statuses).toEqual([403, 501, 503, 500])
+  expect((await post(`${address}/explorer/fragment/none`, {})).status).toBe(404)
+  const logged = lines.flatMap((line) => {
+    const { message, route, status } = JSON.parse(line)
+    return message === 'request' && route === '/explorer/fragment/company-findings' ? [status] : []
+  })
+  expect(logged).toEqual([401, 400, 400, 200, ...statuses])
+  expect(await (await get(`${address}/metrics`)).text()).toContain(
+    'firmlake_http_requests_total{route="/explorer/fragment/company-findings",method="POST",status="503"} 1',
+  )
 })
 
 test('other addresses and methods keep their 401, 404 and 405', async () => {

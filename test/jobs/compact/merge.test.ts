@@ -10,6 +10,7 @@ import { SERVE_FOLDER } from '../../../src/lake/files/layout.ts'
 import { listManifest, newestSnapshot } from '../../../src/manifest/snapshots/snapshots.ts'
 import { chooseEmbedder } from '../../../src/server/ranking/choose-embedder.ts'
 import { currentIndex } from '../../../src/server/serving-index/build/current-index.ts'
+import { deliver } from '../../../src/targets/deliver.ts'
 import { compareCatalog } from '../../manifest/ducklake/in-catalog.ts'
 import { companyLine } from '../../run/batch-bench.ts'
 import { LIMIT, placesOf } from '../../server/serving-index/served-lake.ts'
@@ -195,7 +196,7 @@ const indexOf = async (lake: string) => {
   }
 }
 
-test('partitions that a merge leaves as they are have their items in its dictionary: records and forget find them', async () => {
+test('partitions that a merge leaves as they are have their items in its dictionary: records, index and forget find them, and sinks get nothing', async () => {
   const bench = await newBench()
   const { lake } = bench
   const [LARGEST, ITEMS] = [
@@ -210,11 +211,16 @@ test('partitions that a merge leaves as they are have their items in its diction
     'first.jsonl',
     LARGEST.map((id) => itemLine(id, id === 100 ? 'OfOne' : 'OfMany')),
   )
+  const sinks = [join(bench.folder, 'sink.duckdb')]
+  const delivered = async (): Promise<number> =>
+    (await deliver({ lake, sinks })).reduce((rows, one) => rows + one.rows, 0)
   const { segments: before } = await indexOf(lake)
   for (let id = 1; id <= 12; id += 1)
     await load(`${id}.jsonl`, [itemLine(id, id === 1 ? 'OfMerged' : 'OfMany')])
+  expect(await delivered()).toBeGreaterThan(400)
   expect((await compact({ lake, auto: true })).kind).toBe('compacted')
   expect((await newestSnapshot(lake))?.partitions).toHaveLength(2)
+  expect(await delivered()).toBe(0)
   const { segments: after } = await indexOf(lake)
   // The index takes over what the merge leaves, and makes it the same where it makes it anew.
   expect(after.map(({ name }) => name)).toEqual([before[0]?.name, expect.any(String)])

@@ -48,7 +48,8 @@ function* deltaLines(table: Table, head: SnapshotHead, files: readonly TableFile
   yield `${protocolLine()}\n`
   yield `${metaDataLine(form, metaData, table.name)}\n`
   yield `${txnLine(head, nowMs)}\n`
-  for (const file of files) yield `${addLine(form, addedFile(measured(file)), nowMs)}\n`
+  for (const file of files)
+    yield `${addLine(form, addedFile(measured(file)), { writtenMs: nowMs, changesRows: true })}\n`
 }
 
 const VERSION = '0'.repeat(20)

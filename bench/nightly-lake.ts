@@ -72,6 +72,13 @@ function* changed(companies: number, share: number, night: number): Generator<nu
   for (let id = 1; id <= companies; id += 1) if (mixed(id, night * 977) % 10_000 < share * 10_000) yield id
 }
 
+/** The lines of a night: of the first one all companies. */
+export const nightOf = (companies: number, share: number, night: number): Iterable<string> =>
+  lines(
+    night === 0 ? Array.from({ length: companies }, (_, at) => at + 1) : changed(companies, share, night),
+    night,
+  )
+
 export interface NightlyLake {
   readonly companies: number
   readonly nights: number
@@ -87,11 +94,9 @@ export const makeNightlyLake = async (
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const lake = join(folder, 'lake')
-  const all = Array.from({ length: companies }, (_, at) => at + 1)
   for (let night = 0; night <= nights; night += 1) {
     const path = join(folder, `night-${night}.jsonl`)
-    const ids = night === 0 ? all : changed(companies, share, night)
-    await pipeline(Readable.from(lines(ids, night)), createWriteStream(path))
+    await pipeline(Readable.from(nightOf(companies, share, night)), createWriteStream(path))
     const plan = { inputs: [path], cwd: folder, again: false, limits: {} }
     await convertFiles(plan, { lake, maxQuarantined: { kind: 'count', lines: 0 } })
     await rm(path)

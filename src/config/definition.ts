@@ -161,11 +161,9 @@ export const DEFINITION = {
     'Compaction; with this section a night does it, once the lake has enough partitions.',
     {
       partitions: setting(whole(2), 'a night compacts from so many partitions on', { default: '100' }),
-      auto: setting(
-        trueOrFalse,
-        'a night merges as `compact --auto` does, before published tables and sinks are updated, and `partitions` does not count',
-        { default: 'false' },
-      ),
+      auto: setting(trueOrFalse, 'a night merges as `compact --auto` does, and `partitions` does not count', {
+        default: 'false',
+      }),
       ...keysFrom('compact', COMPACT),
       needed,
     },

@@ -319,8 +319,9 @@ export const stepsOf = (settings: FileSettings, { targets }: Night): readonly Ni
       : []
   const compaction = compact ? [step('compact', compact, compactIntent(compact), compacted(compact))] : []
   return [
-    // A merge goes first, so that its files are published once.
-    ...(compact?.auto ? [...compaction, ...update] : [...update, ...compaction]),
+    // Targets get the night's load before a merge puts it together with others: then the merge has nothing for them.
+    ...update,
+    ...compaction,
     ...(gc ? [step('gc', gc, 'would delete what is older than the section says', collected(gc))] : []),
     ...(check ? [step('check', check, 'would check what is expected of the lake', checked(check))] : []),
     ...(report ? [step('report', report, `would write ${report.to}`, reported(report, check ?? {}))] : []),

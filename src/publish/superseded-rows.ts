@@ -6,6 +6,7 @@
  */
 
 import { join } from 'node:path'
+import type { SnapshotHead } from '../core/partition.ts'
 import type { Session } from '../lake/duckdb/engine.ts'
 import { ident, pathsSql, readParquet } from '../lake/duckdb/sql.ts'
 import { cutByBytes, type PlaceOf, withFiles } from '../lake/files/fetch-tables.ts'
@@ -162,11 +163,13 @@ JOIN ${SUPERSEDED} AS s ON ${same} AND s.version = r.version ORDER BY r.file, r.
   }
 }
 
-/** Files were only added: their versions, from `since` on, have superseded rows of those before. */
+/** Changes of a table since a snapshot: versions from `since` on have superseded rows of those before. */
 export interface SinceShown {
   readonly since: number
   /** The table's new files, by their paths in the lake. */
   readonly added: ReadonlySet<string>
+  /** A compaction has put rows of files into others, and nothing else has happened: the current rows are the same. */
+  readonly isRearranged: boolean
 }
 
 /** Files that came; `null` where others went. */
@@ -176,24 +179,41 @@ const onlyAdded = (changes: FileChanges | null): readonly TableFile[] | null =>
 const leastVersion = (files: readonly TableFile[]): number =>
   files.reduce((least, { version }) => Math.min(least, version), Number.POSITIVE_INFINITY)
 
-/**
- * @returns `null` where the table has to be made from all that the snapshot lists: nothing is shown yet, the snapshot that
- *   is shown is not kept, or files are gone, as after a compaction
- */
-export const sinceShown = async (
-  snapshot: TableInSnapshot,
+/** A table in a snapshot, and how that came about. */
+type SnapshotOfLake = TableInSnapshot & Pick<SnapshotHead, 'pipeline' | 'parent'>
+
+const pathsOf = (files: readonly TableFile[]): ReadonlySet<string> => new Set(files.map(({ path }) => path))
+
+/** @returns `null` where something else than one compaction came since */
+const sinceCompaction = async (
+  snapshot: SnapshotOfLake,
   shown: ShownSnapshot | null,
 ): Promise<SinceShown | null> => {
+  if (snapshot.pipeline !== 'compact' || shown === null || shown.snapshot !== snapshot.parent) return null
+  const changes = await snapshot.changesSince(shown)
+  return changes && { since: Number.MAX_SAFE_INTEGER, added: pathsOf(changes.added), isRearranged: true }
+}
+
+/**
+ * @returns `null` where the table has to be made from all that the snapshot lists: nothing is shown yet, the snapshot that
+ *   is shown is not kept, or files are gone, as after a compaction and loads
+ */
+export const sinceShown = async (
+  snapshot: SnapshotOfLake,
+  shown: ShownSnapshot | null,
+): Promise<SinceShown | null> => {
+  const rearranged = await sinceCompaction(snapshot, shown)
+  if (rearranged) return rearranged
   const added = shown && onlyAdded(await snapshot.changesSince(shown))
   const main = shown && onlyAdded(await snapshot.main.changesSince(shown))
   const listings = shown && onlyAdded(await snapshot.listings.changesSince(shown))
   if (!added || !main || !listings) return null
   const deciding = [...main, ...listings]
   const since = leastVersion(deciding)
-  if (since === Number.POSITIVE_INFINITY)
-    return { since: Number.MAX_SAFE_INTEGER, added: new Set(added.map(({ path }) => path)) }
-  const paths = new Set(deciding.map(({ path }) => path))
+  const come = { added: pathsOf(added), isRearranged: false }
+  if (since === Number.POSITIVE_INFINITY) return { since: Number.MAX_SAFE_INTEGER, ...come }
+  const paths = pathsOf(deciding)
   const files = [...(await snapshot.main.files()), ...(await snapshot.listings.files())]
   if (files.some(({ path, version }) => version >= since && !paths.has(path))) return null
-  return { since, added: new Set(added.map(({ path }) => path)) }
+  return { since, ...come }
 }

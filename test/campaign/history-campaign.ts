@@ -102,7 +102,7 @@ class PlayedHistory implements AsyncDisposable {
   }
 
   async play(): Promise<CampaignResult> {
-    const { cases, log } = this.#options
+    const { cases } = this.#options
     for (let night = 0; night < cases; night += 1) {
       this.#clock.moveTo(FIRST_MS + night * DAY_MS + NIGHT_MS)
       await this.#load(night)
@@ -113,8 +113,6 @@ class PlayedHistory implements AsyncDisposable {
     for (const lake of Object.values(this.#lakes))
       for (const problem of (await verify({ lake })).problems)
         this.#wrong.push(`verify: ${JSON.stringify(problem)}`)
-    const table = roomTable(this.#rooms)
-    for (const line of table) log(line)
     return { cases, wrong: this.#wrong, figures: Object.fromEntries(this.#counts) }
   }
 
@@ -226,8 +224,9 @@ class PlayedHistory implements AsyncDisposable {
     this.#wrong.push(...wrong.map((what) => `night ${night}: ${what}`))
     this.#count('rows compared', rows)
     this.#rooms.push(await roomOf({ ...this.#lakes }, night + 1))
-    log(`${night + 1} nights: ${rows} rows compared, ${this.#wrong.length} wrong`)
     for (const what of wrong) log(what)
+    for (const line of roomTable(this.#rooms)) log(line)
+    log(`${night + 1} nights: ${rows} rows compared, ${this.#wrong.length} wrong`)
   }
 }
 

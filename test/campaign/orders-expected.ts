@@ -83,6 +83,7 @@ export class ExpectedOrder {
   #versions: readonly Version[] = []
   /** The last day on which a pull did not find a company. */
   readonly #gone = new Map<number, number>()
+  readonly #pulled: number[] = []
   readonly #refused = new Set<number>()
   /** What the lake showed after each load. */
   #shown: { readonly time: string; readonly rows: Rows }[] = []
@@ -94,9 +95,15 @@ export class ExpectedOrder {
       const versions = came.map(([id, value]): Version => [id, day, value])
       this.#versions = [...this.#versions, ...versions].sort(([a, x], [b, y]) => a - b || x - y)
       if (kind !== 'pull') continue
-      for (const id of IDS)
-        if (known.has(id) && !sales.has(id)) this.#gone.set(id, Math.max(day, this.#gone.get(id) ?? 0))
+      this.#pulled.push(day)
+      for (const id of IDS) if (known.has(id) && !sales.has(id)) this.#gone.set(id, this.#lastWithout(id))
     }
+  }
+
+  /** The last pull that has left no version of a company. What was forgotten counts as never pulled. */
+  #lastWithout(id: number): number {
+    const versions = new Set(this.#versions.flatMap(([one, day]) => (one === id ? [day] : [])))
+    return Math.max(...this.#pulled.filter((day) => !versions.has(day)))
   }
 
   /** @param isLaterRefused whether later deliveries leave it out */

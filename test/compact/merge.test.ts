@@ -1,12 +1,19 @@
 /** Merges of the newest partitions between loads of any order: what is merged, and that no row is other than the deliveries say. */
 
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { compact } from '../../src/jobs/compact.ts'
 import { forget } from '../../src/jobs/forget.ts'
 import { records } from '../../src/jobs/records.ts'
+import { SERVE_FOLDER } from '../../src/lake/files/layout.ts'
 import { listManifest, newestSnapshot } from '../../src/manifest/snapshots/snapshots.ts'
+import { chooseEmbedder } from '../../src/server/ranking/choose-embedder.ts'
+import { currentIndex } from '../../src/server/serving-index/build/current-index.ts'
+import { deliver } from '../../src/targets/deliver.ts'
 import { compareCatalog } from '../manifest/ducklake/in-catalog.ts'
 import { companyLine } from '../run/batch-bench.ts'
+import { LIMIT, placesOf } from '../server/serving-index/served-lake.ts'
 import { missingDuckLake } from '../support/ducklake.ts'
 import { needs } from '../support/needs.ts'
 import { SEED } from '../support/seed.ts'
@@ -171,7 +178,25 @@ const itemLine = (id: number, item: string): string =>
     Financials: { ProfitAndLoss: { NetSales: { 2023: id }, [item]: { 2023: 7 } } },
   })
 
-test('partitions that a merge leaves as they are have their items in its dictionary: records and forget find them', async () => {
+/** The segments of a lake's serving index, and the net sales that two companies have in it. */
+const indexOf = async (lake: string) => {
+  const embedder = await chooseEmbedder({})
+  const index = await currentIndex({ lake, memoryBytes: 256 * 1024 ** 2, threads: 1, embedder })
+  try {
+    const rows = await index.query(
+      (session) =>
+        session.rows('SELECT * FROM serving.company WHERE internal_id IN (1, 101) ORDER BY internal_id'),
+      LIMIT,
+    )
+    const texts = await index.documents('companies', placesOf(rows))
+    const sales = texts.map((text) => JSON.parse(String(text)).Financials.ProfitAndLoss.NetSales[2023])
+    return { segments: index.description.segments, sales }
+  } finally {
+    await index.close()
+  }
+}
+
+test('partitions that a merge leaves as they are have their items in its dictionary: records, index and forget find them, and sinks get nothing', async () => {
   const bench = await newBench()
   const { lake } = bench
   const [LARGEST, ITEMS] = [
@@ -186,10 +211,23 @@ test('partitions that a merge leaves as they are have their items in its diction
     'first.jsonl',
     LARGEST.map((id) => itemLine(id, id === 100 ? 'OfOne' : 'OfMany')),
   )
+  const sinks = [join(bench.folder, 'sink.duckdb')]
+  const delivered = async (): Promise<number> =>
+    (await deliver({ lake, sinks })).reduce((rows, one) => rows + one.rows, 0)
+  const { segments: before } = await indexOf(lake)
   for (let id = 1; id <= 12; id += 1)
     await load(`${id}.jsonl`, [itemLine(id, id === 1 ? 'OfMerged' : 'OfMany')])
+  expect(await delivered()).toBeGreaterThan(400)
   expect((await compact({ lake, auto: true })).kind).toBe('compacted')
   expect((await newestSnapshot(lake))?.partitions).toHaveLength(2)
+  expect(await delivered()).toBe(0)
+  const { segments: after } = await indexOf(lake)
+  // The index takes over what the merge leaves, and makes it the same where it makes it anew.
+  expect(after.map(({ name }) => name)).toEqual([before[0]?.name, expect.any(String)])
+  await rm(join(lake, SERVE_FOLDER), { recursive: true })
+  const { segments, sales } = await indexOf(lake)
+  expect(segments.length).toBeGreaterThan(0)
+  expect(sales).toEqual([1, 101])
   const found = await Array.fromAsync(records({ lake, content: 'companies', ids: [1, 101] }))
   expect(found.map((text) => JSON.parse(text).Financials.ProfitAndLoss.NetSales[2023]).sort()).toEqual([
     1, 101,

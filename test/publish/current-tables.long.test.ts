@@ -1,6 +1,6 @@
 /** Tables of current rows against the lake's own views, after everything that changes which rows are current. */
 
-import { readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compact } from '../../src/jobs/compact.ts'
@@ -77,6 +77,21 @@ const tableOf = (name: string): Table => {
   return table
 }
 
+/** What the files of the last version of a Delta table's log say of its rows. */
+const changesOfLastVersion = async (lake: string, table: string): Promise<readonly unknown[]> => {
+  const log = join(lake, 'published/delta', table, '_delta_log')
+  const last =
+    (await readdir(log))
+      .filter((name) => /^\d+\.json$/.test(name))
+      .sort()
+      .at(-1) ?? ''
+  const actions = (await readFile(join(log, last), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  return [...new Set(actions.flatMap(({ add, remove }) => (add ?? remove)?.dataChange ?? []))]
+}
+
 const rowsOf = async (lake: string, name: string): Promise<Record<string, number>> => {
   const shown = await shownRows(lake, tableOf(name))
   const counts: Record<string, number> = {}
@@ -107,10 +122,16 @@ test('tables of current rows follow merges of the newest partitions, and loads b
   const lake = await sampleLake(folder, [{ companies: 90, seed: 3 }])
   for (let seed = 4; seed <= 15; seed += 1) await loadSample(folder, { companies: 1 + (seed % 3), seed })
   await publishCurrent(lake)
+  const before = await deltaFiles(lake, 'companies')
   expect(await compact({ lake, auto: true })).toMatchObject({ kind: 'compacted' })
-  const [first] = (await readSnapshot(lake)).partitions
-  expect(first?.source.kind).not.toBe('compaction')
   await publishCurrent(lake)
+  // Whoever follows changes sees none: files of the same rows for others, those of the largest partition as they are.
+  const after = await deltaFiles(lake, 'companies')
+  expect(after.filter((name) => before.includes(name)).length).toBeGreaterThan(0)
+  expect(after.filter((name) => !before.includes(name)).length).toBeGreaterThan(0)
+  expect(await changesOfLastVersion(lake, 'companies')).toEqual([false])
+  const { snapshots = [] } = await currentMetadata(lake, 'companies')
+  expect(snapshots.at(-1)?.summary.operation).toBe('replace')
   await expectCurrent(lake, 'after a merge')
   await restate(folder, 16)
   await publishCurrent(lake)

@@ -82,25 +82,34 @@ export interface AddedFile {
   readonly statistics: string
 }
 
-export const addLine = (form: LogForm, { file, statistics }: AddedFile, writtenMs: number): string =>
+export const addLine = (
+  form: LogForm,
+  { file, statistics }: AddedFile,
+  { writtenMs, changesRows }: { readonly writtenMs: number; readonly changesRows: boolean },
+): string =>
   JSON.stringify({
     add: {
       path: encodePath(file.name),
       partitionValues: partitionValues(form, file),
       size: file.bytes,
       modificationTime: writtenMs,
-      dataChange: true,
+      dataChange: changesRows,
       stats: statistics,
     },
   })
 
-// Removed files are superseded or merged: readers that follow changes have to see it, so it is a data change.
-export const removeLine = (form: LogForm, name: string, file: LoggedFile, nowMs: number): string =>
+// Files whose rows are superseded are a data change: readers that follow changes have to see it. Files whose rows stand in others are none.
+export const removeLine = (
+  form: LogForm,
+  name: string,
+  file: LoggedFile,
+  { nowMs, changesRows }: { readonly nowMs: number; readonly changesRows: boolean },
+): string =>
   JSON.stringify({
     remove: {
       path: encodePath(name),
       deletionTimestamp: nowMs,
-      dataChange: true,
+      dataChange: changesRows,
       extendedFileMetadata: true,
       partitionValues: partitionValues(form, file),
       size: file.bytes,

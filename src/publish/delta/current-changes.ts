@@ -208,7 +208,9 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
   const files = await snapshot.files()
   const tableBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const asked = { table, snapshot, since: since?.since ?? 0 }
-  const removed: RemovedFile[] = since === null ? [...logged] : []
+  const sources = new Set(files.map(sourceOf))
+  const isGone = ({ name }: RemovedFile): boolean => since === null || !sources.has(parsePiece(name).source)
+  const removed: RemovedFile[] = since === null || since.isRearranged ? logged.filter(isGone) : []
   const added: AddedFile[] = []
   if (since !== null) {
     const touched = await context.superseded.touched(asked, piecesIn(logged, files))
@@ -238,5 +240,6 @@ export const currentChanges: FindChanges = async (state, snapshot) => {
   })
   const written = added.map(({ file }) => file.path)
   await storageOf(context.lake).sync(written)
-  return { files: added, added: added.length, removed, always: true, written }
+  const changesRows = !since?.isRearranged
+  return { files: added, added: added.length, removed, changesRows, always: true, written }
 }

@@ -46,8 +46,9 @@ const metaDataOf = (log: DeltaLog, table: Table, nowMs: number): LoggedMetaData 
 const isBehind = (log: DeltaLog, { snapshot }: SnapshotToPublish): boolean =>
   (log.shown?.snapshot ?? 0) < snapshot
 
-const operationOf = (log: DeltaLog, { removed }: DeltaChanges): string => {
+const operationOf = (log: DeltaLog, { removed, changesRows = true }: DeltaChanges): string => {
   if (log.version < 0) return 'CREATE TABLE AS SELECT'
+  if (!changesRows) return 'OPTIMIZE'
   return removed.length > 0 ? 'REPLACE' : 'WRITE'
 }
 
@@ -62,7 +63,7 @@ const publishDelta = async (
   while (isBehind(log, snapshot)) {
     const nowMs = context.now().getTime()
     const changes = await findChanges(state, snapshot)
-    const { added, removed, always = false } = changes
+    const { added, removed, changesRows = true, always = false } = changes
     const metaData = metaDataOf(log, table, nowMs)
     if (added === 0 && removed.length === 0 && !metaData && !always) return null
     const shown = { snapshot: snapshot.snapshot, run: snapshot.run, pipeline: snapshot.pipeline }
@@ -70,9 +71,9 @@ const publishDelta = async (
     if (log.version < 0) lines.push(protocolLine())
     if (metaData) lines.push(metaDataLine(form, metaData, table.name))
     lines.push(txnLine(shown, nowMs))
-    for (const { name, file } of removed) lines.push(removeLine(form, name, file, nowMs))
+    for (const { name, file } of removed) lines.push(removeLine(form, name, file, { nowMs, changesRows }))
     const writtenMs = Date.parse(snapshot.time)
-    for await (const file of changes.files) lines.push(addLine(form, file, writtenMs))
+    for await (const file of changes.files) lines.push(addLine(form, file, { writtenMs, changesRows }))
     context.signal?.throwIfAborted()
     if (await log.append(lines)) {
       await log.checkpointWhenDue(nowMs)

@@ -19,6 +19,8 @@ export interface DeltaChanges {
   readonly files: AsyncIterable<AddedFile> | Iterable<AddedFile>
   readonly added: number
   readonly removed: readonly RemovedFile[]
+  /** Whether the table has other rows then. @default true */
+  readonly changesRows?: boolean
   /** Whether a version is written although nothing changes, so that the table shows the lake's newest snapshot. */
   readonly always?: boolean
   /** Paths in the lake of files that were written for it. */
@@ -37,6 +39,8 @@ export type FindChanges = (state: TableState, snapshot: SnapshotToPublish) => Pr
 interface Difference {
   readonly added: readonly TableFile[]
   readonly removed: readonly RemovedFile[]
+  /** Whether the table has other rows then. @default true */
+  readonly changesRows?: boolean
 }
 
 /** Compares all that the log says with all that the snapshot lists. */

@@ -60,10 +60,11 @@ const openTable = async (
       const manifests = known ?? (await readLiveManifests(storage, layout.root, metadata))
       known = manifests
       const changes = await findChanges({ context, storage, layout, manifests, shown: shown() }, snapshot)
-      const { data, deletes, added, removed, always = false } = changes
+      const { data, deletes, added, removed, changesRows = true, always = false } = changes
       if (added + removed === 0 && !always && nextSchema(layout, metadata) === undefined) return null
       const next = await writeNextSnapshot({
         ...{ storage, layout, manifests, oldest, data, of: snapshot, base: metadata },
+        changesRows,
         ...(deletes && { deletes }),
       })
       signal?.throwIfAborted()

@@ -69,7 +69,11 @@ interface CountedChange {
 
 type Summary = Readonly<Record<string, string>>
 
-const operationOf = ({ data, deletes }: Readonly<Record<ManifestContent, CountedChange>>): string => {
+const operationOf = (
+  { data, deletes }: Readonly<Record<ManifestContent, CountedChange>>,
+  changesRows: boolean,
+): string => {
+  if (!changesRows) return 'replace'
   if (data.removed.files + deletes.removed.files + deletes.added.files === 0) return 'append'
   return data.added.files === 0 ? 'delete' : 'overwrite'
 }
@@ -79,6 +83,7 @@ export const summaryOf = (
   of: LakeSnapshot,
   changes: Readonly<Record<ManifestContent, CountedChange>>,
   before: Summary | undefined,
+  changesRows = true,
 ): Summary & { readonly operation: string } => {
   const { data, deletes } = changes
   const total = (name: string, { added, removed }: Readonly<Record<'added' | 'removed', number>>): number =>
@@ -107,7 +112,7 @@ export const summaryOf = (
     'total-equality-deletes': 0,
   }
   return {
-    operation: operationOf(changes),
+    operation: operationOf(changes, changesRows),
     ...Object.fromEntries(Object.entries(counts).map(([key, count]) => [key, String(count)])),
     [SUMMARY.snapshot]: String(of.snapshot),
     [SUMMARY.run]: of.run,
@@ -131,6 +136,8 @@ export interface SnapshotRequest {
   readonly data: EntryChanges
   /** Rows deleted from the table's files, and from those that come with the same snapshot. @default none */
   readonly deletes?: EntryChanges
+  /** Whether the table has other rows then. @default true */
+  readonly changesRows?: boolean
   /** The lake's snapshot that says so. */
   readonly of: LakeSnapshot
   /** The first snapshot that the lake keeps. */
@@ -261,7 +268,7 @@ const snapshotWriter = (
 
 /** Writes all that the next snapshot needs. A table without files is published too: it has its columns. */
 export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextSnapshot> => {
-  const { layout, base, of, data, deletes } = request
+  const { layout, base, of, data, deletes, changesRows } = request
   const schema = nextSchema(layout, base)
   const spec = base === null ? firstSpec(layout) : undefined
   const parent = base && currentSnapshot(base)
@@ -293,7 +300,7 @@ export const writeNextSnapshot = async (request: SnapshotRequest): Promise<NextS
         // Never before the table's last change: readers refuse a history that goes back in time.
         'timestamp-ms': Math.max(Date.parse(of.time), (base?.['last-updated-ms'] ?? 0) + 1),
         'manifest-list': listPath,
-        summary: summaryOf(of, counted, parent?.summary),
+        summary: summaryOf(of, counted, parent?.summary, changesRows),
         'schema-id': used['schema-id'],
       },
       ...(schema && { schema }),

@@ -43,6 +43,8 @@ export interface TableState {
 export interface IcebergChanges extends TableChange {
   readonly data: EntryChanges
   readonly deletes?: EntryChanges
+  /** Whether the table has other rows then. @default true */
+  readonly changesRows?: boolean
   /** Whether a snapshot is written although nothing changes, so that the table shows the lake's newest. */
   readonly always?: boolean
   /** Paths in the lake of files that were written for it. */
@@ -213,9 +215,12 @@ const takeFile = async (
   if (due > 0) changes.deletes.push(await writeDeletes(state, counted, again ? 'all' : 'fresh'))
 }
 
-const gather = async (state: TableState, snapshot: SnapshotToPublish): Promise<Gathered> => {
-  const { context, layout, storage, shown } = state
-  const since = await sinceShown(snapshot, shown)
+const gather = async (
+  state: TableState,
+  snapshot: SnapshotToPublish,
+  since: SinceShown | null,
+): Promise<Gathered> => {
+  const { context, layout, storage } = state
   const standing = await readTable(state)
   const changes = new Gathered()
   const asked = { table: layout.table, snapshot, since: since?.since ?? 0 }
@@ -225,7 +230,7 @@ const gather = async (state: TableState, snapshot: SnapshotToPublish): Promise<G
   await context.superseded.count(asked, chosen, async (some) => {
     for (const counted of some) await takeFile(state, standing, since, counted, changes)
   })
-  if (since !== null) return changes
+  if (since !== null && !since.isRearranged) return changes
   const listed = new Set(files.map(({ path }) => absolutePath(storage, path)))
   for (const [path, live] of standing.data) if (!listed.has(path)) changes.removed.push(live)
   for (const [path, before] of standing.deletes) if (!listed.has(path)) changes.removedDeletes.push(...before)
@@ -234,13 +239,15 @@ const gather = async (state: TableState, snapshot: SnapshotToPublish): Promise<G
 
 export const currentChanges: FindChanges = async (state, snapshot) => {
   const { storage, layout, context } = state
-  const { added, removed, deletes, removedDeletes } = await gather(state, snapshot)
+  const since = await sinceShown(snapshot, state.shown)
+  const { added, removed, deletes, removedDeletes } = await gather(state, snapshot, since)
   const measure = (files: readonly TableFile[]) => measureAll(context, layout.table, files)
   return {
     added: added.length + deletes.length,
     removed: removed.length + removedDeletes.length,
     data: { added: dataFiles({ storage, layout, measure }, added), removed },
     deletes: { added: together(deletes), removed: removedDeletes },
+    changesRows: !since?.isRearranged,
     always: true,
     written: deletes.map(({ path }) => path),
   }

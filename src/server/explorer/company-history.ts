@@ -13,10 +13,10 @@ export const historyOf = (id: number | string): string => `reported AS MATERIALI
   SELECT consolidation, category, line_item, fiscal_year, value, currency, as_of, version, until, until_as_of, shown_until, snapshot, loaded_at
   FROM financials_history WHERE internal_id = ${id}
 ), own AS MATERIALIZED (
-  SELECT as_of, version, until, snapshot, loaded_at, lead(version) OVER in_order AS "next", lag(version) OVER in_order AS before
+  SELECT as_of, version, until, until_as_of, snapshot, loaded_at, lead(version) OVER in_order AS "next", lag(version) OVER in_order AS before
   FROM companies_history WHERE internal_id = ${id} WINDOW in_order AS (ORDER BY ${versionOrder()})
 ), steps AS (
-  SELECT r.*, coalesce(a."next", r.until) AS "next" FROM reported AS r LEFT JOIN own AS a ON a.until = r.until AND a.until <> a."next"
+  SELECT r.*, coalesce(a."next", r.until) AS "next" FROM reported AS r LEFT JOIN own AS a ON a.until = r.until AND a.until_as_of = r.until_as_of AND a.until <> a."next"
 ), restated AS (
   SELECT n.*, o.value AS old_value, o.currency AS old_currency
   FROM steps AS o JOIN reported AS n ON n.version = o."next"

@@ -3,6 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommittedPartition, Snapshot } from '../../../core/partition.ts'
+import { dictionaryOf } from '../../../lake/tables/dictionary-of.ts'
 import { LISTINGS } from '../../../lake/tables/tables.ts'
 import type { NamedFile } from '../../../manifest/form/file-list.ts'
 import { fsyncFile, makeFolder } from '../../../support/durable-files.ts'
@@ -36,9 +37,9 @@ export const makeSegment = async (
   { embedder: { name: embedderName, dimensions } }: Pick<ExpectedIndex, 'embedder'>,
 ): Promise<MadeSegment> => {
   const { lake, memoryBytes, threads, embedder, signal, onProgress } = request
-  const name = segmentName(request.snapshot, partitions, { name: embedderName, dimensions })
-  const runs = new Set(partitions.map(({ run }) => run))
-  const files = request.snapshot.files.filter(({ run }) => runs.has(run))
+  const name = segmentName(partitions, { name: embedderName, dimensions })
+  const dictionaries = new Set(partitions.map(({ run }) => dictionaryOf(request.snapshot.files, run)))
+  const files = request.snapshot.files.filter((file) => dictionaries.has(file))
   const snapshot: Snapshot = { ...request.snapshot, partitions, files }
   // Everything that is not part of the index.
   const aside = join(building, 'aside')

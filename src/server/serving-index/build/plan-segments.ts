@@ -22,20 +22,19 @@ const NAME_CHARACTERS = 16
 
 /** The name of the segment of consecutive partitions: of all that decides what stands in it. */
 export const segmentName = (
-  { files }: Pick<Snapshot, 'files'>,
   partitions: readonly CommittedPartition[],
   { name, dimensions }: IndexDescription['embedder'],
 ): string => {
-  const runs = new Set(partitions.map(({ run }) => run))
   const read = partitions.map((partition) => {
     const tables = new Set<string>([...tablesOf(partition.content), LISTINGS].map((table) => table.name))
     return [
+      // The figures of a run are scaled as its dictionary said, also once a merge has put that together with others.
+      partition.run,
       partition.id,
       ...partition.files.filter(({ table }) => tables.has(table)).map(({ sha256 }) => sha256),
     ]
   })
-  const dictionaries = files.filter(({ run }) => runs.has(run)).map(({ sha256 }) => sha256)
-  const decides = [INDEX_VERSION, INDEX_CONTRACT, name, dimensions, read, dictionaries]
+  const decides = [INDEX_VERSION, INDEX_CONTRACT, name, dimensions, read]
   return sha256Of(JSON.stringify(decides)).slice(0, NAME_CHARACTERS)
 }
 
@@ -59,7 +58,7 @@ const commonSegments = (
   for (const segment of segments) {
     const to = from + segment.partitions
     const partitions = snapshot.partitions.slice(from, to)
-    if (to > snapshot.partitions.length || segmentName(snapshot, partitions, embedder) !== segment.name) break
+    if (to > snapshot.partitions.length || segmentName(partitions, embedder) !== segment.name) break
     common.push(segment)
     from = to
   }

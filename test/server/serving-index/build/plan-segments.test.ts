@@ -39,7 +39,7 @@ const indexOf = (snapshot: Snapshot, lengths: readonly number[], current?: numbe
     from += length
     const companies = partitions.reduce((sum, { counts }) => sum + counts.records, 0)
     return {
-      name: segmentName(snapshot, partitions, EMBEDDER),
+      name: segmentName(partitions, EMBEDDER),
       partitions: length,
       records: { companies, relations: 0 },
     }

@@ -115,10 +115,19 @@ const EMPTY: Omit<LakeContents, 'computed'> = {
   facts: async function* () {},
 }
 
-/** The database of a lake that has nothing yet, which is the same for every lake, but for further columns. */
-export const keptViews = async (computed: readonly ComputedColumn[] = []): Promise<KeptViews> => {
+const madeBefore = new Map<string, Promise<KeptViews>>()
+
+const makeKeptViews = async (computed: readonly ComputedColumn[]): Promise<KeptViews> => {
   const statements = await Array.fromAsync(keptStatements({ ...EMPTY, computed }))
   return { statements, name: sha256Of(statements.join(';')) }
+}
+
+/** The database of a lake that has nothing yet: made once for all lakes of a process with the same further columns. */
+export const keptViews = (computed: readonly ComputedColumn[] = []): Promise<KeptViews> => {
+  const key = JSON.stringify(computed)
+  const views = madeBefore.get(key) ?? makeKeptViews(computed)
+  madeBefore.set(key, views)
+  return views
 }
 
 /** The statements of a snapshot that differ from those of a lake that has nothing yet, some of them in one text. */

@@ -174,8 +174,17 @@ const FIXED_TABLES = [
   ...['macro', 'macro_impl', 'macro_parameters', 'inlined_data_tables'],
 ]
 
-/** @param history further columns of a lake's tables, by snapshot */
+const madeBefore = new Map<string, FixedPart>()
+
+/** Made once for all lakes of a process with the same columns. @param history further columns of a lake's tables, by snapshot */
 export const fixedPart = (history: readonly ColumnsSince[] = NO_COLUMNS): FixedPart => {
+  const key = JSON.stringify(history)
+  const part = madeBefore.get(key) ?? makeFixedPart(history)
+  madeBefore.set(key, part)
+  return part
+}
+
+const makeFixedPart = (history: readonly ColumnsSince[]): FixedPart => {
   const comments = commentsOfAll()
   const viewed = new Set(history.flatMap(({ computed }) => computed.map(({ table }) => table)))
   const declaredTables = [...fileTables(viewed), ...INLINED_TABLES.map(declared)]

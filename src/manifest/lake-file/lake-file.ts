@@ -153,7 +153,7 @@ const viewsKind: FileKind = {
     // The file that is there may be of anybody, and its views would be run.
     const before = await madeViews(make, views)
     const fill = async (session: Session): Promise<void> => {
-      for await (const sql of changedSources(views, contents)) await session.run(sql)
+      for await (const sql of changedSources(contents)) await session.run(sql)
       await session.run(`CREATE MACRO ${HIDDEN_SCHEMA}.${SHOWN}() AS ${root.snapshot}`)
     }
     return { bytes: await make({ before, fill }) }
@@ -201,7 +201,7 @@ const isLeftOut = ({ key }: Pick<FileKind, 'key'>): boolean =>
   process.env[`FIRMLAKE_${key.toUpperCase()}`] === 'false'
 
 const makeViews = async (session: Session, { statements }: KeptViews): Promise<void> => {
-  for (const sql of statements) await session.run(sql)
+  for (const sql of await statements()) await session.run(sql)
 }
 
 /** Old releases read it too. */
@@ -217,7 +217,7 @@ export const madeViews = (make: MakeDatabase, views: KeptViews, env?: NodeJS.Pro
 
 /** The same of the catalog. */
 const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
-  keptDatabase({ name: sha256Of(CATALOG_FORM + fixedPart().madeOf), ending: '.ducklake' }, () =>
+  keptDatabase({ name: sha256Of(CATALOG_FORM + fixedPart().names.madeOf), ending: '.ducklake' }, () =>
     emptyCatalog(make),
   )
 

@@ -7,6 +7,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transformSync } from 'esbuild'
+import { keptViews } from '../src/lake/views/lake-sql.ts'
+import { fixedPart } from '../src/manifest/ducklake/fixed-part.ts'
 import { bundledPaths, outsidePackages } from './bundled.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -27,7 +29,10 @@ const stayOutside = {
   },
 }
 
+const NAMES = { views: (await keptViews()).name, ...fixedPart().names }
+
 const settings = {
+  define: { FIRMLAKE_NAMES: JSON.stringify(JSON.stringify(NAMES)) },
   absWorkingDir: root,
   outbase: 'src',
   outdir: 'dist',

@@ -5,7 +5,7 @@ import { type CommitWorkOptions, commitWork } from '../commit/commit-work.ts'
 import type { StagedRun } from '../commit/staged-files.ts'
 import type { PartitionEntry, PullEntry } from '../core/partition.ts'
 import { inStage } from '../core/stages.ts'
-import { refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
+import { type LakeFilesAhead, refreshLakeFiles } from '../manifest/lake-file/lake-file.ts'
 import { type AllWork, loadedPartitions } from '../manifest/runs/journal-lines.ts'
 import type { SeenRun } from '../manifest/runs/run-lease.ts'
 import type { NotDelivered, PullFacts } from './opened-job.ts'
@@ -87,8 +87,12 @@ export const commitDone = async (
   return withViews(lake, summary)
 }
 
-/** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. */
-export const withViews = async (lake: string, summary: LoadSummary): Promise<LoadSummary> => {
-  const noViews = await refreshLakeFiles(lake)
+/** Writes the views of a lake after a run, whose tools are closed by then: both take much memory. @param ahead where they were begun */
+export const withViews = async (
+  lake: string,
+  summary: LoadSummary,
+  ahead?: LakeFilesAhead,
+): Promise<LoadSummary> => {
+  const noViews = await refreshLakeFiles(lake, { ...(ahead && { ahead }) })
   return { ...summary, ...(noViews !== undefined && { noViews }) }
 }

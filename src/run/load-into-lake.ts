@@ -11,6 +11,7 @@ import type { Source } from '../core/source.ts'
 import { isAskedAgain } from '../core/source-kinds.ts'
 import { UNKNOWN_LIMITS } from '../core/unknown-names.ts'
 import { compressionOfName } from '../decode/decompress.ts'
+import { beginLakeFiles, type LakeFilesAhead } from '../manifest/lake-file/lake-file.ts'
 import { openJournal, readJournal } from '../manifest/runs/journal.ts'
 import type { DoneWork } from '../manifest/runs/journal-lines.ts'
 import type { RunLease } from '../manifest/runs/run-lease.ts'
@@ -250,6 +251,7 @@ export const loadIntoLake = async <Facts extends PullFacts>(
   let facts: Loaded<Facts>['facts'] = []
   // If there are several sources, the others can be loaded, with `skipBadFiles` too.
   let isEmpty = run.committed === undefined && sources.length === 1
+  let ahead: LakeFilesAhead | undefined
   try {
     if (run.committed !== undefined) {
       const { committedBefore } = await import('./run-in-lake.ts')
@@ -265,16 +267,18 @@ export const loadIntoLake = async <Facts extends PullFacts>(
         onRecorded: () => (isEmpty = false),
       })
       isEmpty = false
+      if (entries.length > 0) ahead = beginLakeFiles(run.lake)
       const work = { sources: result.sources, entries }
       facts = factsOf(jobs, byJob, loadedIn(work))
       return commitLoaded(tools, run, work, facts, options)
     })
-    return { ...(await withViews(run.lake, summary)), facts }
+    return { ...(await withViews(run.lake, summary, ahead)), facts }
   } catch (error) {
     // A single source that nobody can load leaves nothing to resume.
     if (!isEmpty || !(error instanceof ToolkitError) || !isFinal(error)) run.keep()
     throw interruptedOr(error, run.run, signal)
   } finally {
+    await ahead?.close()
     // The process that takes the run over writes the prefetched files.
     await Promise.allSettled(sources.flatMap((source) => (source.stop ? [source.stop()] : [])))
   }

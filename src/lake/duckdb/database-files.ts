@@ -13,7 +13,7 @@ import { fsyncFile, fsyncFolder, removeIfThere } from '../../support/durable-fil
 import { makeFolders, PRIVATE_FOLDER } from '../../support/file-modes.ts'
 import { removeLeftovers, statPath } from '../../support/list-files.ts'
 import { temporaryName } from '../../support/process-identity.ts'
-import type { Session } from './engine.ts'
+import type { Engine, Session } from './engine.ts'
 import { literal } from './sql.ts'
 import { refuseAllButTables } from './untrusted-database.ts'
 
@@ -47,16 +47,16 @@ const attach = (file: string, name: string, form?: DatabaseForm): string =>
   `ATTACH ${literal(file)} AS ${name} (RECOVERY_MODE NO_WAL_WRITES${form === undefined ? '' : `, STORAGE_VERSION '${form.version}', BLOCK_SIZE ${form.blockBytes}`})`
 
 /** The same content in another form. */
-const inForm = (from: string, to: string, form: DatabaseForm): readonly string[] => [
-  attach(from, 'before'),
-  attach(to, 'made', form),
-  'COPY FROM DATABASE before TO made',
-  'DETACH before',
+const inForm = (from: string, to: string, name: string, form: DatabaseForm): readonly string[] => [
+  attach(from, `${name}_before`),
+  attach(to, name, form),
+  `COPY FROM DATABASE ${name}_before TO ${name}`,
+  `DETACH ${name}_before`,
 ]
 
-const blockBytesOf = async (session: Session): Promise<number> => {
+const blockBytesOf = async (session: Session, name: string): Promise<number> => {
   const [row] = await session.rows(
-    "SELECT block_size FROM pragma_database_size() WHERE database_name = 'made'",
+    `SELECT block_size FROM pragma_database_size() WHERE database_name = ${literal(name)}`,
   )
   return Number(row?.block_size)
 }
@@ -149,62 +149,97 @@ const placeCopy = async (from: string, to: string): Promise<void> => {
   await fsyncFolder(dirname(to))
 }
 
+/** A locked engine of its own in which databases are made. */
+export interface Databases {
+  readonly make: MakeDatabase
+  readonly close: () => void
+}
+
+/** Names that databases have while they are made: so many may be at work at once. */
+const NAMES = ['made', 'made_beside']
+
+/** Makes databases in an engine. @param folder for files of their own @param place for the databases */
+const databaseMaker = (engine: Engine, folder: string, place: string): MakeDatabase => {
+  const free = [...NAMES]
+  return async ({ before, isUntrusted = false, form, fill }) => {
+    const name = free.shift()
+    if (name === undefined) throw new TypeError(`Cannot make more than ${NAMES.length} databases at once`)
+    const [smaller, file] = [join(place, `${name}_smaller.duckdb`), join(place, `${name}.duckdb`)] as const
+    const session = await engine.connect()
+    const run = async (...statements: readonly string[]): Promise<void> => {
+      for (const sql of statements) await session.run(sql)
+    }
+    try {
+      if (before !== undefined) await writeFile(file, before)
+      await run(attach(file, name, before === undefined ? form : undefined))
+      if (isUntrusted) await refuseAllButTables(session, name)
+      const isSmall = before !== undefined && form !== undefined
+      if (isSmall && (await blockBytesOf(session, name)) < form.blockBytes) {
+        await run(`DETACH ${name}`)
+        await rename(file, smaller)
+        await run(...inForm(smaller, file, name, form))
+      }
+      await run(`USE ${name}; BEGIN`)
+      await fill(session, folder)
+      await run(`COMMIT; USE memory; DETACH ${name}`)
+      return await readFile(file)
+    } catch (error) {
+      // The next one takes the same name.
+      await run('ROLLBACK').catch(() => undefined)
+      await run('USE memory', `DETACH ${name}`).catch(() => undefined)
+      throw error
+    } finally {
+      session.close()
+      for (const path of [smaller, file]) await rm(path, { force: true })
+      free.push(name)
+    }
+  }
+}
+
 /**
- * Makes databases, one after the other, in a locked engine of their own.
+ * Opens a locked engine for databases.
  *
  * @param folders absolute, whose files `fill` reads or writes, beside those of its own folder @default none
  */
+export const openDatabases = async (folders: readonly string[] = []): Promise<Databases> => {
+  const folder = await plainFolder()
+  const own = [folder]
+  const close = (): void => {
+    for (const one of own) one.remove()
+  }
+  try {
+    const inMemory = await memoryFolder()
+    if (inMemory !== undefined) own.push(inMemory)
+    // A spill folder may be missing: DuckDB makes it where it needs one.
+    for (const { path } of own) await makeFolders(path)
+    const { Engine } = await import('./engine.ts')
+    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
+    const locking = await engine.connect()
+    await locking.lock([...own.map(({ path }) => path), ...folders])
+    locking.close()
+    return {
+      make: databaseMaker(engine, folder.path, own.at(-1)?.path ?? folder.path),
+      close: () => {
+        engine.close()
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Makes databases in a locked engine that is closed afterwards. @param folders as `openDatabases` has them */
 export const withDatabases = async <T>(
   use: (make: MakeDatabase) => Promise<T>,
   folders: readonly string[] = [],
 ): Promise<T> => {
-  const folder = await plainFolder()
-  const place = (await memoryFolder()) ?? folder
+  const { make, close } = await openDatabases(folders)
   try {
-    // A spill folder may be missing: DuckDB makes it where it needs one.
-    await makeFolders(folder.path)
-    await makeFolders(place.path)
-    const { Engine } = await import('./engine.ts')
-    const engine = await Engine.open({ memoryBytes: MEMORY_BYTES, threads: 1, spillFolder: folder.path })
-    try {
-      const locking = await engine.connect()
-      await locking.lock([folder.path, place.path, ...folders])
-      locking.close()
-      return await use(async ({ before, isUntrusted = false, form, fill }) => {
-        const [smaller, file] = [join(place.path, 'smaller.duckdb'), join(place.path, 'made.duckdb')] as const
-        const session = await engine.connect()
-        const run = async (...statements: readonly string[]): Promise<void> => {
-          for (const sql of statements) await session.run(sql)
-        }
-        try {
-          if (before !== undefined) await writeFile(file, before)
-          await run(attach(file, 'made', before === undefined ? form : undefined))
-          if (isUntrusted) await refuseAllButTables(session, 'made')
-          if (before !== undefined && form !== undefined && (await blockBytesOf(session)) < form.blockBytes) {
-            await run('DETACH made')
-            await rename(file, smaller)
-            await run(...inForm(smaller, file, form))
-          }
-          await run('USE made', 'BEGIN')
-          await fill(session, folder.path)
-          await run('COMMIT', 'USE memory', 'DETACH made')
-          return await readFile(file)
-        } catch (error) {
-          // The next one takes the same name.
-          await run('ROLLBACK').catch(() => undefined)
-          await run('USE memory', 'DETACH made').catch(() => undefined)
-          throw error
-        } finally {
-          session.close()
-          for (const path of [smaller, file]) await rm(path, { force: true })
-        }
-      })
-    } finally {
-      engine.close()
-    }
+    return await use(make)
   } finally {
-    folder.remove()
-    place.remove()
+    close()
   }
 }
 

@@ -3,6 +3,7 @@
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
+import { BUILT_NAMES } from '../../support/built-names.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { LONGEST_TEXT, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
@@ -102,9 +103,9 @@ async function* keptSources(contents: LakeContents): AsyncGenerator<string> {
   yield snapshotsIn(contents.lake)
 }
 
-/** Statements that databases of lakes have in common. */
+/** The database of a lake that has nothing yet, which many lakes have in common. */
 export interface KeptViews {
-  readonly statements: readonly string[]
+  readonly statements: () => Promise<readonly string[]>
   /** Is another one where the statements are others. */
   readonly name: string
 }
@@ -115,15 +116,26 @@ const EMPTY: Omit<LakeContents, 'computed'> = {
   facts: async function* () {},
 }
 
-/** The database of a lake that has nothing yet, which is the same for every lake, but for further columns. */
-export const keptViews = async (computed: readonly ComputedColumn[] = []): Promise<KeptViews> => {
-  const statements = await Array.fromAsync(keptStatements({ ...EMPTY, computed }))
-  return { statements, name: sha256Of(statements.join(';')) }
+const madeBefore = new Map<string, Promise<KeptViews>>()
+
+const makeKeptViews = async (computed: readonly ComputedColumn[]): Promise<KeptViews> => {
+  const make = () => Array.fromAsync(keptStatements({ ...EMPTY, computed }))
+  if (BUILT_NAMES && computed.length === 0) return { statements: make, name: BUILT_NAMES.views }
+  const statements = await make()
+  return { statements: async () => statements, name: sha256Of(statements.join(';')) }
+}
+
+/** Made once for all lakes of a process with the same further columns. */
+export const keptViews = (computed: readonly ComputedColumn[] = []): Promise<KeptViews> => {
+  const key = JSON.stringify(computed)
+  const views = madeBefore.get(key) ?? makeKeptViews(computed)
+  madeBefore.set(key, views)
+  return views
 }
 
 /** The statements of a snapshot that differ from those of a lake that has nothing yet, some of them in one text. */
-export async function* changedSources(kept: KeptViews, contents: LakeContents): AsyncGenerator<string> {
-  const known = new Set(kept.statements)
+export async function* changedSources(contents: LakeContents): AsyncGenerator<string> {
+  const known = new Set(await Array.fromAsync(keptSources({ ...contents, ...EMPTY })))
   let text = ''
   for await (const sql of keptSources(contents)) {
     if (known.has(sql)) continue

@@ -1,7 +1,9 @@
 /** The part that is the same in the catalogs of all lakes, but for further columns: tables, columns, views, macros and the comments on them. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { definitionsFor } from '../../analysis/definitions.ts'
 import { baseComments, type Comments, commentsOf, wholeComment } from '../../lake/views/comments.ts'
+import { BUILT_NAMES, type BuiltNames } from '../../support/built-names.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { TOOL } from '../../support/own-package.ts'
 import type { ColumnsSince } from '../form/projections.ts'
@@ -161,12 +163,13 @@ const macroRows = (): readonly string[] => {
 export const [LAYOUT_KEY, MADE_OF_KEY] = ['firmlake_layout', 'firmlake_made_of']
 
 export interface FixedPart {
-  /** Statements that make the tables, in which rows of a lake are. */
-  readonly tables: readonly string[]
-  /** Statements that put in the rows that say what the catalog holds, in place of those that are there. */
-  readonly rows: readonly string[]
-  readonly layout: string
-  readonly madeOf: string
+  readonly statements: () => {
+    /** Statements that make the tables, in which rows of a lake are. */
+    readonly tables: readonly string[]
+    /** Statements that put in the rows that say what the catalog holds, in place of those that are there. */
+    readonly rows: readonly string[]
+  }
+  readonly names: Pick<BuiltNames, 'layout' | 'madeOf'>
 }
 
 const FIXED_TABLES = [
@@ -174,8 +177,24 @@ const FIXED_TABLES = [
   ...['macro', 'macro_impl', 'macro_parameters', 'inlined_data_tables'],
 ]
 
-/** @param history further columns of a lake's tables, by snapshot */
+const madeBefore = new Map<string, FixedPart>()
+
+const partOf = (history: readonly ColumnsSince[]): FixedPart => {
+  if (BUILT_NAMES && isDeepStrictEqual(history, NO_COLUMNS))
+    return { statements: () => makeFixedPart(history), names: BUILT_NAMES }
+  const { tables, rows, ...names } = makeFixedPart(history)
+  return { statements: () => ({ tables, rows }), names }
+}
+
+/** Made once for all lakes of a process with the same columns. @param history further columns of a lake's tables, by snapshot */
 export const fixedPart = (history: readonly ColumnsSince[] = NO_COLUMNS): FixedPart => {
+  const key = JSON.stringify(history)
+  const part = madeBefore.get(key) ?? partOf(history)
+  madeBefore.set(key, part)
+  return part
+}
+
+const makeFixedPart = (history: readonly ColumnsSince[]) => {
   const comments = commentsOfAll()
   const viewed = new Set(history.flatMap(({ computed }) => computed.map(({ table }) => table)))
   const declaredTables = [...fileTables(viewed), ...INLINED_TABLES.map(declared)]

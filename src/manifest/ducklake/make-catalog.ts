@@ -38,7 +38,7 @@ export interface CatalogRequest {
 
 /** The tables of a catalog and what is the same for all lakes. */
 export const emptyCatalog = (make: MakeDatabase, history?: readonly ColumnsSince[]): Promise<Buffer> => {
-  const { tables, rows } = fixedPart(history)
+  const { tables, rows } = fixedPart(history).statements()
   return make({
     form: SMALL_FORM,
     fill: async (session) => {
@@ -56,11 +56,11 @@ const dataPath = (lake: string): string => {
 /** Puts in the rows of this release. @returns the state, without what stood in the tables that were filled anew */
 const refreshFixed = async (
   session: Session,
-  { madeOf, rows }: FixedPart,
+  { names, statements }: FixedPart,
   state: CatalogState,
 ): Promise<CatalogState> => {
-  if (state.madeOf === madeOf) return state
-  for (const sql of rows) await session.run(sql)
+  if (state.madeOf === names.madeOf) return state
+  for (const sql of statements().rows) await session.run(sql)
   return state.shown === undefined ? {} : { shown: state.shown }
 }
 
@@ -83,7 +83,7 @@ export const makeCatalog = async (make: MakeDatabase, request: CatalogRequest): 
         fill: async (session, folder) => {
           found.isTrusted = true
           const state = await readState(session).catch(() => ({}) as CatalogState)
-          found.isUsable = state.layout === fixed.layout && (await canContinue(state, span))
+          found.isUsable = state.layout === fixed.names.layout && (await canContinue(state, span))
           if (found.isUsable) await fill(session, folder, await refreshFixed(session, fixed, state))
         },
       }).catch((error: unknown) => {

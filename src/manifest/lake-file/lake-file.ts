@@ -5,7 +5,13 @@
 
 import { resolve } from 'node:path'
 import { messageOf, writeError } from '../../core/errors.ts'
-import { type MakeDatabase, SMALL_BLOCK_BYTES, withDatabases } from '../../lake/duckdb/database-files.ts'
+import {
+  type Databases,
+  type MakeDatabase,
+  openDatabases,
+  SMALL_BLOCK_BYTES,
+  withDatabases,
+} from '../../lake/duckdb/database-files.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { foldersOfTables } from '../../lake/files/file-access.ts'
 import {
@@ -22,6 +28,7 @@ import { changedSources, type KeptViews, keptViews, type LakeContents } from '..
 import { storageOf } from '../../storage/open-storage.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { sha256Of } from '../../support/hash.ts'
+import { settled, sideBySide } from '../../support/side-by-side.ts'
 import { fixedPart } from '../ducklake/fixed-part.ts'
 import { CATALOG_FORM, emptyCatalog, makeCatalog } from '../ducklake/make-catalog.ts'
 import { askDatabase, deleteFilesOf, verifyCatalog } from '../ducklake/verify-catalog.ts'
@@ -146,7 +153,7 @@ const viewsKind: FileKind = {
     // The file that is there may be of anybody, and its views would be run.
     const before = await madeViews(make, views)
     const fill = async (session: Session): Promise<void> => {
-      for await (const sql of changedSources(views, contents)) await session.run(sql)
+      for await (const sql of changedSources(contents)) await session.run(sql)
       await session.run(`CREATE MACRO ${HIDDEN_SCHEMA}.${SHOWN}() AS ${root.snapshot}`)
     }
     return { bytes: await make({ before, fill }) }
@@ -194,7 +201,7 @@ const isLeftOut = ({ key }: Pick<FileKind, 'key'>): boolean =>
   process.env[`FIRMLAKE_${key.toUpperCase()}`] === 'false'
 
 const makeViews = async (session: Session, { statements }: KeptViews): Promise<void> => {
-  for (const sql of statements) await session.run(sql)
+  for (const sql of await statements()) await session.run(sql)
 }
 
 /** Old releases read it too. */
@@ -210,7 +217,7 @@ export const madeViews = (make: MakeDatabase, views: KeptViews, env?: NodeJS.Pro
 
 /** The same of the catalog. */
 const madeCatalog = (make: MakeDatabase): Promise<Buffer> =>
-  keptDatabase({ name: sha256Of(CATALOG_FORM + fixedPart().madeOf), ending: '.ducklake' }, () =>
+  keptDatabase({ name: sha256Of(CATALOG_FORM + fixedPart().names.madeOf), ending: '.ducklake' }, () =>
     emptyCatalog(make),
   )
 
@@ -279,21 +286,36 @@ export const writeLakeFiles = (lake: string, options: LakeFileOptions = {}): Pro
     return { views, catalog }
   }, foldersOf(lake))
 
-const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<string | undefined> => {
+/** Both files are made at once of a lake of fewer files: of more each takes much memory. */
+const FEW_FILES = 1000
+
+const writeSome = async (
+  lake: string,
+  kinds: readonly FileKind[],
+  opened?: LakeFilesAhead,
+): Promise<string | undefined> => {
   const reasons: string[] = []
+  const writeOne = async (make: MakeDatabase, kind: FileKind): Promise<string | undefined> => {
+    try {
+      const outcome = await writeFile(make, kind, lake, {})
+      return outcome.kind === 'written'
+        ? outcome.note
+        : `"${kind.file.name}" was not written: ${outcome.reason}`
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
   const write = async (make: MakeDatabase): Promise<void> => {
-    for (const kind of kinds)
-      try {
-        const outcome = await writeFile(make, kind, lake, {})
-        if (outcome.kind === 'skipped') reasons.push(`"${kind.file.name}" was not written: ${outcome.reason}`)
-        else if (outcome.note !== undefined) reasons.push(outcome.note)
-      } catch (error) {
-        reasons.push(messageOf(error))
-      }
+    const atOnce = filesOf(await readRoot(lake)) < FEW_FILES ? kinds.length : 1
+    const found = await sideBySide(kinds, atOnce, (kind) => writeOne(make, kind))
+    reasons.push(...found.filter((one) => one !== undefined))
     await syncNames(lake)
   }
   try {
-    if (kinds.length > 0) await withDatabases(write, foldersOf(lake))
+    if (kinds.length === 0) return undefined
+    const databases = await opened?.databases()
+    if (databases === undefined) await withDatabases(write, foldersOf(lake))
+    else await write(databases.make)
   } catch (error) {
     reasons.push(messageOf(error))
   }
@@ -304,6 +326,35 @@ const writeSome = async (lake: string, kinds: readonly FileKind[]): Promise<stri
 const kindsOf = async (lake: string): Promise<readonly FileKind[]> => {
   for (const { file } of KINDS.filter(isLeftOut)) await removePlaced(lake, file)
   return KINDS.filter((kind) => !isLeftOut(kind) && (kind === catalogKind || isInFolder(lake)))
+}
+
+/** The files of a lake on their way: what does not depend on its next snapshot. */
+export interface LakeFilesAhead {
+  readonly databases: () => Promise<Databases | undefined>
+  readonly close: () => Promise<void>
+}
+
+/** Begins with the files of a lake while its next snapshot is made. A failure shows when they are written. */
+export const beginLakeFiles = (lake: string): LakeFilesAhead => {
+  const opened = settled(
+    kindsOf(lake).then(async (kinds) => {
+      if (kinds.length === 0) return undefined
+      const databases = await openDatabases(foldersOf(lake))
+      await keptViews()
+      fixedPart()
+      return databases
+    }),
+  )
+  return {
+    databases: async () => (await opened)(),
+    close: async () => {
+      const get = await opened
+      await Promise.resolve()
+        .then(get)
+        .then((databases) => databases?.close())
+        .catch(() => undefined)
+    },
+  }
 }
 
 /**
@@ -323,11 +374,12 @@ export const updateLakeFiles = async (lake: string): Promise<string | undefined>
  * Writes the files that are not of the newest snapshot: whoever committed that one may have been killed, or had no room.
  *
  * @param whereKept only those that the lake has had: not every command that finds none makes one
+ * @param ahead as `beginLakeFiles` gave it
  * @returns as `updateLakeFiles`
  */
 export const refreshLakeFiles = async (
   lake: string,
-  { whereKept = false } = {},
+  { whereKept = false, ahead }: { readonly whereKept?: boolean; readonly ahead?: LakeFilesAhead } = {},
 ): Promise<string | undefined> => {
   try {
     const newest = await newestNumber(lake)
@@ -339,7 +391,7 @@ export const refreshLakeFiles = async (
       const shows = await kind.shows(lake, root)
       if (!(await isPlaced(lake, kind.file, shows).catch(() => false))) outdated.push(kind)
     }
-    return await writeSome(lake, outdated)
+    return await writeSome(lake, outdated, ahead)
   } catch (error) {
     return messageOf(error)
   }

@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // HTML and charts from rows; knows no lake.
   report: ['support'],
   // The explorer's page.
-  web: ['contract', 'support', 'report'],
+  web: [],
   // What the command line and a program's index both start, a folder for each job.
   jobs: [
     ...MIDDLE,

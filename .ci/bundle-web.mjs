@@ -28,6 +28,5 @@ export const bundleScript = async () => {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(`${root}dist/web`, { recursive: true })
   writeFileSync(`${root}dist/web/app.js`, await bundleScript())
-  for (const name of ['index.html', 'app.css'])
-    copyFileSync(`${root}src/web/${name}`, `${root}dist/web/${name}`)
+  copyFileSync(`${root}src/web/app.css`, `${root}dist/web/app.css`)
 }

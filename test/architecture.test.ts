@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // HTML and charts from rows; knows no lake.
   report: ['support'],
   // The explorer's page.
-  web: ['contract', 'support', 'report'],
+  web: [],
   // Rules on the data and on the loads of a lake.
   checks: [...MIDDLE, 'options', 'config', 'manifest', 'commit'],
   // What a service is asked for: windows, listings, batch files.

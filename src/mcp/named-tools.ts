@@ -36,7 +36,7 @@ const askNamed =
   (ask: AskExplorer): AskNamed =>
   async (question, parameters, signal) => {
     try {
-      const reply = await ask(question, JSON.stringify(parameters), CALLER, signal)
+      const reply = await ask(question, parameters, CALLER, signal)
       if (reply.kind === 'answer') return reply
       const why = reply.kind === 'refused' ? reply.messages.join(' ').replaceAll('the body.', '') : reply.kind
       throw new ToolkitError('USAGE', `Cannot answer: ${why.replace(/\.$/, '')}`)

@@ -1,5 +1,6 @@
 /** The report as one HTML document: no request, no script, one style sheet. */
 
+import { brandMark } from './brand.ts'
 import { type CheckLine, checkTable, ruleChecks } from './checks.ts'
 import { type Html, html, Html as Piece } from './html.ts'
 import { numbersIn } from './numbers.ts'
@@ -40,10 +41,6 @@ export interface ReportContent {
 }
 
 const NO_ANSWER: SectionAnswer = { columns: [], rows: [] }
-
-const MARK = new Piece(
-  '<svg viewBox="0 0 24 24" aria-hidden="true"><rect class="f1" x="3" y="7" width="4" height="7" rx="1"/><rect class="f1" x="10" y="2" width="4" height="12" rx="1"/><rect class="f1" x="17" y="5" width="4" height="9" rx="1"/><rect class="f1l" x="3" y="16" width="4" height="3" rx="1"/><rect class="f1l" x="10" y="16" width="4" height="6" rx="1"/><rect class="f1l" x="17" y="16" width="4" height="4" rx="1"/></svg>',
-)
 
 /** Everything that a page is drawn with. */
 interface Drawing {
@@ -188,7 +185,7 @@ export const renderReport = (content: ReportContent): string => {
 <style>${new Piece(style)}</style>
 </head>
 <body>
-<header class="top stick"><div class="in"><a class="brand" href="#overview">${MARK}${logoText}</a>${navigation(pages, drawing)}</div></header>
+<header class="top stick"><div class="in"><a class="brand" href="#overview">${brandMark}${logoText}</a>${navigation(pages, drawing)}</div></header>
 <main class="in">
 ${overview === undefined ? html`` : overviewHtml(overview, drawing)}${pagesHtml(others, drawing)}${named === undefined ? html`` : folds([renderFolded(named, answerOf(named.id), around)])}</main>
 <footer class="in foot"><p>The lake <bdi>${lake}</bdi>; made ${instantWords(now.toISOString())}. One file that loads nothing; its statements run in “firmlake query”.</p></footer>

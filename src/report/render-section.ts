@@ -80,14 +80,16 @@ export const sectionBody = (section: Section, answer: SectionAnswer, around: Sur
   const open = isWhole ? table : drawing(section, answer, around)
   return html`<p class="about">${about}</p>
 ${open}
-<div class="fold">${isWhole ? html`` : folded(numbersWord(section, answer.rows, numbers), title, table)}${statement(sql, title)}</div>`
+<div class="fold">${isWhole ? html`` : folded(numbersWord(section, answer.rows, numbers), title, table)}${statement(sql, title)}${around.csv ?? html``}</div>`
 }
 
 /** A section as a card. */
-export const renderSection = (section: Section, answer: SectionAnswer, around: Surroundings): Html =>
-  html`<div class="card${section.span ? ` c${section.span}` : ''}"><h3 id="${section.id}">${section.title}</h3>
+export const renderSection = (section: Section, answer: SectionAnswer, around: Surroundings): Html => {
+  const level = around.level ?? 3
+  return html`<div class="card${section.span ? ` c${section.span}` : ''}"><h${level} id="${section.id}">${section.title}</h${level}>
 ${sectionBody(section, answer, around)}</div>
 `
+}
 
 /** A section that is folded up: its name alone is shown. */
 export const renderFolded = (section: Section, answer: SectionAnswer, around: Surroundings): Html =>

@@ -15,6 +15,10 @@ export interface Surroundings {
   readonly numbers: Numbers
   /** Address of a company's own page or row. */
   readonly companyHref: (internalId: string) => string
+  /** Level of a section's heading. @default 3 */
+  readonly level?: 2 | 3
+  /** A link beside the numbers and the statement. @default none */
+  readonly csv?: Html
 }
 
 /** A statement with its drawing and its table. */
@@ -44,7 +48,7 @@ export type RowsOf = (section: string) => readonly ReportRow[]
 export interface ReportPage {
   readonly id: string
   readonly title: string
-  /** Said in place of its sections where none of them has a row. */
+  /** Said in place of its sections where none of them has a row: without one in the first there is none in the others. */
   readonly none?: string
   /** The answer before the evidence, in a sentence or two. */
   readonly lead?: (rowsOf: RowsOf, numbers: Numbers) => Html

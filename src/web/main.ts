@@ -1,106 +1,127 @@
-/** The explorer's page: its frame, navigation, and the page that the address names behind its `#`. */
+/** The explorer's page: sign-in, the frame, and in it the page that the address names behind its `#`. */
 
-import { AskFailure, answerRows, ask, forgetSession, hasSession, signIn, signOut } from './api.ts'
-import { brandMark } from './brand.ts'
-import { stateOf } from './browse-state.ts'
-import { showCompany } from './company-page.ts'
-import { h } from './dom.ts'
-import { showHome } from './home-page.ts'
-import type { ShownPage } from './page.ts'
-import { REPORT_PAGES, showReportPage } from './report-page.ts'
-import { type SearchBox, searchBox } from './search-box.ts'
-import { showSignIn } from './sign-in-page.ts'
+import { fill, fillPlaces, type ShownPage } from './fragment.ts'
+import { saveFile } from './save-file.ts'
+import { startSearch } from './search-box.ts'
+import { AskFailure, forgetSession, hasSession, reasonOf, signIn, signOut } from './session.ts'
 
-/** Ids of the sections that the token may see; `undefined` while nobody is signed in. */
-let open: ReadonlySet<string> | undefined
 let shown = new AbortController()
-let search: SearchBox | undefined
+/** Empties the search; nothing while nobody is signed in. */
+let leaveSearch = (): void => undefined
 
-const askToSignIn = (said: string): void => {
-  open = undefined
-  shown.abort()
-  forgetSession()
-  showSignIn(said, begin)
-}
-
-/** `#/coverage/NetSales` as its parts, and what stands behind a `?`; no parts where it is not written as an address is. */
-const addressParts = (): { readonly parts: readonly string[]; readonly query: string } => {
-  const [path = '', ...query] = location.hash.replace(/^#\/?/, '').split('?')
-  try {
-    return { parts: path.split('/').map(decodeURIComponent), query: query.join('?') }
-  } catch {
-    return { parts: [], query: '' }
+/** Puts a template of the document in the place of its content. @returns what finds elements in it */
+const showTemplate = (
+  id: string,
+): (<E extends HTMLElement>(selector: string, work: (one: E) => void) => void) => {
+  const template = document.querySelector<HTMLTemplateElement>(`template#${id}`)
+  const kept = [...document.querySelectorAll('body > template')]
+  if (template !== null) document.body.replaceChildren(template.content.cloneNode(true), ...kept)
+  return (selector, work) => {
+    for (const one of document.body.querySelectorAll<HTMLElement>(selector)) work(one as never)
   }
 }
 
+/** @param said why it is shown, such as that a session has ended */
+const showSignIn = (said: string): void => {
+  shown.abort()
+  document.title = 'Sign in – firmlake'
+  const within = showTemplate('sign-in')
+  const say = (text: string, isBad = false): void =>
+    within('.said', (status) => {
+      status.classList.toggle('bad', isBad)
+      status.textContent = text
+    })
+  say(said)
+  within('.lead', (lead) => {
+    lead.textContent = location.host
+  })
+  within<HTMLInputElement>('#token', (token) => {
+    token.focus()
+    within('form', (form) =>
+      form.addEventListener('submit', async (event) => {
+        event.preventDefault()
+        within<HTMLButtonElement>('form button', (button) => {
+          button.disabled = true
+        })
+        say('Signing in …')
+        try {
+          await signIn(token.value.trim())
+          showFrame()
+        } catch (error) {
+          say(`✖ ${reasonOf(error)}`, true)
+          within<HTMLButtonElement>('form button', (button) => {
+            button.disabled = false
+          })
+          token.select()
+        }
+      }),
+    )
+  })
+}
+
+const askToSignIn = (said: string): void => {
+  forgetSession()
+  showSignIn(said)
+}
+
+/** The search stands large where a page has room for it. */
+const placeSearch = (main: HTMLElement): void => {
+  const [box, mini] = [document.querySelector('.search') ?? searchBox, document.querySelector('.mini')]
+  const place = main.querySelector('[data-search]') ?? mini
+  if (box !== undefined && box.parentElement !== place) place?.append(box)
+}
+let searchBox: HTMLElement | undefined
+
+/** Shows the page of the address; where it is another state of the one that is shown, that keeps its content. */
 const show = async (): Promise<void> => {
   shown.abort()
   shown = new AbortController()
   const main = document.querySelector('main')
-  if (main === null || open === undefined || search === undefined) return
-  search.leave()
-  const page: ShownPage = { main, signal: shown.signal, onSignedOut: askToSignIn }
-  const { parts, query } = addressParts()
-  const [name = '', argument = ''] = parts
+  if (main === null || !hasSession()) return
+  leaveSearch()
+  const page: ShownPage = { signal: shown.signal, onSignedOut: askToSignIn }
+  const address = location.hash.replace(/^#\/?/, '')
+  const name = address.split(/[/?]/)[0]
   for (const link of document.querySelectorAll('nav a'))
     if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
-  const reportPage = REPORT_PAGES.find(({ id }) => id === name)
-  const company = name === 'company' && /^\d{1,19}$/.test(argument) ? argument : undefined
-  if (reportPage === undefined && company === undefined)
-    return showHome(page, search.box, stateOf(query), open.has('durations'))
-  main.className = 'in'
-  main.replaceChildren()
-  document.querySelector('header .mini')?.replaceChildren(search.box)
-  if (reportPage !== undefined) return showReportPage(page, reportPage, open, argument || 'NetSales')
-  if (company !== undefined) return showCompany(page, company)
+  const before = main.firstElementChild
+  Object.assign(main.dataset, { part: 'page', title: 'The page', ask: JSON.stringify({ address }) })
+  await fill(page, main)
+  if (page.signal.aborted) return
+  placeSearch(main)
+  if (main.firstElementChild !== before) {
+    const title = main.querySelector<HTMLElement>('[data-title]')?.dataset.title
+    if (title !== undefined) document.title = `${title} – firmlake`
+    scrollTo(0, 0)
+    main.querySelector('h1')?.focus({ preventScroll: true })
+  }
+  await fillPlaces(page, main)
 }
 
 const showFrame = (): void => {
-  const links = [{ id: '', title: 'Companies' }, ...REPORT_PAGES].map(({ id, title }) =>
-    h('li', {}, h('a', { href: `#/${id}` }, title)),
+  const within = showTemplate('frame')
+  within('.out', (out) =>
+    out.addEventListener('click', async () => {
+      const ended = signOut()
+      showSignIn('Signed out.')
+      await ended.catch(() =>
+        showSignIn('Signed out here. The server could not be reached: its session ends by itself.'),
+      )
+    }),
   )
-  const out = h('button', { type: 'button', class: 'btn' }, 'Sign out')
-  out.addEventListener('click', async () => {
-    const ended = signOut()
-    askToSignIn('Signed out.')
-    await ended.catch(() =>
-      showSignIn('Signed out here. The server could not be reached: its session ends by itself.', begin),
-    )
+  within('.search', (box) => {
+    searchBox = box
+    leaveSearch = startSearch(box, askToSignIn)
   })
-  search = searchBox(askToSignIn)
-  const skip = h('a', { class: 'skip', href: '#main' }, 'To the content')
-  const main = h('main', { class: 'in', id: 'main', tabindex: -1 })
   // The address behind `#` names the page.
-  skip.addEventListener('click', (event) => {
-    event.preventDefault()
-    main.focus()
-  })
-  document.body.replaceChildren(
-    h(
-      'header',
-      { class: 'top' },
-      h(
-        'div',
-        { class: 'in' },
-        skip,
-        h('a', { class: 'brand', href: '#/' }, brandMark(), 'firmlake'),
-        h('nav', { 'aria-label': 'Pages' }, h('ul', {}, ...links)),
-        h('span', { class: 'grow' }),
-        h('div', { class: 'mini' }),
-        out,
-      ),
-    ),
-    main,
+  within('.skip', (skip) =>
+    skip.addEventListener('click', (event) => {
+      event.preventDefault()
+      within('main', (main) => main.focus())
+    }),
   )
   void show()
-}
-
-/** Shows the pages that the session may see. @throws {AskFailure} */
-const begin = async (): Promise<void> => {
-  const answer = await ask('sections', {}, AbortSignal.timeout(60_000))
-  open = new Set(answerRows(answer).flatMap((row) => (row.is_open === true ? [String(row.id)] : [])))
-  showFrame()
 }
 
 /** A token that the address brings, as `firmlake demo --open` gives it; it does not stay there, nor in the tab's history. */
@@ -114,13 +135,21 @@ const start = async (): Promise<void> => {
   const token = tokenOfAddress()
   try {
     if (token !== undefined) await signIn(token)
-    if (hasSession()) await begin()
+    if (hasSession()) showFrame()
     else askToSignIn('')
   } catch (error) {
     if (error instanceof AskFailure && error.status === 401) askToSignIn(error.message)
-    else showSignIn(error instanceof Error ? error.message : String(error), begin)
+    else showSignIn(reasonOf(error))
   }
 }
 
 addEventListener('hashchange', () => void show())
+addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest<HTMLElement>('[data-file]') : null
+  if (button !== null) void saveFile(button, shown.signal)
+})
+addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLSelectElement && target.dataset.go !== undefined)
+    location.hash = target.dataset.go + encodeURIComponent(target.value)
+})
 void start()

@@ -202,7 +202,7 @@ test('the list of the explorer has growth and margin of one statement, and peers
   const explorer = await openBrowsing(lake)
   const asked = async (name: string, parameters: object): Promise<Record<string, unknown>[]> => {
     const caller = { name: 'all', rights: 'everything' } as const
-    const reply = await explorer.ask(name, JSON.stringify(parameters), caller, new AbortController().signal)
+    const reply = await explorer.ask(name, parameters, caller, new AbortController().signal)
     if (reply.kind !== 'answer') throw new TypeError(`Cannot read rows of "${reply.kind}"`)
     return reply.rows.map((row) => Object.fromEntries(reply.columns.map((column, at) => [column, row[at]])))
   }

@@ -138,7 +138,7 @@ test('the explorer calls the same figures restated', async () => {
   const explorer = openExplorer(lake)
   try {
     const ask = async (name: string, id: number): Promise<Record<string, unknown>[]> => {
-      const reply = await explorer.ask(name, JSON.stringify({ id }), EVERYTHING, new AbortController().signal)
+      const reply = await explorer.ask(name, { id }, EVERYTHING, new AbortController().signal)
       if (reply.kind !== 'answer') throw new TypeError(`Cannot read rows of "${reply.kind}"`)
       return reply.rows.map((row) => Object.fromEntries(reply.columns.map((name, at) => [name, row[at]])))
     }

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { openWebFiles } from '../../src/server/explorer/web-files.ts'
+import { openWebFiles } from '../../src/server/explorer/pages/web-files.ts'
 
 test('the page, its script and its style are below 400 kB together, gzipped', async () => {
   const files = openWebFiles()

@@ -7,15 +7,16 @@ import { companyId, type Question, question } from './question.ts'
 
 /** Companies that a search shows. */
 const MOST_FOUND = 20
+const MOST_SIMILAR = 5
 const MOST_WORDS = 6
 
-const searchText = textLike(/^[\s\S]{1,200}$/, 'a text of up to 200 characters')
+export const askedText = textLike(/^[\s\S]{1,200}$/, 'a text of up to 200 characters')
 
 export const FOLDED_NAME = `lower(strip_accents(company_name))`
 export const plain = (column: string): string => `replace(replace(${column}, '-', ''), ' ', '')`
 
 /** Companies whose name has every word, or whose number begins with the text. */
-const search = question(objectOf({ text: searchText }), async (run, { text }) => {
+const search = question(objectOf({ text: askedText }), async (run, { text }) => {
   const sent = text.toWellFormed().replaceAll('\0', ' ').trim()
   const words = sent.split(/\s+/).slice(0, MOST_WORDS)
   const holds = words.map((_, at) => `contains(${FOLDED_NAME}, lower(strip_accents($${at + 3}::VARCHAR)))`)
@@ -32,7 +33,22 @@ LIMIT ${MOST_FOUND}`,
   )
 })
 
+/** Companies whose name is nearly the text, by the rule of `find_company`. */
+const similar = question(objectOf({ text: askedText }), (run, { text }) =>
+  run(
+    `SELECT internal_id, company_name, org_no, country_code, NULL AS status
+FROM find_company($1::VARCHAR) ORDER BY rank LIMIT ${MOST_SIMILAR}`,
+    [text.toWellFormed().replaceAll('\0', ' ')],
+  ),
+)
+
 const COMPANY = objectOf({ id: companyId })
+
+const hasFigures = question(COMPANY, (run, { id }) =>
+  run(
+    `SELECT EXISTS (FROM financials WHERE internal_id = ${id}) OR EXISTS (FROM employees WHERE internal_id = ${id}) AS has_figures`,
+  ),
+)
 
 /** The part of a company's page above its figures. */
 const company = question(COMPANY, (run, { id }) =>
@@ -68,4 +84,7 @@ SELECT * EXCLUDE (position) FROM shown
 ORDER BY consolidation, category = 'Employees', position NULLS LAST, category, line_item, fiscal_year`),
 )
 
-export const COMPANY_QUESTIONS: Readonly<Record<string, Question>> = { search, company, figures }
+export const COMPANY_QUESTIONS: Readonly<Record<string, Question>> = {
+  ...{ search, similar, company, figures },
+  'has-figures': hasFigures,
+}

@@ -21,7 +21,7 @@ import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lak
 import { narrowedList, narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
 import { PROOF_QUESTIONS } from './proof-question.ts'
-import type { AnswerTable, PartitionsOf, Question, QuestionAnswer, RunStatement } from './question.ts'
+import type { AnswerTable, MaySee, PartitionsOf, Question, QuestionAnswer, RunStatement } from './question.ts'
 import { REPORT_QUESTIONS } from './report-questions.ts'
 
 const QUESTIONS = new Map<string, Question>(
@@ -47,10 +47,10 @@ export type ExplorerReply =
   /** The server has no memory for it. */
   | { readonly kind: 'off' }
 
-/** Answers a question; `body` is the request's body as it came. */
+/** Answers a question; its parameters are checked. */
 export type AskExplorer = (
   name: string,
-  body: string,
+  parameters: unknown,
   caller: Caller,
   signal: AbortSignal,
 ) => Promise<ExplorerReply>
@@ -90,6 +90,11 @@ const isOfWholeLake = (sql: string): boolean =>
     [sql, ...definitionsFor(namesIn(sql)).map((one) => one.sql)].join('\n').replaceAll(LEFT_OUT, ''),
   )
 
+export const maySeeOf =
+  ({ rights }: Caller): MaySee =>
+  (sql) =>
+    rights === 'everything' || !isOfWholeLake(sql)
+
 /** JSON has no whole numbers beyond 64 bits of a double: those are texts. */
 const jsonValue = (value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
@@ -98,15 +103,6 @@ const rowsOf = async (lake: LakeQuery, sql: string, values: readonly string[]): 
   const rows: unknown[][] = []
   for await (const chunk of result.rows) for (const row of chunk) rows.push(row.map(jsonValue))
   return { columns: result.columns.map(({ name }) => name), rows }
-}
-
-/** @throws {FormError} */
-export const parsedBody = (body: string): unknown => {
-  try {
-    return JSON.parse(body === '' ? '{}' : body)
-  } catch {
-    throw new FormError('the body', 'JSON')
-  }
 }
 
 /** Opens nothing before the first question. With 0 bytes of memory every question is refused. */
@@ -164,7 +160,7 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
     const one = seenOf(opened)
     if (needsList) await makeList(opened, one)
     await seeAs(opened, one, caller)
-    const maySee = (sql: string): boolean => caller.rights === 'everything' || !isOfWholeLake(sql)
+    const maySee = maySeeOf(caller)
     const run: RunStatement = async (sql, values = []) => {
       ends.throwIfAborted()
       if (!maySee(sql)) throw new OfWholeLake()
@@ -177,13 +173,12 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
   }
 
   return {
-    ask: async (name, body, caller, signal) => {
+    ask: async (name, parameters, caller, signal) => {
       const found = QUESTIONS.get(name)
       if (found === undefined) return { kind: 'unknown' }
       if (settings.memoryBytes === 0 || (found.needsList && settings.attachIndex === undefined))
         return { kind: 'off' }
       try {
-        const parameters = parsedBody(body)
         // Not by the caller's name: its rights may have changed since.
         const keyOf = (): string => JSON.stringify([textOf(caller.rights), name, parameters])
         return await turns.take(caller.name, signal, (...turn) =>

@@ -1,7 +1,6 @@
 /** The overview, and the sections of the report over what the caller may see. */
 
 import { definitionNames } from '../../analysis/definitions.ts'
-import { LINE_ITEMS } from '../../contract/line-items.ts'
 import { pagesOf } from '../../report/pages.ts'
 import type { Section } from '../../report/section.ts'
 import { FormError, objectOf, optional, textLike } from '../../support/json-form.ts'
@@ -18,13 +17,10 @@ const LOADS = `SELECT max(loaded_at) AS newest_load, count(*) AS loads,
   coalesce(max_by(quarantined, run), 0)::BIGINT AS newly_quarantined, coalesce(sum(quarantined), 0)::BIGINT AS quarantined
 FROM runs`
 
-const COUNTRIES = `SELECT coalesce(country_code, '(none)') AS country, count(*) AS companies
-FROM companies GROUP BY ALL ORDER BY companies DESC, country LIMIT 300`
-
 const fixed = (sql: string): Question =>
   question(objectOf({}), async (run) => ({ ...(await run(sql)), sql }), { isKept: true })
 
-const SECTION = objectOf({
+export const SECTION = objectOf({
   id: textLike(/^[a-z0-9-]{1,40}$/, 'the name of a section'),
   lineItem: optional(textLike(/^[^\0]{1,200}$/, 'a line item')),
 })
@@ -38,21 +34,19 @@ export const qualityRules = (): readonly string[] =>
 const section = question(
   SECTION,
   async (run, { id, lineItem = 'NetSales' }) => {
-    const found = sectionsFor(lineItem).find((one) => one.id === id)
-    if (found === undefined) throw new FormError('the body.id', 'the name of a section')
-    return { ...(await run(found.sql)), sql: found.sql }
+    const { sql } = sectionOf(id, lineItem)
+    return { ...(await run(sql)), sql }
   },
   { isKept: true },
 )
 
-const sectionsFor = (lineItem: string): readonly Section[] =>
-  pagesOf({ lineItems: [lineItem], rules: qualityRules() }).flatMap((page) => page.sections)
-
-/** Sections of the report, and whether the caller may see them. */
-const sections = question(objectOf({}), async (_run, _parameters, maySee) => ({
-  columns: ['id', 'is_open'],
-  rows: sectionsFor('NetSales').map(({ id, sql }) => [id, maySee(sql)]),
-}))
+/** @throws {FormError} where there is no section of this name */
+export const sectionOf = (id: string, lineItem: string): Section => {
+  const pages = pagesOf({ lineItems: [lineItem], rules: qualityRules() })
+  const found = pages.flatMap(({ sections }) => sections).find((one) => one.id === id)
+  if (found === undefined) throw new FormError('the body.id', 'the name of a section')
+  return found
+}
 
 /** Findings of each rule and severity that are shown. */
 const SHOWN_FINDINGS = 40
@@ -74,18 +68,9 @@ ORDER BY rule, severity, internal_id, fiscal_year, item, value`)
   { isKept: true },
 )
 
-/** Line items that a map of coverage can be drawn of: those of the contract. */
-const lineItems = question(objectOf({}), async () => ({
-  columns: ['line_item'],
-  rows: [...new Set(LINE_ITEMS.map(({ lineItem }) => lineItem))].sort().map((name) => [name]),
-}))
-
 export const REPORT_QUESTIONS: Readonly<Record<string, Question>> = {
   overview: fixed(NUMBERS),
-  countries: fixed(COUNTRIES),
   loads: fixed(LOADS),
   section,
-  sections,
   findings,
-  'line-items': lineItems,
 }

@@ -2,10 +2,9 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../../report/html.ts'
-import { companyWorkbook } from '../explorer/company-workbook.ts'
-import type { ExplorerReply } from '../explorer/explorer.ts'
-import { FRAGMENTS, renderFor } from '../explorer/pages/fragments.ts'
-import type { WebFile } from '../explorer/web-files.ts'
+import type { Fragment, Unanswerable } from '../explorer/pages/fragment.ts'
+import { FRAGMENTS, PAGE_FILES, renderFor } from '../explorer/pages/fragments.ts'
+import type { WebFile } from '../explorer/pages/web-files.ts'
 import { bearerToken } from './authenticate.ts'
 import { callerOf } from './listing-routes.ts'
 import { sendEmpty, sendJson, sendProblem, sendRefusal } from './replies.ts'
@@ -39,17 +38,12 @@ const sendFile = (
   return known === etag ? reply.code(304).send() : reply.type(type).send(body)
 }
 
-const XLSX_TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
-
 const sendHtml = (reply: FastifyReply, { text }: Html): FastifyReply =>
   reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(text)
 
 const bodyOf = ({ body }: FastifyRequest): string => (typeof body === 'string' ? body : '')
 
-const sendUnanswered = (
-  reply: FastifyReply,
-  found: Exclude<ExplorerReply, { kind: 'answer' }>,
-): FastifyReply => {
+const sendUnanswered = (reply: FastifyReply, found: Unanswerable): FastifyReply => {
   if (found.kind === 'refused') return sendRefusal(reply, found.messages)
   return sendProblem(reply, { unknown: 404, forbidden: 403, off: 501 }[found.kind])
 }
@@ -80,33 +74,21 @@ export const addExplorerRoutes = (
       return sendEmpty(reply, 204)
     },
   })
-  app.post('/explorer/api/workbook', {
-    config: { needsToken: 'token or session' },
-    handler: async (request, reply) => {
-      const found = await companyWorkbook(askExplorer, bodyOf(request), callerOf(request), goneSignal(reply))
-      return found.kind === 'workbook'
-        ? reply.type(XLSX_TYPE).send(found.bytes)
-        : sendUnanswered(reply, found)
-    },
-  })
   // An address each, so that log and metrics tell them apart.
-  for (const [name, fragment] of Object.entries(FRAGMENTS))
-    app.post(`/explorer/fragment/${name}`, {
+  const add = <Content>(
+    [folder, name, fragment]: readonly [folder: string, name: string, fragment: Fragment<Content>],
+    sendContent: (reply: FastifyReply, content: Content) => FastifyReply,
+  ): void => {
+    app.post(`/explorer/${folder}/${name}`, {
       config: { needsToken: 'token or session' },
       handler: async (request, reply) => {
         const asking = [askExplorer, callerOf(request), goneSignal(reply)] as const
         const found = await renderFor(fragment, bodyOf(request), asking)
-        return found.kind === 'content' ? sendHtml(reply, found.content) : sendUnanswered(reply, found)
+        return found.kind === 'content' ? sendContent(reply, found.content) : sendUnanswered(reply, found)
       },
     })
-  app.post<{ Params: { question: string } }>('/explorer/api/:question', {
-    config: { needsToken: 'token or session' },
-    handler: async (request, reply) => {
-      const { question } = request.params
-      const found = await askExplorer(question, bodyOf(request), callerOf(request), goneSignal(reply))
-      if (found.kind !== 'answer') return sendUnanswered(reply, found)
-      const { kind: _, ...answer } = found
-      return sendJson(reply, JSON.stringify(answer))
-    },
-  })
+  }
+  for (const [name, fragment] of Object.entries(FRAGMENTS)) add(['fragment', name, fragment], sendHtml)
+  for (const [name, file] of Object.entries(PAGE_FILES))
+    add(['file', name, file], (reply, { type, bytes }) => reply.type(type).send(bytes))
 }

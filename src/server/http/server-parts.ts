@@ -7,7 +7,7 @@ import type { TokenEntry, TokenRegistry } from '../access/choose-tokens.ts'
 import type { Sessions } from '../access/sessions.ts'
 import type { BatchStore } from '../batch-files/batch-store.ts'
 import type { AskExplorer } from '../explorer/explorer.ts'
-import type { WebFile, WebFileName } from '../explorer/web-files.ts'
+import type { WebFile, WebFileName } from '../explorer/pages/web-files.ts'
 import type { Answer } from '../search/shared/answer.ts'
 
 /** Answers a search; `body` is the request's body as it came. */

@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const ask = (name: string, parameters: unknown = {}, caller: Caller = EVERYTHING): Promise<ExplorerReply> =>
-  explorer.ask(name, JSON.stringify(parameters), caller, NEVER)
+  explorer.ask(name, parameters, caller, NEVER)
 
 const answerTo = async (...asked: Parameters<typeof ask>) => {
   const reply = await ask(...asked)
@@ -178,16 +178,16 @@ test('a question that is interrupted while the list is made leaves the next one 
   const other = await openBrowsing(lake)
   for (const afterMs of [0, 1, 5, 20, 60]) {
     const gone = new AbortController()
-    const asked = other.ask('browse', '{}', EVERYTHING, gone.signal)
+    const asked = other.ask('browse', {}, EVERYTHING, gone.signal)
     setTimeout(() => gone.abort(new Error('gone')), afterMs)
     await asked.catch(() => undefined)
   }
-  expect(await other.ask('facets', '{}', EVERYTHING, NEVER)).toEqual(await ask('facets'))
+  expect(await other.ask('facets', {}, EVERYTHING, NEVER)).toEqual(await ask('facets'))
   await other.close()
 })
 
 test('without a serving index nothing can be browsed', async () => {
   const plain = openExplorer(lake)
-  expect(await plain.ask('browse', '{}', EVERYTHING, NEVER)).toEqual({ kind: 'off' })
+  expect(await plain.ask('browse', {}, EVERYTHING, NEVER)).toEqual({ kind: 'off' })
   await plain.close()
 })

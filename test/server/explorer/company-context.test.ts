@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { convert } from '../../../src/jobs/convert.ts'
 import { query } from '../../../src/jobs/query.ts'
 import type { Caller } from '../../../src/server/access/caller.ts'
-import { companyWorkbook } from '../../../src/server/explorer/company-workbook.ts'
 import type { AskExplorer } from '../../../src/server/explorer/explorer.ts'
+import { companyWorkbook } from '../../../src/server/explorer/pages/company-workbook.ts'
+import { readerOf } from '../../../src/server/explorer/pages/fragment.ts'
 import { sharedLake } from '../../support/lakes.ts'
 import { needs } from '../../support/needs.ts'
 import { openPython, openpyxlMissing } from '../../support/readers.ts'
@@ -49,7 +50,7 @@ const rowsIn = async (
   parameters: object,
   caller: Caller = EVERYTHING,
 ): Promise<Rows> => {
-  const reply = await opened[at]?.ask(name, JSON.stringify(parameters), caller, NEVER)
+  const reply = await opened[at]?.ask(name, parameters, caller, NEVER)
   if (reply?.kind !== 'answer') throw new TypeError(`Cannot read rows of "${reply?.kind}"`)
   return reply.rows.map((row) => Object.fromEntries(reply.columns.map((name, at) => [name, row[at]])))
 }
@@ -175,7 +176,7 @@ test('an id beyond 2^53 is asked for by its digits, and comes back as they are',
   await convert({ from: [join(folder, 'companies.jsonl')], lake })
   const explorer = openExplorer(lake, { snapshot: () => 1 })
   for (const name of ['company', 'figures', 'changes', 'ownership', 'ultimate-owners', 'company-findings']) {
-    const reply = await explorer.ask(name, JSON.stringify({ id: LARGE }), EVERYTHING, NEVER)
+    const reply = await explorer.ask(name, { id: LARGE }, EVERYTHING, NEVER)
     expect([name, reply.kind]).toEqual([name, 'answer'])
     if (reply.kind === 'answer' && name === 'company') expect(reply.rows[0]?.[0]).toBe(LARGE)
     if (reply.kind === 'answer' && name === 'figures') expect(reply.rows).toHaveLength(1)
@@ -192,11 +193,9 @@ result = {sheet.title: [[cell.value for cell in row] for row in sheet.iter_rows(
 test('the workbook has the details, all figures by year as they are, and the restated ones', async (context) => {
   needs(context, 'openpyxl', openpyxlMissing())
   const explorer = openExplorer(awkward)
-  const workbook = (body: string) => companyWorkbook(explorer.ask, body, EVERYTHING, NEVER)
-  const reply = await workbook(JSON.stringify({ id: ALPHA }))
-  if (reply.kind !== 'workbook') throw new TypeError(reply.kind)
+  const workbook = (id: number) => companyWorkbook(readerOf(explorer.ask, EVERYTHING, NEVER), { id })
   const path = join(folder, 'company.xlsx')
-  await writeFile(path, reply.bytes)
+  await writeFile(path, await workbook(ALPHA))
   const python = await openPython()
   const sheets = await python.run<Record<string, unknown[][]>>(READ, path)
   await python.close()
@@ -208,7 +207,7 @@ test('the workbook has the details, all figures by year as they are, and the res
     ['Consolidated', 'ProfitAndLoss', 'NetSales', 'Net sales', 'amount', 'EUR', 12_000, 2000, 1000],
   ])
   expect(sheets.Restated?.[1]?.slice(6, 10)).toEqual([2021, 10_000, 'EUR', 2])
-  expect(await workbook('{"id":5}')).toEqual({ kind: 'unknown' })
-  expect((await workbook('{"id":"x"}')).kind).toBe('refused')
+  await expect(workbook(5)).rejects.toMatchObject({ reply: { kind: 'unknown' } })
+  await expect(workbook(-1)).rejects.toMatchObject({ reply: { kind: 'refused' } })
   await explorer.close()
 })

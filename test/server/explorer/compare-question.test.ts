@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => explorer.close())
 
 const ask = (parameters: object, caller: Caller = EVERYTHING) =>
-  explorer.ask('compare', JSON.stringify(parameters), caller, new AbortController().signal)
+  explorer.ask('compare', parameters, caller, new AbortController().signal)
 
 const rowsOf = async (...asked: Parameters<typeof ask>): Promise<readonly Record<string, unknown>[]> => {
   const reply = await ask(...asked)

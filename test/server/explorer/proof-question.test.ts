@@ -43,7 +43,7 @@ const proofOf = async (parameters: object, caller: Caller = EVERYTHING) => {
   onTestFinished(() => explorer.close())
   const reply = await explorer.ask(
     'proof',
-    JSON.stringify({ ...FIGURE, ...parameters }),
+    { ...FIGURE, ...parameters },
     caller,
     new AbortController().signal,
   )

@@ -23,23 +23,29 @@ test('the page and its files need no token, load nothing from elsewhere, and are
   }
 })
 
-test('a question needs a token, and gets the body and the caller as they are', async () => {
+test('a part of a page needs a token, and its questions get their parameters and the caller', async () => {
   const asked: unknown[] = []
   const address = await openFake({
-    askExplorer: async (name, body, caller) => {
-      asked.push([name, body, caller.name])
-      return { kind: 'answer', snapshot: 12, columns: ['a'], rows: [[1]] }
+    askExplorer: async (name, parameters, caller) => {
+      asked.push([name, parameters, caller.name])
+      return { kind: 'answer', snapshot: 12, columns: ['company_name'], rows: [['<b>']] }
     },
   })
-  const url = `${address}/explorer/api/search`
+  const url = `${address}/explorer/fragment/found`
   const refused = await post(url, { text: 'x' }, {})
   expect([refused.status, await refused.text()]).toEqual([401, ''])
   expect((await post(url, {}, bearer('wrong'))).status).toBe(401)
   expect(asked).toEqual([])
-  const answer = await post(url, { text: 'x' }, bearer(SWEDISH))
-  expect(await answer.json()).toEqual({ snapshot: 12, columns: ['a'], rows: [[1]] })
-  expect(answer.headers.get('cache-control')).toBe('no-store')
-  expect(asked).toEqual([['search', '{"text":"x"}', 'swedish']])
+  expect(await (await post(url, { text: 'x' }, bearer(SWEDISH))).text()).toContain('<bdi>&lt;b&gt;</bdi>')
+  expect(asked).toEqual([['search', { text: 'x' }, 'swedish']])
+  const file = `${address}/explorer/file/holdings`
+  expect((await post(file, { id: 1 }, {})).status).toBe(401)
+  const csv = await post(file, { id: 1 })
+  expect([csv.headers.get('content-type'), csv.headers.get('cache-control')]).toEqual([
+    'text/csv; charset=utf-8',
+    'no-store',
+  ])
+  expect(await csv.text()).toBe('company_name\r\n<b>\r\n')
 })
 
 const sessionIn = async (response: Response): Promise<string> =>
@@ -57,7 +63,7 @@ test('a token is exchanged for a session, which asks in its name until somebody 
     },
     { log: { write: (line) => lines.push(line) } },
   )
-  const [url, question] = [`${address}/explorer/api/session`, `${address}/explorer/api/overview`]
+  const [url, question] = [`${address}/explorer/api/session`, `${address}/explorer/fragment/lake`]
   expect((await post(url, {}, {})).status).toBe(401)
   expect((await post(url, {}, bearer('no-token-of-this-server'))).status).toBe(401)
   const begun = await post(url, {}, bearer(SWEDISH))
@@ -87,7 +93,7 @@ test('requests of a session count as those of its token', async () => {
   const session = await sessionIn(await post(url, {}, bearer(SWEDISH)))
   const statuses: number[] = []
   for (const token of [session, SWEDISH, session, SWEDISH])
-    statuses.push((await post(`${address}/explorer/api/overview`, {}, bearer(token))).status)
+    statuses.push((await post(`${address}/explorer/fragment/lake`, {}, bearer(token))).status)
   expect(statuses.slice(-2)).toEqual([429, 429])
 })
 
@@ -98,7 +104,7 @@ test.each([
   [{ kind: 'off' }, 501],
 ] as const)('%j is a status', async (reply, status) => {
   const address = await openFake({ askExplorer: async () => reply })
-  expect((await post(`${address}/explorer/api/company`, {})).status).toBe(status)
+  expect((await post(`${address}/explorer/fragment/lake`, {})).status).toBe(status)
 })
 
 test('a fragment is HTML with the page’s policy, and each status of one is counted and logged by its name', async () => {
@@ -155,9 +161,16 @@ test('a fragment is HTML with the page’s policy, and each status of one is cou
 test('other addresses and methods keep their 401, 404 and 405', async () => {
   const address = await openFake()
   expect((await get(`${address}/v2/batches/batch-files`, {})).status).toBe(401)
-  for (const path of ['/explorer', '/explorer/', '/explorer/app.ts', '/index.html', '/explorer/api', '/v2'])
+  for (const path of [
+    '/explorer',
+    '/explorer/',
+    '/explorer/app.ts',
+    '/index.html',
+    '/explorer/api/search',
+    '/v2',
+  ])
     expect([path, (await get(`${address}${path}`, {})).status]).toEqual([path, 404])
   expect((await post(`${address}/`, {}, {})).status).toBe(405)
-  expect((await get(`${address}/explorer/api/search`)).status).toBe(405)
+  expect((await get(`${address}/explorer/fragment/found`)).status).toBe(405)
   expect((await get(`${address}/v2/companies`, {})).status).toBe(405)
 })

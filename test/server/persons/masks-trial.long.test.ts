@@ -108,7 +108,7 @@ test(`the explorer names no protected person, and every open one (seed ${SEED})`
   const lake = await loaded(made)
   const explorer = await openBrowsing(lake)
   const asked = async (question: string, parameters: object): Promise<string> => {
-    const reply = await explorer.ask(question, JSON.stringify(parameters), EVERYTHING, signal)
+    const reply = await explorer.ask(question, parameters, EVERYTHING, signal)
     expect(reply.kind).toBe('answer')
     return JSON.stringify(reply)
   }

@@ -4,8 +4,8 @@ import { type Html, html } from '../../../report/html.ts'
 import type { ReportRow } from '../../../report/rows.ts'
 import type { Form } from '../../../support/json-form.ts'
 import type { Caller } from '../../access/caller.ts'
-import type { AskExplorer, ExplorerReply } from '../explorer.ts'
-import { type QuestionAnswer, rowObjects } from '../question.ts'
+import { type AskExplorer, type ExplorerReply, maySeeOf } from '../explorer.ts'
+import { type MaySee, type QuestionAnswer, rowObjects } from '../question.ts'
 
 /** The answer to a question, with its rows by the names of their columns. */
 export interface Answered extends Omit<QuestionAnswer, 'rows'> {
@@ -19,6 +19,8 @@ export interface Reader {
   readonly ask: (question: string, parameters: object) => Promise<Answered>
   /** Whether the reader may see what belongs to no country. */
   readonly seesAll: boolean
+  /** Whether the reader may see what a statement reads. */
+  readonly maySee: MaySee
 }
 
 export interface Fragment<Content = Html> {
@@ -26,6 +28,7 @@ export interface Fragment<Content = Html> {
   readonly render: (reader: Reader, sent: unknown) => Promise<Content>
 }
 
+/** @param render whose content is HTML, or a file */
 export const fragment = <Parameters, Content = Html>(
   parameters: Form<Parameters>,
   render: (reader: Reader, parameters: Parameters) => Promise<Content>,
@@ -45,8 +48,9 @@ export class Unanswered extends Error {
 /** The reader that a caller is, until the signal. */
 export const readerOf = (ask: AskExplorer, caller: Caller, signal: AbortSignal): Reader => ({
   seesAll: caller.rights === 'everything',
+  maySee: maySeeOf(caller),
   ask: async (question, parameters) => {
-    const reply = await ask(question, JSON.stringify(parameters), caller, signal)
+    const reply = await ask(question, parameters, caller, signal)
     if (reply.kind !== 'answer') throw new Unanswered(reply)
     return { ...reply, rows: rowObjects(reply) }
   },
@@ -63,7 +67,9 @@ export interface PartPlace {
   readonly lines?: number
   /** Class of the skeleton's card. @default '' */
   readonly width?: string
+  /** Whether those that stand behind it come first. @default false */
+  readonly isLast?: boolean
 }
 
-export const place = ({ part, parameters, title, lines = 3, width = '' }: PartPlace): Html =>
-  html`<div data-part="${part}" data-ask="${JSON.stringify(parameters)}" data-title="${title}"><div class="${`card skeleton ${width}`.trim()}"><span class="vh">Loading: ${title}</span>${Array.from({ length: lines }, () => html`<i></i>`)}</div></div>\n`
+export const place = ({ part, parameters, title, lines = 3, width = '', isLast = false }: PartPlace): Html =>
+  html`<div data-part="${part}" data-ask="${JSON.stringify(parameters)}" data-title="${title}"${isLast ? html` data-last` : html``}><div class="${`card skeleton ${width}`.trim()}"><span class="vh">Loading: ${title}</span>${Array.from({ length: lines }, () => html`<i></i>`)}</div></div>\n`

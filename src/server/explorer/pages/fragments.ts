@@ -1,12 +1,41 @@
-/** Fragments of the explorer's pages by their names, and their answers to a caller. */
+/** Fragments and files of the explorer's pages by their names, and their answers to a caller. */
 
 import { FormError } from '../../../support/json-form.ts'
 import type { Caller } from '../../access/caller.ts'
-import { type AskExplorer, parsedBody } from '../explorer.ts'
+import type { AskExplorer } from '../explorer.ts'
+import { figuresFile, holdingsFile, workbookFile } from './company.ts'
+import { companies, companiesFile } from './company-list.ts'
 import { CONTEXT_FRAGMENTS } from './context.ts'
+import type { SavedFile } from './csv-files.ts'
+import { facets } from './facets.ts'
+import { figures } from './figures-part.ts'
+import { found } from './found.ts'
 import { type Fragment, readerOf, type Unanswerable, Unanswered } from './fragment.ts'
+import { lake } from './home.ts'
+import { ownership, ultimateOwners } from './ownership.ts'
+import { page } from './pages.ts'
+import { section, sectionFile } from './report-page.ts'
 
-export const FRAGMENTS: Readonly<Record<string, Fragment>> = { ...CONTEXT_FRAGMENTS }
+export const FRAGMENTS: Readonly<Record<string, Fragment>> = {
+  page,
+  ...{ companies, facets, found, lake, section },
+  ...CONTEXT_FRAGMENTS,
+  ...{ figures, ownership, 'ultimate-owners': ultimateOwners },
+}
+
+export const PAGE_FILES: Readonly<Record<string, Fragment<SavedFile>>> = {
+  ...{ companies: companiesFile, section: sectionFile },
+  ...{ workbook: workbookFile, figures: figuresFile, holdings: holdingsFile },
+}
+
+/** @throws {FormError} */
+const parsedBody = (body: string): unknown => {
+  try {
+    return JSON.parse(body === '' ? '{}' : body)
+  } catch {
+    throw new FormError('the body', 'JSON')
+  }
+}
 
 /** @param body as it came */
 export const renderFor = async <Content>(

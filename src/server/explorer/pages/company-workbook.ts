@@ -1,5 +1,6 @@
 /** A company as a workbook of Excel: its details, its figures by year as they are, and the restated ones. */
 
+import type { ReportRow } from '../../../report/rows.ts'
 import {
   type Cell,
   MOST_CHARACTERS,
@@ -8,13 +9,8 @@ import {
   sheetText,
   shortened,
   Workbook,
-} from '../../sink/xlsx/workbook.ts'
-import type { Caller } from '../access/caller.ts'
-import type { AskExplorer, ExplorerReply } from './explorer.ts'
-import { rowObjects } from './question.ts'
-
-type Answer = Extract<ExplorerReply, { kind: 'answer' }>
-type Row = ReturnType<typeof rowObjects>[number]
+} from '../../../sink/xlsx/workbook.ts'
+import { type Reader, Unanswered } from './fragment.ts'
 
 const cellOf = (value: unknown): Cell => {
   if (value === null || value === undefined) return null
@@ -38,7 +34,7 @@ interface Sheet {
   readonly rows: readonly (readonly unknown[])[]
 }
 
-const companySheet = (details: Row, snapshot: number): Sheet => ({
+const companySheet = (details: ReportRow, snapshot: number): Sheet => ({
   name: 'Company',
   columns: plain('Detail', 'Value'),
   rows: [['snapshot', snapshot], ...Object.entries(details).filter(([, value]) => value !== null)],
@@ -47,7 +43,7 @@ const companySheet = (details: Row, snapshot: number): Sheet => ({
 const LINE = ['consolidation', 'category', 'line_item', 'name', 'unit', 'currency'] as const
 
 /** A row a line item, a column a year, the newest first. */
-const figuresSheet = (figures: readonly Row[]): Sheet => {
+const figuresSheet = (figures: readonly ReportRow[]): Sheet => {
   const years = [...new Set(figures.map((row) => Number(row.fiscal_year)))].sort((a, b) => b - a)
   const lines = Map.groupBy(figures, (row) => JSON.stringify(LINE.map((name) => row[name])))
   const rows = [...lines.values()].map((own) => {
@@ -57,7 +53,7 @@ const figuresSheet = (figures: readonly Row[]): Sheet => {
   return { name: 'Figures', columns: [...plain(...LINE), ...numbers(years.map(String))], rows }
 }
 
-const restatedSheet = (figures: readonly Row[]): readonly Sheet[] => {
+const restatedSheet = (figures: readonly ReportRow[]): readonly Sheet[] => {
   const rows = figures.flatMap((row) =>
     (Array.isArray(row.earlier) ? row.earlier : []).map((one) => [
       ...LINE.map((name) => row[name]),
@@ -88,25 +84,17 @@ const workbookOf = async (sheets: readonly Sheet[]): Promise<Buffer> => {
   return Buffer.concat(parts)
 }
 
-/** The reply that is no answer; `unknown` where the caller sees no such company. */
-type OtherReply = Exclude<ExplorerReply, Answer>
-
-/** @param body as of the question `company` */
+/** @throws {Unanswered} `unknown` where the reader sees no such company */
 export const companyWorkbook = async (
-  ask: AskExplorer,
-  body: string,
-  caller: Caller,
-  signal: AbortSignal,
-): Promise<{ readonly kind: 'workbook'; readonly bytes: Buffer } | OtherReply> => {
-  const details = await ask('company', body, caller, signal)
-  if (details.kind !== 'answer') return details
-  const figures = await ask('figures', body, caller, signal)
-  if (figures.kind !== 'answer') return figures
+  reader: Pick<Reader, 'ask'>,
+  company: { readonly id: number | string },
+): Promise<Buffer> => {
+  const details = await reader.ask('company', company)
+  const figures = await reader.ask('figures', company)
   // A newer snapshot came between.
-  if (details.snapshot !== figures.snapshot) return companyWorkbook(ask, body, caller, signal)
-  const [row] = rowObjects(details)
-  if (row === undefined) return { kind: 'unknown' }
-  const all = rowObjects(figures)
-  const sheets = [companySheet(row, details.snapshot), figuresSheet(all), ...restatedSheet(all)]
-  return { kind: 'workbook', bytes: await workbookOf(sheets) }
+  if (details.snapshot !== figures.snapshot) return companyWorkbook(reader, company)
+  const [row] = details.rows
+  if (row === undefined) throw new Unanswered({ kind: 'unknown' })
+  const { rows } = figures
+  return workbookOf([companySheet(row, details.snapshot), figuresSheet(rows), ...restatedSheet(rows)])
 }

@@ -1,6 +1,6 @@
 /** A table as CSV (RFC 4180), as `firmlake export` writes it: what would be a formula gets an apostrophe before it. */
 
-import { neutralise, neutraliseJson } from '../support/formula-text.ts'
+import { neutralise, neutraliseJson } from '../../support/formula-text.ts'
 
 export interface CsvTable {
   readonly columns: readonly string[]

@@ -1,7 +1,7 @@
 /** Places the nodes and lines of a picture of a small group: owners at the left, what they own at the right, a column a level. Pure. */
 
-import { shownStake } from '../report/shown.ts'
-import type { AnswerRow } from './api.ts'
+import type { ReportRow } from '../../../report/rows.ts'
+import { shownStake } from '../../../report/shown.ts'
 import { type Entity, entityOf, stakeOf } from './ownership-tree.ts'
 
 /** More are no picture: they stand in the tree and the table. */
@@ -41,7 +41,7 @@ interface Placed extends Entity {
 }
 
 /** Entities in the order in which they are met, each at the level where it is met first; the company itself is number 0. */
-const entitiesOf = (rows: readonly AnswerRow[]): readonly Placed[] => {
+const entitiesOf = (rows: readonly ReportRow[]): readonly Placed[] => {
   const found = new Map<number, Placed>()
   const add = (entity: Placed): void => {
     if (!found.has(entity.number)) found.set(entity.number, entity)
@@ -58,7 +58,7 @@ const entitiesOf = (rows: readonly AnswerRow[]): readonly Placed[] => {
 }
 
 /** @returns `undefined` where there are too many for a picture */
-export const layOut = (rows: readonly AnswerRow[]): Graph | undefined => {
+export const layOut = (rows: readonly ReportRow[]): Graph | undefined => {
   const entities = entitiesOf(rows)
   if (entities.length > MOST_NODES) return undefined
   const columns = [...Map.groupBy(entities, ({ level }) => level)].sort(([a], [b]) => a - b)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { csvOf } from '../../src/web/csv.ts'
+import { csvOf } from '../../../src/server/explorer/csv.ts'
 
 test('csvOf quotes where it has to, leaves NULL empty, and makes no text a formula', () => {
   const rows = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shownChange, shownDay, shownIn, shownNumber, shownStake } from '../../src/report/shown.ts'
+import { shownChange, shownDay, shownIn, shownNumber, shownStake } from '../../../../src/report/shown.ts'
 import {
   type Figure,
   figureOf,
@@ -11,8 +11,8 @@ import {
   statementsOf,
   yearlyGrowthOf,
   yearsOf,
-} from '../../src/web/figures.ts'
-import { multipleChart } from '../../src/web/multiple-chart.ts'
+} from '../../../../src/server/explorer/pages/figures.ts'
+import { multipleChart } from '../../../../src/server/explorer/pages/multiple-chart.ts'
 
 const figure = (year: number, value: number, more: Partial<Figure> = {}): Figure => ({
   ...{ consolidation: 'Consolidated', category: 'ProfitAndLoss', lineItem: 'NetSales', year, value },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rowsOfTree, type TreeRow, treeOf } from '../../src/web/ownership-tree.ts'
+import { rowsOfTree, type TreeRow, treeOf } from '../../../../src/server/explorer/pages/ownership-tree.ts'
 
 const row = (owner: number, owned: number, more: object = {}) => ({
   ...{

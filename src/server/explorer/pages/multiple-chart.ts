@@ -1,7 +1,7 @@
 /** A small multiple of a company: bars over the years, and the figures of the other kind as a dashed line. Pure. */
 
-import { type Html, html } from '../report/html.ts'
-import { shownNumber } from '../report/shown.ts'
+import { type Html, html } from '../../../report/html.ts'
+import { shownNumber } from '../../../report/shown.ts'
 import type { Figure } from './figures.ts'
 
 export const MOST_BARS = 15

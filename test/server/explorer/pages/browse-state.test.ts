@@ -7,7 +7,7 @@ import {
   sortedBy,
   stateOf,
   toggled,
-} from '../../src/web/browse-state.ts'
+} from '../../../../src/server/explorer/pages/browse-state.ts'
 
 const stateAt = (link: string) => stateOf(link.split('?')[1] ?? '')
 

@@ -1,19 +1,9 @@
 /**
- * Questions to the server. The token is exchanged for a session of this tab: only that is kept, in the tab's session storage, so that a
- * page that is loaded again need not ask for the token.
+ * Requests in the name of a session. The token is exchanged for a session of this tab: only that is kept, in the tab's session
+ * storage, so that a page that is loaded again need not ask for the token.
  */
 
-export interface ExplorerAnswer {
-  readonly snapshot: number
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly unknown[])[]
-  readonly sql?: string
-  readonly isCut?: true
-}
-
-export type AnswerRow = Readonly<Record<string, unknown>>
-
-/** Why a question has no answer, in words for the reader. */
+/** Why there is no answer, in words for the reader. */
 export class AskFailure extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -69,7 +59,7 @@ const send = async (
     return await fetch(address, {
       method,
       headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-      ...{ cache: 'no-store', credentials: 'omit', ...more },
+      ...{ cache: 'no-store', credentials: 'omit', redirect: 'error', ...more },
     })
   } catch (error) {
     if (more.signal?.aborted) throw error
@@ -98,26 +88,11 @@ export const signOut = async (): Promise<void> => {
   if (!ok && status !== 401) throw failureOf(status)
 }
 
-/** The answer to a question in the session's name. @throws {AskFailure} */
+/** The answer to a request in the session's name. @param body JSON @throws {AskFailure} */
 export const asked = async (address: string, body: string, signal: AbortSignal): Promise<Response> => {
   const response = await send(address, 'POST', session, { body, signal })
   if (response.ok) return response
   throw failureOf(response.status)
 }
 
-const answered = (question: string, parameters: object, signal: AbortSignal): Promise<Response> =>
-  asked(`explorer/api/${question}`, JSON.stringify(parameters), signal)
-
-/** @throws {AskFailure} */
-export const ask = async (
-  question: string,
-  parameters: object,
-  signal: AbortSignal,
-): Promise<ExplorerAnswer> => (await (await answered(question, parameters, signal)).json()) as ExplorerAnswer
-
-/** A file that the server makes. @throws {AskFailure} */
-export const askFile = async (question: string, parameters: object, signal: AbortSignal): Promise<Blob> =>
-  (await answered(question, parameters, signal)).blob()
-
-export const answerRows = ({ columns, rows }: ExplorerAnswer): readonly AnswerRow[] =>
-  rows.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]])))
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

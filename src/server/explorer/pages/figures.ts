@@ -1,8 +1,8 @@
 /** A company's figures: in the order in which they are drawn and listed, what is worked out of them, and as texts. Pure. */
 
-import { CONSOLIDATIONS } from '../contract/dictionaries.ts'
-import { scaleInWords } from '../report/shown.ts'
-import type { AnswerRow } from './api.ts'
+import { CONSOLIDATIONS } from '../../../contract/dictionaries.ts'
+import type { ReportRow } from '../../../report/rows.ts'
+import { scaleInWords } from '../../../report/shown.ts'
 
 export interface EarlierFigure {
   readonly value: number
@@ -32,7 +32,7 @@ export interface Figure {
 const textOrNull = (value: unknown): string | null =>
   value === null || value === undefined ? null : String(value)
 
-export const figureOf = (row: AnswerRow): Figure => ({
+export const figureOf = (row: ReportRow): Figure => ({
   consolidation: String(row.consolidation),
   category: String(row.category),
   lineItem: String(row.line_item),

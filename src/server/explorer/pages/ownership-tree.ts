@@ -1,6 +1,6 @@
 /** Holdings as a tree of rows, upwards to owners or downwards to what is owned; each company with all below it once. Pure. */
 
-import type { AnswerRow } from './api.ts'
+import type { ReportRow } from '../../../report/rows.ts'
 
 /** A company or person as an answer names it. */
 export interface Entity {
@@ -14,7 +14,7 @@ export interface Entity {
   readonly country: string | null
 }
 
-export const entityOf = (row: AnswerRow, side: 'owner' | 'owned'): Entity => {
+export const entityOf = (row: ReportRow, side: 'owner' | 'owned'): Entity => {
   const kind = String(row[`${side}_kind`])
   const [name, id, country] = [row[`${side}_name`], row[`${side}_id`], row[`${side}_country`]]
   return {
@@ -33,7 +33,7 @@ export interface Stake {
   readonly isStated: boolean
 }
 
-export const stakeOf = (row: AnswerRow): Stake => ({
+export const stakeOf = (row: ReportRow): Stake => ({
   least: Number(row.min_stake),
   greatest: Number(row.max_stake),
   isStated: row.is_stated !== false,
@@ -60,11 +60,11 @@ const inOrder = (a: TreeRow, b: TreeRow): number =>
  *
  * @param near side of a holding that is nearer to the company: `owned` for the tree of owners, `owner` for that of holdings
  */
-export const treeOf = (rows: readonly AnswerRow[], near: 'owner' | 'owned'): readonly TreeRow[] => {
+export const treeOf = (rows: readonly ReportRow[], near: 'owner' | 'owned'): readonly TreeRow[] => {
   const far = near === 'owner' ? 'owned' : 'owner'
   const byNear = Map.groupBy(rows, (row) => Number(row[near]))
   // Level by level: who is met first is expanded there.
-  const expandedAt = new Map<number, AnswerRow | null>([[0, null]])
+  const expandedAt = new Map<number, ReportRow | null>([[0, null]])
   for (const number of expandedAt.keys())
     for (const row of byNear.get(number) ?? [])
       if (!expandedAt.has(Number(row[far]))) expandedAt.set(Number(row[far]), row)

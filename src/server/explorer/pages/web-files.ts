@@ -6,10 +6,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sha256Of } from '../../support/hash.ts'
-import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../support/own-package.ts'
-import { readCached, writeCached } from '../../support/user-cache.ts'
-import { workBase } from '../../support/work-base.ts'
+import { sha256Of } from '../../../support/hash.ts'
+import { IS_CHECKOUT, ownFile, PACKAGE_FOLDER } from '../../../support/own-package.ts'
+import { readCached, writeCached } from '../../../support/user-cache.ts'
+import { workBase } from '../../../support/work-base.ts'
+import { documentHtml } from './pages.ts'
 
 export interface WebFile {
   readonly type: string
@@ -38,9 +39,8 @@ const isBundler = (module: unknown): module is Bundler =>
 /** A hash of all that the script is made from; the packages count by their lock. */
 const sourceHash = async (): Promise<string> => {
   const texts: string[] = []
-  for (const room of ['web', 'report', 'contract', 'support'])
-    for (const name of (await readdir(ownFile(room), { recursive: true })).sort())
-      if (name.endsWith('.ts')) texts.push(name, await readFile(join(ownFile(room), name), 'utf8'))
+  for (const name of (await readdir(ownFile('web'))).sort())
+    if (name.endsWith('.ts')) texts.push(name, await readFile(join(ownFile('web'), name), 'utf8'))
   for (const path of [BUNDLER, join(PACKAGE_FOLDER, 'package-lock.json')])
     texts.push(await readFile(path, 'utf8'))
   return sha256Of(texts.join('\0'))
@@ -63,6 +63,7 @@ const style = async (): Promise<Buffer> =>
   Buffer.concat(await Promise.all(['report/sheet.css', 'web/app.css'].map((path) => readFile(ownFile(path)))))
 
 const bodyOf = (name: WebFileName): Promise<Buffer> => {
+  if (name === 'index.html') return Promise.resolve(Buffer.from(documentHtml.text))
   if (name === 'app.css') return style()
   return IS_CHECKOUT && name === 'app.js' ? madeScript() : readFile(join(ownFile('web'), name))
 }

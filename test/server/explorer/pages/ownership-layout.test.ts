@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Graph, layOut, MOST_NODES } from '../../src/web/ownership-layout.ts'
+import { type Graph, layOut, MOST_NODES } from '../../../../src/server/explorer/pages/ownership-layout.ts'
 
 const row = (direction: string, level: number, owner: number, owned: number, more: object = {}) => ({
   ...{ direction, level, owner, owned, owner_kind: 'company', owned_kind: 'company' },

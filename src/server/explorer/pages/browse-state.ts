@@ -1,5 +1,7 @@
 /** The state of the list of companies as it stands in the address behind `#/?`: each state is a link. Pure. */
 
+import { textLike } from '../../../support/json-form.ts'
+
 /** Facets in the order of the page. */
 export const FACETS = ['country', 'industry', 'size', 'status', 'form', 'listed', 'currency'] as const
 export type Facet = (typeof FACETS)[number]
@@ -25,9 +27,14 @@ export interface BrowseState {
 const firstDirection = (order: Order): BrowseState['direction'] =>
   order === 'name' || order === 'country' ? 'asc' : 'desc'
 
-/** @param query what stands behind `?`; what nobody wrote here is left out */
+const LONGEST_QUERY = 20_000
+
+/** A state as a fragment's parameter: its address, or what stands behind `?` in it. */
+export const queryText = textLike(new RegExp(`^[^\\0]{0,${LONGEST_QUERY}}$`), 'the address of a list')
+
+/** @param query as of `queryText`; what nobody wrote here is left out */
 export const stateOf = (query: string): BrowseState => {
-  const sent = new URLSearchParams(query)
+  const sent = new URLSearchParams(query.replace(/^#\/\??/, ''))
   const chosen = FACETS.flatMap((facet) => {
     const values = [...new Set(sent.getAll(facet))]
     return values.length === 0 ? [] : [[facet, values] as const]

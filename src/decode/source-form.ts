@@ -2,10 +2,9 @@
 
 import { isUtf8 } from 'node:buffer'
 import { COMPANY, RELATIONS_COMPANY } from '../contract/objects.ts'
-import { isSpace, JSON_BYTES, NOT_WHOLE, skipSpace, skipText } from '../support/json-bytes.ts'
-import { skipValue } from './page-scan.ts'
+import { isSpace, JSON_BYTES, NOT_WHOLE, partsAt, skipSpace, skipValue } from '../support/json-bytes.ts'
 
-const { COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, RECORD_SEPARATOR } = JSON_BYTES
+const { COMMA, OPEN_BRACE, OPEN_BRACKET, RECORD_SEPARATOR } = JSON_BYTES
 
 /** How records stand in a JSON document: in a list, in the list of a saved page, or one after the other, with or without line ends. */
 export type DocumentForm = 'list' | 'page' | 'records'
@@ -57,22 +56,14 @@ const ofMagic = (head: Buffer): SourceForm | undefined => {
 const isRecordMember = (key: string): boolean =>
   Object.hasOwn(COMPANY.fields, key) || Object.hasOwn(RELATIONS_COMPANY.fields, key)
 
+/** Names of the list of records in a page. */
+export const PAGE_LISTS: readonly string[] = ['Companies', 'Relations']
+
 /** Whether the object at `from` is a page: it has a list of records, and before it nothing that a record has. */
 const isPage = (head: Buffer, from: number): boolean => {
-  let at = skipSpace(head, from + 1)
-  while (head[at] === QUOTE) {
-    const keyEnd = skipText(head, at)
-    if (keyEnd === NOT_WHOLE) return false
-    const key = head.toString('utf8', at + 1, keyEnd - 1)
-    at = skipSpace(head, keyEnd)
-    if (isRecordMember(key) || head[at] !== COLON) return false
-    at = skipSpace(head, at + 1)
-    if ((key === 'Companies' || key === 'Relations') && head[at] === OPEN_BRACKET) return true
-    const valueEnd = skipValue(head, at)
-    if (valueEnd === NOT_WHOLE) return false
-    at = skipSpace(head, valueEnd)
-    if (head[at] !== COMMA) return false
-    at = skipSpace(head, at + 1)
+  for (const { name, valueFrom } of partsAt(head, from)) {
+    if (isRecordMember(name)) return false
+    if (PAGE_LISTS.includes(name) && head[valueFrom] === OPEN_BRACKET) return true
   }
   return false
 }

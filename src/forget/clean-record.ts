@@ -3,21 +3,14 @@
  * mentions them, all of that. Other fields of the contract stay. Pure.
  */
 
-import { type IsForgotten, idAt } from '../check/quarantine/refuse-lines.ts'
+import { type IsForgotten, isForgottenAt } from '../check/quarantine/refuse-lines.ts'
 import type { Field, ObjectType } from '../contract/fields.ts'
 import { LINE_ITEMS } from '../contract/line-items.ts'
 import { CONTENT, type Content, RELATION } from '../contract/objects.ts'
 import type { Identifiers } from '../core/identifiers.ts'
-import {
-  elementsAt,
-  JSON_BYTES,
-  type JsonMember,
-  membersAt,
-  skipSpace,
-  textBetween,
-} from '../support/json-bytes.ts'
+import { JSON_BYTES, type JsonPart, leftOfParts, skipSpace } from '../support/json-bytes.ts'
 
-const { QUOTE, OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES
+const { OPEN_BRACE, OPEN_BRACKET } = JSON_BYTES
 
 interface CleanedRecord {
   /** The same, byte by byte, where nothing is gone. */
@@ -55,7 +48,7 @@ class RecordCleaner {
 
   /** An object of the contract. */
   known(from: number, to: number, of: ObjectType): string {
-    return this.#members(from, to, (member) => {
+    return leftOfParts(this.#json, from, to, (member) => {
       const field = Object.hasOwn(of.fields, member.name) ? of.fields[member.name] : undefined
       return field ? this.#field(member, field, of) : this.#unknownMember(member, this.#unknown)
     })
@@ -68,7 +61,7 @@ class RecordCleaner {
   }
 
   /** A list or an object where the contract has none is as unknown as a field. */
-  #field(member: JsonMember, field: Field, of: ObjectType): Left {
+  #field(member: JsonPart, field: Field, of: ObjectType): Left {
     const { valueFrom, to } = member
     const first = this.#json[valueFrom]
     if (first === OPEN_BRACE) {
@@ -79,8 +72,10 @@ class RecordCleaner {
     if (first === OPEN_BRACKET) {
       const items = field.kind === 'objects' ? field.of : field.kind === 'self-list' ? of : undefined
       if (items)
-        return this.#list(valueFrom, to, (at, end) =>
-          items === RELATION && this.#isTheirEntity(at) ? undefined : this.known(at, end, items),
+        return leftOfParts(this.#json, valueFrom, to, (item) =>
+          items === RELATION && this.#isTheirEntity(item)
+            ? undefined
+            : this.known(item.valueFrom, item.to, items),
         )
       if (field.kind !== 'texts') return this.#unknownMember(member, this.#unknown)
     }
@@ -88,8 +83,8 @@ class RecordCleaner {
   }
 
   #financials(from: number, to: number): string {
-    return this.#members(from, to, (category) =>
-      this.#members(category.valueFrom, category.to, (item) => {
+    return leftOfParts(this.#json, from, to, (category) =>
+      leftOfParts(this.#json, category.valueFrom, category.to, (item) => {
         const text = itemText(category.name, item.name)
         return KNOWN_ITEMS.has(text)
           ? this.#raw(item.valueFrom, item.to)
@@ -98,59 +93,27 @@ class RecordCleaner {
     )
   }
 
-  #unknownMember({ from, valueFrom, to }: JsonMember, texts: string[], text = this.#raw(from, to)): Left {
+  #unknownMember({ from, valueFrom, to }: JsonPart, texts: string[], text = this.#raw(from, to)): Left {
     texts.push(text)
     return this.#keepsUnknown ? this.#raw(valueFrom, to) : undefined
   }
 
   /** A company or person with an id of theirs or, without any, with their number, or their name beside the date of birth. */
-  #isTheirEntity(from: number): boolean {
+  #isTheirEntity({ valueFrom, to }: JsonPart): boolean {
     const { isEntity, identifiers } = this.#forgotten
-    const members = membersAt(this.#json, from)
-    const ids = members.filter(({ name }) => name === 'InternalId')
-    if (ids.some(({ valueFrom, to }) => isEntity(idAt(this.#json, valueFrom, to) ?? 0n))) return true
+    if (isForgottenAt(this.#json, valueFrom, isEntity)) return true
+    const entity = JSON.parse(this.#raw(valueFrom, to))
     const textOf = (name: string): string => {
-      const member = members.findLast((one) => one.name === name)
-      return (member && this.#scalar(member.valueFrom, member.to)) ?? ''
+      const value = entity?.[name]
+      return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
     }
     if (!/^0*$/.test(textOf('InternalId'))) return false
-    const name = textOf('Name') || `${textOf('FirstName')} ${textOf('LastName')}`
     return identifiers.isOfKeys({
       nationalId: textOf('NationalIdentificationNumber'),
       orgNo: textOf('OrgNo'),
-      name,
+      name: textOf('Name') || `${textOf('FirstName')} ${textOf('LastName')}`,
       birth: textOf('BirthDate'),
     })
-  }
-
-  #members(from: number, to: number, leftOf: (member: JsonMember) => Left): string {
-    if (this.#json[from] !== OPEN_BRACE) return this.#raw(from, to)
-    let isSame = true
-    const texts = membersAt(this.#json, from).flatMap((member) => {
-      const { name, from: at, valueFrom, to: end } = member
-      const left = leftOf(member)
-      if (left === this.#raw(valueFrom, end)) return [this.#raw(at, end)]
-      isSame = false
-      return left === undefined ? [] : [`${JSON.stringify(name)}:${left}`]
-    })
-    return isSame ? this.#raw(from, to) : `{${texts.join()}}`
-  }
-
-  #list(from: number, to: number, leftOf: (from: number, to: number) => Left): string {
-    let isSame = true
-    const texts = elementsAt(this.#json, from).flatMap(([at, end]) => {
-      const left = leftOf(at, end)
-      if (left !== this.#raw(at, end)) isSame = false
-      return left ?? []
-    })
-    return isSame ? this.#raw(from, to) : `[${texts.join()}]`
-  }
-
-  /** A text as it reads, a number as it stands. */
-  #scalar(from: number, to: number): string | undefined {
-    if (this.#json[from] === QUOTE) return textBetween(this.#json, from, to)
-    const word = this.#raw(from, to)
-    return /^[tfn]/.test(word) ? undefined : word
   }
 
   #raw(from: number, to: number): string {

@@ -6,23 +6,21 @@
 
 import type { ByteWriter } from '../support/buffers.ts'
 import {
-  isMark,
+  isOpening,
   JSON_BYTES,
-  type JsonMember,
+  type JsonPart,
   membersAt,
-  skipSpace,
-  skipText,
-  skipWord,
+  partsAt,
   textBetween,
 } from '../support/json-bytes.ts'
 import { appendQuoted } from './column-texts.ts'
 import { doubleText } from './number-text.ts'
 
-const { QUOTE, COMMA, COLON, BACKSLASH, OPEN_BRACKET, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
+const { QUOTE, COMMA, COLON, BACKSLASH, OPEN_BRACE, CLOSE_BRACE, CLOSE_BRACKET } = JSON_BYTES
 const NULL = 'null'
 
 /** Sets members in the object that stands in a text from `start` to the end; where there is none it has no other members. */
-export const setMembers = (writer: ByteWriter, start: number, patch: readonly JsonMember[]): void => {
+export const setMembers = (writer: ByteWriter, start: number, patch: readonly JsonPart[]): void => {
   const members = membersAt(Buffer.from(writer.bytes.subarray(start, writer.length)), 0)
   writer.length = start
   appendPatched(writer, members, patch)
@@ -31,8 +29,8 @@ export const setMembers = (writer: ByteWriter, start: number, patch: readonly Js
 /** Appends an object: the members of one as they stand, with the patch set in them. */
 export const appendPatched = (
   writer: ByteWriter,
-  members: readonly JsonMember[],
-  patch: readonly JsonMember[],
+  members: readonly JsonPart[],
+  patch: readonly JsonPart[],
 ): void => {
   const names = new Set(patch.map(({ name }) => name))
   let separator: number = OPEN_BRACE
@@ -42,12 +40,12 @@ export const appendPatched = (
     separator = COMMA
     writer.append(json, from, to)
   }
-  for (const { json, name, valueFrom } of patch) {
-    if (isNull(json, valueFrom)) continue
+  for (const part of patch) {
+    const { json, name, valueFrom } = part
+    if (json.toString('latin1', valueFrom, valueFrom + NULL.length) === NULL) continue
     writer.byte(separator)
     separator = COMMA
-    appendText(writer, name)
-    writer.byte(COLON)
+    appendName(writer, name)
     const before = members.find((member) => member.name === name)
     if (json[valueFrom] === OPEN_BRACE)
       appendPatched(
@@ -55,48 +53,44 @@ export const appendPatched = (
         before ? membersAt(before.json, before.valueFrom) : [],
         membersAt(json, valueFrom),
       )
-    else appendValue(writer, json, valueFrom)
+    else appendValue(writer, part)
   }
   if (separator === OPEN_BRACE) writer.byte(OPEN_BRACE)
   writer.byte(CLOSE_BRACE)
 }
-
-const isNull = (json: Buffer, at: number): boolean => json.toString('latin1', at, at + NULL.length) === NULL
 
 const appendText = (writer: ByteWriter, text: string): void => {
   const bytes = Buffer.from(text)
   appendQuoted(writer, bytes, 0, bytes.length)
 }
 
-/** Appends a value that stands in an array, or is none of the merged objects: nulls stay. @returns the place behind it */
-const appendValue = (writer: ByteWriter, json: Buffer, from: number): number => {
-  const byte = json[from]
-  if (byte === QUOTE) {
-    const end = skipText(json, from)
-    if (json.subarray(from, end).includes(BACKSLASH)) appendText(writer, textBetween(json, from, end))
-    else writer.append(json, from, end)
-    return end
-  }
-  if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return appendParts(writer, json, from)
-  const end = skipWord(json, from)
-  writer.ascii(plainWord(json.toString('latin1', from, end)))
-  return end
+const appendName = (writer: ByteWriter, name: string): void => {
+  appendText(writer, name)
+  writer.byte(COLON)
+}
+
+/** Appends a value that stands in an array, or is none of the merged objects: nulls stay. */
+const appendValue = (writer: ByteWriter, { json, valueFrom, to }: JsonPart): void => {
+  const byte = json[valueFrom] ?? 0
+  if (isOpening(byte)) appendParts(writer, json, valueFrom)
+  else if (byte !== QUOTE) writer.ascii(plainWord(json.toString('latin1', valueFrom, to)))
+  else if (json.subarray(valueFrom, to).includes(BACKSLASH))
+    appendText(writer, textBetween(json, valueFrom, to))
+  else writer.append(json, valueFrom, to)
 }
 
 /** The parts of an array, or of an object within one. */
-const appendParts = (writer: ByteWriter, json: Buffer, from: number): number => {
-  writer.byte(json[from] ?? 0)
-  let at = skipSpace(json, from + 1)
-  for (;;) {
-    const byte = json[at]
-    if (byte === undefined) throw new RangeError('Cannot merge JSON: it ends too early')
-    if (byte === COMMA || byte === COLON || isMark(byte)) {
-      writer.byte(byte)
-      at++
-      if (isMark(byte)) return at
-    } else at = appendValue(writer, json, at)
-    at = skipSpace(json, at)
+const appendParts = (writer: ByteWriter, json: Buffer, from: number): void => {
+  const isObject = json[from] === OPEN_BRACE
+  let separator = json[from] ?? 0
+  for (const part of partsAt(json, from)) {
+    writer.byte(separator)
+    separator = COMMA
+    if (isObject) appendName(writer, part.name)
+    appendValue(writer, part)
   }
+  if (separator !== COMMA) writer.byte(separator)
+  writer.byte(isObject ? CLOSE_BRACE : CLOSE_BRACKET)
 }
 
 /** A number in one form; whole numbers, and those beyond a double, as they are. */

@@ -3,7 +3,7 @@
 import type { RawColumn } from '../core/sink.ts'
 import { ident } from '../lake/duckdb/sql.ts'
 import type { FieldColumn } from '../lake/tables/columns.ts'
-import { type JsonMember, membersAt } from '../support/json-bytes.ts'
+import { type JsonPart, membersAt } from '../support/json-bytes.ts'
 import { nameText, type TextMaker, Texts, textsOfField, writeObjects } from './column-texts.ts'
 
 /** A member of an object: a column, a series that stands in another table, or an object. */
@@ -72,5 +72,5 @@ export class MembersWriter {
 }
 
 /** The members of a row's text: none where it is empty. */
-export const membersOfRow = (texts: Texts, row: number): readonly JsonMember[] =>
+export const membersOfRow = (texts: Texts, row: number): readonly JsonPart[] =>
   texts.has(row) ? membersAt(texts.writer.bytes.subarray(texts.from(row), texts.to(row)), 0) : []

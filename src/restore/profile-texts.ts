@@ -10,7 +10,7 @@ import { sliceView } from '../lake/slices/slices.ts'
 import { COMPANY_COLUMNS, type FieldColumn } from '../lake/tables/columns.ts'
 import { factorOf, numberText } from '../lake/tables/value-sql.ts'
 import { ByteWriter } from '../support/buffers.ts'
-import { type JsonMember, membersAt } from '../support/json-bytes.ts'
+import { type JsonPart, membersAt } from '../support/json-bytes.ts'
 import { idsOf, Texts, verbatimTexts } from './column-texts.ts'
 import { setMembers } from './merge-patch.ts'
 import type { CompanySeries } from './nested-series.ts'
@@ -67,7 +67,7 @@ const OTHER_COLUMNS = 5
 
 const META_NAME = 'MetaData'
 /** Members of MetaData in a text of `as_reported` or `extra`. */
-const metaIn = (members: readonly JsonMember[]): readonly JsonMember[] =>
+const metaIn = (members: readonly JsonPart[]): readonly JsonPart[] =>
   members
     .filter(({ name }) => name === META_NAME)
     .flatMap(({ json, valueFrom }) => membersAt(json, valueFrom))
@@ -174,7 +174,7 @@ export class ProfileReader {
   }
 
   /** Appends an object with the members of others set in it; nothing where it has none then. */
-  #append(objects: Texts, row: number, ...patches: readonly (readonly JsonMember[])[]): void {
+  #append(objects: Texts, row: number, ...patches: readonly (readonly JsonPart[])[]): void {
     const bytes = this.#bytes
     const start = bytes.length
     objects.appendTo(bytes, row)

@@ -19,7 +19,7 @@ import {
 import type { TableName } from '../lake/tables/tables.ts'
 import { DIRECTIONS, ENTITY_LISTS, OWNERSHIP_KINDS, RECORD_LISTS } from '../rows/row-columns.ts'
 import { ByteWriter } from '../support/buffers.ts'
-import { JSON_BYTES, type JsonMember, membersAt } from '../support/json-bytes.ts'
+import { JSON_BYTES, type JsonPart, membersAt } from '../support/json-bytes.ts'
 import { idsOf, nameText, type TextMaker, type Texts, verbatimTexts, wholeNumbersOf } from './column-texts.ts'
 import { setMembers } from './merge-patch.ts'
 import { ColumnTexts, MembersWriter, membersOf, selectedColumns } from './object-texts.ts'
@@ -197,7 +197,7 @@ export class RelationsReader {
   /** The parents and the children of each company. */
   #ofCompany = new Map<bigint, readonly Entity[][]>()
   /** Keyed by their JSON pointers, members beyond the contract of rows of the record that is written. */
-  #beyond: ReadonlyMap<string, readonly JsonMember[]> = new Map()
+  #beyond: ReadonlyMap<string, readonly JsonPart[]> = new Map()
 
   /** Reads the records of the slice whose views stand in the session. @returns them in the order of their ids */
   async read(session: Session): Promise<Iterable<RelationText>> {

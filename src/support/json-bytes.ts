@@ -1,6 +1,6 @@
 /**
- * JSON as bytes: the marks that it is built of, steps over its smallest parts, and where the members of sound objects and
- * lists are. Makes no objects, knows no records.
+ * JSON as bytes: the marks that it is built of, steps over its parts by brackets and quotes alone, and what is left of a value without
+ * some of its parts. Knows no records. Whether JSON is sound is for others to judge: a step over any other bytes comes to an end too.
  */
 
 /**
@@ -33,21 +33,10 @@ export const JSON_BYTES = {
   NO_JSON: 0x01,
 } as const
 
-const {
-  TAB,
-  LINE_FEED,
-  CARRIAGE_RETURN,
-  SPACE,
-  QUOTE,
-  COMMA,
-  OPEN_BRACKET,
-  BACKSLASH,
-  CLOSE_BRACKET,
-  OPEN_BRACE,
-  CLOSE_BRACE,
-} = JSON_BYTES
+const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COMMA, COLON, BACKSLASH } = JSON_BYTES
+const { OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = JSON_BYTES
 
-/** The result of a step where the bytes end too early or brackets do not match. */
+/** The result of a step where the bytes end too early, and of a search for what is not there. */
 export const NOT_WHOLE = -1
 
 // Most bytes of JSON are above, and need one comparison.
@@ -74,8 +63,49 @@ export const skipText = (json: Buffer, from: number): number => {
   return NOT_WHOLE
 }
 
-/** A member of an object in sound JSON, from its name's quote to behind its value. */
-export interface JsonMember {
+/** Position behind the value that begins at `from`; {@link NOT_WHOLE} where a text or bracket has no end. */
+export const skipValue = (json: Buffer, from: number): number => {
+  let at = from
+  for (let depth = 0; at < json.length; ) {
+    const byte = json[at] ?? 0
+    if (byte === QUOTE) {
+      at = skipText(json, at)
+      if (at === NOT_WHOLE) return NOT_WHOLE
+    } else {
+      if (isOpening(byte)) depth++
+      else if (isClosing(byte)) depth--
+      // A number or a word ends before what follows it.
+      else if (depth === 0) return skipWord(json, at)
+      at++
+    }
+    if (depth <= 0) return at
+  }
+  return NOT_WHOLE
+}
+
+/** Position behind a number, `true`, `false` or `null`. */
+const skipWord = (json: Buffer, from: number): number => {
+  let at = from
+  for (; at < json.length; at++) {
+    const byte = json[at] ?? 0
+    if (byte === COMMA || byte === COLON || isClosing(byte) || isSpace(byte)) break
+  }
+  return at
+}
+
+/** The text whose quotes stand at a place and before another; as it is written where one of its escapes is wrong. */
+export const textBetween = (json: Buffer, from: number, to: number): string => {
+  const inside = json.toString('utf8', from + 1, to - 1)
+  if (!inside.includes('\\')) return inside
+  try {
+    return String(JSON.parse(`"${inside}"`))
+  } catch {
+    return inside
+  }
+}
+
+/** A member of an object, from its name's quote to behind its value, or an element of a list, which has no name. */
+export interface JsonPart {
   readonly json: Buffer
   readonly name: string
   readonly from: number
@@ -83,62 +113,95 @@ export interface JsonMember {
   readonly to: number
 }
 
-/** Position behind the value that begins at a place. */
-const behindValue = (json: Buffer, from: number): number => {
-  let at = from
-  let depth = 0
-  do {
-    const byte = json[at]
-    if (byte === undefined) throw new RangeError('Cannot read JSON: it ends too early')
-    if (byte === QUOTE) at = skipText(json, at)
-    else {
-      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--
-      at++
-    }
-  } while (depth > 0)
-  return json[at - 1] === QUOTE || isMark(json[at - 1]) ? at : skipWord(json, at)
+/** The name of a part that begins at a place, and where its value begins; `undefined` where no part begins. */
+const partHead = (
+  json: Buffer,
+  at: number,
+  isObject: boolean,
+): Pick<JsonPart, 'name' | 'valueFrom'> | undefined => {
+  if (at >= json.length || isClosing(json[at] ?? 0)) return undefined
+  if (!isObject) return { name: '', valueFrom: at }
+  const nameEnd = json[at] === QUOTE ? skipText(json, at) : NOT_WHOLE
+  const colon = nameEnd === NOT_WHOLE ? json.length : skipSpace(json, nameEnd)
+  if (json[colon] !== COLON) return undefined
+  return { name: textBetween(json, at, nameEnd), valueFrom: skipSpace(json, colon + 1) }
 }
 
-/** Whether an object or a list ends there. */
-export const isMark = (byte: number | undefined): boolean => byte === CLOSE_BRACE || byte === CLOSE_BRACKET
-
-/** Position behind a number, `true`, `false` or `null`. */
-export const skipWord = (json: Buffer, from: number): number => {
-  let at = from
-  while (at < json.length && !isMark(json[at]) && json[at] !== COMMA && skipSpace(json, at) === at) at++
-  return at
+/** Where the part begins that follows a value; the end of the bytes where none follows. */
+const behindComma = (json: Buffer, valueEnd: number): number => {
+  const comma = valueEnd === NOT_WHOLE ? json.length : skipSpace(json, valueEnd)
+  return json[comma] === COMMA ? skipSpace(json, comma + 1) : json.length
 }
 
-/** The text whose quotes stand at a place and before another. */
-export const textBetween = (json: Buffer, from: number, to: number): string => {
-  const inside = json.toString('utf8', from + 1, to - 1)
-  return inside.includes('\\') ? String(JSON.parse(`"${inside}"`)) : inside
-}
-
-/** Members of the object that begins at a place, in their order; none where there is another value. */
-export const membersAt = (json: Buffer, from: number): readonly JsonMember[] => {
-  const members: JsonMember[] = []
-  if (json[from] !== OPEN_BRACE) return members
-  for (let at = skipSpace(json, from + 1); json[at] === QUOTE; ) {
-    const nameEnd = skipText(json, at)
-    const valueFrom = skipSpace(json, skipSpace(json, nameEnd) + 1)
-    const to = behindValue(json, valueFrom)
-    members.push({ json, name: textBetween(json, at, nameEnd), from: at, valueFrom, to })
-    const next = skipSpace(json, to)
-    at = json[next] === COMMA ? skipSpace(json, next + 1) : next
+/** Parts of the object or list that begins at a place, in their order; none where there is another value. A last one may be cut off. */
+export function* partsAt(json: Buffer, from: number): Generator<JsonPart, void> {
+  const isObject = json[from] === OPEN_BRACE
+  if (!isObject && json[from] !== OPEN_BRACKET) return
+  for (let at = skipSpace(json, from + 1); ; ) {
+    const head = partHead(json, at, isObject)
+    if (head === undefined) return
+    const end = skipValue(json, head.valueFrom)
+    yield { json, ...head, from: at, to: end === NOT_WHOLE ? json.length : end }
+    at = behindComma(json, end)
   }
-  return members
 }
 
-/** Where the values of the list that begins at a place stand. */
-export const elementsAt = (json: Buffer, from: number): readonly (readonly [from: number, to: number])[] => {
-  const elements: (readonly [number, number])[] = []
-  for (let at = skipSpace(json, from + 1); at < json.length && json[at] !== CLOSE_BRACKET; ) {
-    const to = behindValue(json, at)
-    elements.push([at, to])
-    const next = skipSpace(json, to)
-    at = json[next] === COMMA ? skipSpace(json, next + 1) : next
+/** The members of the object that begins at a place. */
+export const membersAt = (json: Buffer, from: number): readonly JsonPart[] =>
+  json[from] === OPEN_BRACE ? [...partsAt(json, from)] : []
+
+/** Most characters of a number that are looked at: more digits are more than 64 bits. */
+const LONGEST_WHOLE = 64
+
+/** The whole number of 64 bits that begins at a place, with a fraction or an exponent too, in quotes or not; else `undefined`. */
+export const wholeAt = (json: Buffer, at: number): bigint | undefined => {
+  const text = json.toString('latin1', at, at + LONGEST_WHOLE)
+  const [, written, digits, rest = ''] = /^"?((-?\d+)((?:\.\d+)?(?:[eE][-+]?\d+)?))/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  if (rest === '' || /^\.0+$/.test(rest)) {
+    const whole = BigInt(digits)
+    return BigInt.asIntN(64, whole) === whole ? whole : undefined
   }
-  return elements
+  const value = Number(written)
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined
+}
+
+/** The whole number at the end of a path of members, the first of each name, from the value that begins at a place. */
+export const wholeIn = (json: Buffer, from: number, path: readonly string[]): bigint | undefined => {
+  let value = from
+  for (const name of path) {
+    if (json[value] !== OPEN_BRACE) return undefined
+    let head = partHead(json, skipSpace(json, value + 1), true)
+    while (head !== undefined && head.name !== name)
+      head = partHead(json, behindComma(json, skipValue(json, head.valueFrom)), true)
+    if (head === undefined) return undefined
+    value = head.valueFrom
+  }
+  return wholeAt(json, value)
+}
+
+/**
+ * The text of an object or list without some of its parts; the same, byte by byte, where nothing is gone.
+ *
+ * @param leftOf the rest of a part's value, or `undefined` where the part is gone
+ */
+export const leftOfParts = (
+  json: Buffer,
+  from: number,
+  to: number,
+  leftOf: (part: JsonPart) => string | undefined,
+): string => {
+  const whole = json.toString('utf8', from, to)
+  const isObject = json[from] === OPEN_BRACE
+  let isSame = true
+  const texts: string[] = []
+  for (const part of partsAt(json, from)) {
+    const left = leftOf(part)
+    const isKept = left === json.toString('utf8', part.valueFrom, part.to)
+    isSame &&= isKept
+    if (isKept) texts.push(json.toString('utf8', part.from, part.to))
+    else if (left !== undefined) texts.push(isObject ? `${JSON.stringify(part.name)}:${left}` : left)
+  }
+  if (isSame) return whole
+  return isObject ? `{${texts.join()}}` : `[${texts.join()}]`
 }

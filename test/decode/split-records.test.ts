@@ -134,10 +134,12 @@ test('decodeBlocks makes lines of a JSON text sequence (RFC 7464)', async () => 
 })
 
 test('decodeBlocks makes a line of everything in a list, for the loader to judge', async () => {
-  const lines = await read('[{"a":1}, 2 ,"x,y]",null,[1,[2]],{"a":"line\nend"},{"b":[}]]\n')
-  expect(lines.map(({ text }) => text)).toEqual([
-    ...['{"a":1}', '2', '"x,y]"', 'null', '[1,[2]]', '{"a":"line\u0001end"}', '{"b":[}]'],
+  const text = '[{"a":1}, 2 ,"x,y]",null,[1,[2]],{"a":"line\nend\\\r\\"\\\\"},{"b":[}]]\n'
+  const lines = await read(text)
+  expect(lines.map((line) => line.text)).toEqual([
+    ...['{"a":1}', '2', '"x,y]"', 'null', '[1,[2]]', '{"a":"line\u0001end\\\u0001\\"\\\\"}', '{"b":[}]'],
   ])
+  expect(await read(text, Array.from(Buffer.from(text).keys()))).toEqual(lines)
   expect(await read('[]')).toEqual([])
   expect(await read('{"Companies":[]}')).toEqual([])
 })

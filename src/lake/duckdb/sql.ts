@@ -94,3 +94,9 @@ export const asExpression = (sql: string): string => `(${sql}\n)`
 
 /** Characters of statements that are run in one text: DuckDB takes thirty times the length of a text that it parses. */
 export const LONGEST_TEXT = 100_000
+
+const NAMED_WINDOW = /\bWINDOW\b/
+
+/** Whether a statement may be run behind others in one text: DuckDB 1.5.5 takes windows of several statements for those of one. */
+export const fitsBehind = (text: string, sql: string): boolean =>
+  text.length + sql.length <= LONGEST_TEXT && !(NAMED_WINDOW.test(text) && NAMED_WINDOW.test(sql))

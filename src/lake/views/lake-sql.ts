@@ -5,7 +5,7 @@ import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
 import { BUILT_NAMES } from '../../support/built-names.ts'
 import { sha256Of } from '../../support/hash.ts'
-import { LONGEST_TEXT, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
+import { fitsBehind, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
 import type { ComputedColumn } from '../projection/computed-columns.ts'
 import { LISTINGS, mainTables, QUARANTINE, TABLES, type Table } from '../tables/tables.ts'
@@ -139,7 +139,7 @@ export async function* changedSources(contents: LakeContents): AsyncGenerator<st
   let text = ''
   for await (const sql of keptSources(contents)) {
     if (known.has(sql)) continue
-    if (text.length + sql.length > LONGEST_TEXT && text !== '') {
+    if (text !== '' && !fitsBehind(text, sql)) {
       yield text
       text = ''
     }

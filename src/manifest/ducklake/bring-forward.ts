@@ -21,7 +21,7 @@ import { listDifference, type Step } from './step-entries.ts'
 
 export interface Span {
   readonly lake: string
-  /** Where its files are for other tools, with a slash at its end. */
+  /** The folder of the lake's files as other tools name it, with a slash at its end. */
   readonly dataPath: string
   /** The first snapshot that the lake keeps and may show, and its newest. */
   readonly first: number

@@ -4,7 +4,7 @@
  */
 
 import type { Row, Session } from '../../lake/duckdb/engine.ts'
-import { LONGEST_TEXT, literal } from '../../lake/duckdb/sql.ts'
+import { fitsBehind, LONGEST_TEXT, literal } from '../../lake/duckdb/sql.ts'
 import { rowsFrom } from './catalog-tables.ts'
 
 const ROWS_AT_ONCE = 5_000
@@ -28,7 +28,7 @@ export class StatementQueue {
 
   /** Runs a statement behind those before it, at the latest when rows are asked for. */
   async run(sql: string): Promise<void> {
-    if (this.#text.length + sql.length > LONGEST_TEXT) await this.#send()
+    if (!fitsBehind(this.#text, sql)) await this.#send()
     this.#text += `${sql};\n`
   }
 
@@ -56,6 +56,7 @@ export class StatementQueue {
   /** The rows of a query, behind all that is not run yet. */
   async rows(sql: string): Promise<readonly Row[]> {
     await this.insertPending()
+    if (!fitsBehind(this.#text, sql)) await this.#send()
     const text = this.#text + sql
     this.#text = ''
     return this.#session.rows(text)

@@ -15,7 +15,7 @@ import { madeViews, writeLakeFiles } from '../../../src/manifest/lake-file/lake-
 import { fromRecords } from '../../../src/source/from-records.ts'
 import { sha256Of } from '../../../src/support/hash.ts'
 import { exportTables } from '../../../src/targets/export/export-tables.ts'
-import { copyLake, firm } from '../../support/lakes.ts'
+import { copyLake, firm, sharedLake } from '../../support/lakes.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 beforeEach(() => {
@@ -85,6 +85,16 @@ test('each commit leaves a lake.duckdb that shows the newest snapshot, compactio
   await compact({ lake })
   expect(await ask(lake, SALES)).toEqual(current)
   expect(await ask(lake, HISTORY)).toEqual(RESTATED)
+})
+
+test('companies and relations that came twice are current in lake.duckdb as in a question', async () => {
+  const lake = await sharedLake('deliveries')
+  for (const table of ['companies', 'relations', 'roles']) {
+    const sql = `SELECT (SELECT count(*) FROM ${table})::INTEGER AS rows, count(DISTINCT version)::INTEGER AS versions FROM ${table}_history`
+    const found = await ask(lake, sql)
+    expect(found).toEqual(await query({ lake, sql }))
+    expect(found[0]?.versions).toBeGreaterThan(3)
+  }
 })
 
 test('lake.duckdb holds no table, and views name no file', async () => {

@@ -8,8 +8,8 @@ import { withFiles } from '../lake/files/fetch-tables.ts'
 import { versionsTable } from '../lake/tables/past-tables.ts'
 import { diskError } from '../lake/tables/sort-rows.ts'
 import { mainTables } from '../lake/tables/tables.ts'
-import { readTable, versionFacts } from '../lake/views/current-versions.ts'
-import { standInsOf } from '../lake/views/version-chain.ts'
+import { ofFile, versionFacts } from '../lake/views/current-versions.ts'
+import { confirmedIn, confirmedVersions, standInsOf } from '../lake/views/version-chain.ts'
 import { versionOrder } from '../lake/views/version-order.ts'
 import type { Work } from './compact-work.ts'
 import { type CompactContent, compactedId } from './plan-compaction.ts'
@@ -25,7 +25,7 @@ export const keepVersions = async (
   const table = versionsTable(content.content)
   const lists = versionFacts(snapshot.versions.filter((file) => file.table === main.name))
   const merged = inputsOf(snapshot, table)
-  const standIns = standInsOf(snapshot, main)?.all ?? []
+  const { all: standIns = [], listings = [] } = standInsOf(snapshot, main) ?? {}
   const isReal = [
     `version >= ${content.fromVersion}`,
     ...(standIns.length === 0 ? [] : [`version NOT IN (${standIns.join(', ')})`]),
@@ -37,14 +37,17 @@ export const keepVersions = async (
       join(spill, 'merged'),
       { signal },
       async (placeOf) => {
-        const listed = readParquet(pathsSql(lists.map(({ path }) => placeOf(path))), 'union_by_name = true')
+        const paths = pathsSql(lists.map(({ path }) => placeOf(path)))
+        const listed = readParquet(paths, 'union_by_name = true')
         const before = merged.map((file) => ({ ...file, path: placeOf(file.path) }))
+        const kept = `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(before.map(({ version }) => version))} AS merged_in
+  FROM ${readParquet(pathsSql(before.map(({ path }) => path)))}`
         // A mark of a gone company stands in the list of last versions once more where a later listing confirmed it.
         const rows =
           session.relation(`SELECT internal_id, version, max(as_of) AS as_of, bool_or(is_listing) AS is_listing
 FROM (
   SELECT ${ident(main.owner ?? '')} AS internal_id, version, as_of, is_listing FROM ${listed} WHERE ${isReal}
-  UNION ALL ${readTable(table, before)}
+  ${before.length === 0 ? '' : `UNION ALL SELECT owner, version, as_of, is_listing FROM (${confirmedVersions(kept, confirmedIn(main, paths, listings))})`}
 ) GROUP BY internal_id, version ORDER BY internal_id, ${versionOrder()}`)
         return (await sink.write(compactedId(content), table.name, rows)).files
       },

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { runCampaign } from './campaign.ts'
 import { campaign } from './orders-campaign.ts'
 
-test('the deliveries decide what is current and what was before, not their order and not what is done between them', async () => {
+test('the deliveries decide what is current and what was before, not their order and not what is done between them', {
+  timeout: 480_000,
+}, async () => {
   const { wrong, figures } = await runCampaign(campaign, { seed: 5, cases: 1 })
   expect(wrong).toEqual([])
   // Several versions of each company, and each kind of upkeep.

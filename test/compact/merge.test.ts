@@ -21,6 +21,7 @@ import {
   allExpected,
   compacted,
   type Delivery,
+  expected,
   found,
   inLakeFile,
   newBench,
@@ -263,6 +264,46 @@ test('a company that is forgotten leaves nothing in a merge that knew only of a 
     ])
   })
 })
+
+test.for(['some partitions', 'all partitions'] as const)(
+  'a company that a listing lacks again does not come back by older data behind a merge of %s',
+  async (merged, context) => {
+    needs(context, "DuckDB's extension ducklake", missingDuckLake())
+    await withLoads(async (bench, loaded) => {
+      const { lake, query } = bench
+      const told: Delivery[] = []
+      const add = async (delivery: Delivery): Promise<void> => {
+        await loaded(delivery)
+        told.push(delivery)
+      }
+      const said = (value: number): Said => ({ name: `of ${value}`, sales: { 2023: value } })
+      const others = Array.from(
+        { length: 400 },
+        (_, at) => [100 + at, { ...said(1), country: 'DK' }] as const,
+      )
+      const expectAll = async (ask = query): Promise<void> =>
+        expect((await found(ask, ['companies'])).companies).toEqual(expected(told, 'companies'))
+      await add({ day: 1, said: { 1: said(1), 4: said(1), ...Object.fromEntries(others) } })
+      await add({ day: 20, said: { 2: said(2) }, lacking: [1, 4] })
+      const isSome = merged === 'some partitions'
+      if (isSome) for (let day = 2; day <= 12; day += 1) await add({ day, said: { 3: said(day) } })
+      expect((await compact({ lake, auto: isSome })).kind).toBe('compacted')
+      await add({ day: 30, said: { 2: said(2) }, lacking: isSome ? [1, 3, 4] : [1, 4] })
+      await add({ day: 25, said: { 1: said(25) } })
+      await add({ day: 15, said: { 4: said(15) } })
+      await expectAll()
+      await inLakeFile(lake, expectAll)
+      expect(await compareCatalog(lake, (await listManifest(lake)).snapshots.map(Number).slice(-3))).toEqual(
+        [],
+      )
+      await compacted(bench)
+      await expectAll()
+      expect(await query('SELECT internal_id FROM companies WHERE internal_id < 100 ORDER BY 1')).toEqual([
+        [2],
+      ])
+    })
+  },
+)
 
 test('merges between loads in any order leave every version of every row as it was delivered', async (context) => {
   needs(context, "DuckDB's extension ducklake", missingDuckLake())

@@ -244,7 +244,7 @@ export const chainOfLists = (
     merged: pathsOf(merged),
   }
   const names = { last: paths.last && 'last_paths', superseded: paths.superseded && 'superseded_paths' }
-  const standIns = standInsOf(listed, table)?.all
+  const standIns = standInsOf(listed, table)
   const versions = listedVersions(
     table,
     {
@@ -255,7 +255,7 @@ export const chainOfLists = (
           : { paths: 'merged_paths', versions: merged.map(({ version }) => version) },
     },
     loadMacro(table),
-    { standIns, fromVersion },
+    { standIns: standIns?.all, listings: standIns?.listings, fromVersion },
   )
   const parameters = Object.entries(paths).flatMap(([name, list]) =>
     list === undefined ? [] : [`${name}_paths := ${list}`],

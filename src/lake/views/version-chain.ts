@@ -69,19 +69,65 @@ export const mergedFiles = ({ partitions }: Pick<Listed, 'partitions'>, { conten
     files.flatMap((file) => (file.table === versionsTable(content).name ? [{ ...file, version }] : [])),
   )
 
+/** The number of listings that a compaction has written, and that of its partition with the versions for which they stand. */
+interface StandInListing {
+  readonly version: number
+  readonly merged: number
+}
+
+interface StandIns {
+  readonly records: ReadonlySet<number>
+  readonly all: readonly number[]
+  readonly listings: readonly StandInListing[]
+}
+
 /** The numbers of compactions that stand for versions that they have put together: of their records, and of all that they made. */
 export const standInsOf = (
   { partitions }: Pick<Listed, 'partitions'>,
   { content }: Pick<RecordTable, 'content'>,
-): { readonly records: ReadonlySet<number>; readonly all: readonly number[] } | undefined => {
+): StandIns | undefined => {
   const runs = runsOfHistory(partitions.filter((one) => one.content === content))
   if (runs.size === 0) return undefined
   const own = partitions.filter((one) => one.content === content && runs.has(one.run))
+  const records = own.filter(hasOwnVersions)
   return {
-    records: new Set(own.filter(hasOwnVersions).map(({ version }) => version)),
+    records: new Set(records.map(({ version }) => version)),
     all: own.map(({ version }) => version),
+    listings: records.flatMap(({ run, version: merged }) =>
+      own.flatMap((one) =>
+        one.run === run && one.version !== merged ? [{ version: one.version, merged }] : [],
+      ),
+    ),
   }
 }
+
+/**
+ * Versions that compactions have put together. A listing of them may have been confirmed since: then the lists have a later instant of
+ * the one that stands for it.
+ *
+ * @param merged SQL of `owner`, `version`, `as_of`, `is_listing`, `merged_in`
+ * @param confirmed SQL of `owner`, `merged_in`, `as_of` of listings that stand for others. @default there are none
+ */
+export const confirmedVersions = (merged: string, confirmed?: string): string =>
+  confirmed === undefined
+    ? merged
+    : `SELECT * FROM (${merged}) WHERE NOT is_listing
+  UNION ALL SELECT m.owner, m.version, greatest(m.as_of, CASE WHEN m.is_last THEN c.as_of END) AS as_of, m.is_listing, m.merged_in FROM (
+    SELECT *, row_number() OVER (PARTITION BY owner, merged_in ORDER BY ${versionOrder(undefined, 'DESC')}) = 1 AS is_last
+    FROM (${merged}) WHERE is_listing
+  ) AS m LEFT JOIN (SELECT owner, merged_in, max(as_of) AS as_of FROM (${confirmed}) GROUP BY owner, merged_in) AS c
+    ON c.owner = m.owner AND c.merged_in = m.merged_in`
+
+/** Listings that stand for others, as lists have them. @param lists SQL of paths @returns `undefined` where there are none */
+export const confirmedIn = (
+  { owner = '' }: Pick<Table, 'owner'>,
+  lists: string,
+  listings: readonly StandInListing[],
+): string | undefined =>
+  listings.length === 0
+    ? undefined
+    : `SELECT ${ident(owner)} AS owner, CASE version ${listings.map(({ version, merged }) => `WHEN ${version} THEN ${merged}`).join(' ')} END::BIGINT AS merged_in, as_of
+    FROM ${readParquet(lists, 'union_by_name = true')} WHERE is_listing AND version IN (${listings.map(({ version }) => version).join(', ')})`
 
 /** SQL of the paths of files that list versions, and of those that compactions kept, with the numbers of their partitions. */
 interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undefined>> {
@@ -92,6 +138,8 @@ interface ChainPaths extends Readonly<Record<VersionFile['kind'], string | undef
 interface ChainLimits {
   /** Numbers of compactions, whose own files say which versions they stand for. @default none */
   readonly standIns?: readonly number[] | undefined
+  /** Stand-ins that are listings. @default none */
+  readonly listings?: readonly StandInListing[] | undefined
   /** Lower versions are left out. @default none */
   readonly fromVersion?: number | undefined
 }
@@ -106,7 +154,7 @@ export const listedVersions = (
   { owner = '' }: Pick<Table, 'owner'>,
   { superseded, last, merged }: ChainPaths,
   loadOf: string,
-  { standIns = [], fromVersion = 0 }: ChainLimits = {},
+  { standIns = [], listings = [], fromVersion = 0 }: ChainLimits = {},
 ): string => {
   const key = ident(owner)
   const conditions = [
@@ -114,6 +162,7 @@ export const listedVersions = (
     ...(fromVersion === 0 ? [] : [`version >= ${fromVersion}`]),
   ]
   const isReal = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  const lists = superseded && last ? `list_concat(${superseded}, ${last})` : (superseded ?? last)
   const rows = [
     ...(superseded === undefined
       ? []
@@ -129,7 +178,10 @@ export const listedVersions = (
     ...(merged === undefined
       ? []
       : [
-          `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(merged.versions)} AS merged_in FROM ${readParquet(merged.paths)}`,
+          confirmedVersions(
+            `SELECT internal_id AS owner, version, as_of, is_listing, ${ofFile(merged.versions)} AS merged_in FROM ${readParquet(merged.paths)}`,
+            lists === undefined ? undefined : confirmedIn({ owner }, lists, listings),
+          ),
         ]),
   ]
   return `SELECT *, ${loadOf}(version).as_of AS load_as_of, ${loadOf}(version).loaded_at AS loaded_at

@@ -29,7 +29,7 @@ export interface CheckerOptions {
 
 /** The checkers of a run. */
 export interface Checkers {
-  /** One for a source. */
+  /** The checker of a source's blocks. */
   readonly of: (content: Content, options?: CheckerOptions) => BlockChecker
   /** Ends the threads, whatever they are at. */
   readonly close: () => Promise<void>

@@ -9,11 +9,11 @@ import type { Drift } from '../core/partition.ts'
 import type { UnknownItems } from '../core/unknown-names.ts'
 import { BlockRows } from '../rows/block-rows.ts'
 import { newSeenSets } from '../rows/seen-sets.ts'
-import { JSON_BYTES } from '../support/json-bytes.ts'
+import { isSpace, JSON_BYTES } from '../support/json-bytes.ts'
 import type { RecordChecker } from './record/check-record.ts'
 import { Rejection } from './scan/json-scan.ts'
 
-const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE } = JSON_BYTES
+const { LINE_FEED } = JSON_BYTES
 
 /** From (inclusive), to (exclusive) in a block's bytes. */
 export type Range = readonly [from: number, to: number]
@@ -21,7 +21,7 @@ export type Range = readonly [from: number, to: number]
 /** Records to load together: no InternalId twice among them. */
 export interface CheckedPart {
   readonly rows: BlockRows
-  /** Its records' numbers in `rows`, ascending. */
+  /** Numbers of the part's records in `rows`, ascending. */
   readonly members: readonly number[]
 }
 
@@ -41,7 +41,7 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 /** A part without records. */
 export const emptyPart = (): CheckedPart => ({ rows: new BlockRows(newSeenSets()), members: [] })
 
-/** Where the line of a part's record stands in the block's bytes, with its line end. */
+/** The place in the block of the line that a part's record came from, with its line end. */
 export const lineOf = ({ rows }: CheckedPart, record: number): Range => {
   const { start, next } = rows.records.columns
   return [start[record] ?? 0, next[record] ?? 0]
@@ -160,9 +160,7 @@ export const trimLine = (bytes: Buffer, from: number, to: number): readonly [num
   let end = to
   if (bytes[start] === BOM[0] && bytes[start + 1] === BOM[1] && bytes[start + 2] === BOM[2])
     start += BOM.length
-  while (end > start && isSpace(bytes[end - 1])) end--
-  while (start < end && isSpace(bytes[start])) start++
+  while (end > start && isSpace(bytes[end - 1]!)) end--
+  while (start < end && isSpace(bytes[start]!)) start++
   return [start, end]
 }
-const isSpace = (byte: number | undefined): boolean =>
-  byte === SPACE || byte === CARRIAGE_RETURN || byte === TAB || byte === LINE_FEED

@@ -26,6 +26,7 @@ const {
   SPACE,
 } = JSON_BYTES
 
+/** A byte order mark at the start stands for white space. */
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** The token that comes next or is being read, in words for errors. */
@@ -118,8 +119,7 @@ export class RecordSplitter {
   }
 
   push(chunk: Buffer): void {
-    let at = this.#offset === 0 && chunk.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0
-    while (at < chunk.length) {
+    for (let at = 0; at < chunk.length; ) {
       if (this.#state === 'record' || this.#state === 'otherValue') at = this.#readValue(chunk, at)
       else if (this.#state === 'key') at = this.#readKey(chunk, at)
       else at = this.#step(chunk, at)
@@ -198,7 +198,8 @@ export class RecordSplitter {
   /** Reads a byte around the records. @returns where to continue */
   #step(chunk: Buffer, at: number): number {
     const byte = chunk[at] ?? 0
-    const isBlank = isSpace(byte) || this.#isBetween(byte)
+    const isMark = byte === BOM[this.#offset + at]
+    const isBlank = isMark || isSpace(byte) || this.#isBetween(byte)
     // A line ends with what stands behind its record: a comma or bracket in a list, else white space.
     const endsLine = this.#state === (isBlank ? 'behindRecord' : 'behindElement')
     if (!isBlank) {
@@ -313,18 +314,11 @@ export async function* splitRecords(
   name: string,
 ): AsyncGenerator<Buffer, void> {
   const splitter = new RecordSplitter({ form, lists: PAGE_LISTS, refuse: damaged(form, name) })
-  let start: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
-    // The source's own chunk is left as it is. Its first bytes are held until they show whether they are a BOM.
-    const own: Buffer = start === undefined ? Buffer.from(chunk) : Buffer.concat([start, chunk])
-    start = start !== undefined && own.length < BOM.length ? own : undefined
-    if (start !== undefined) continue
+    // The source's own chunk is left as it is.
+    const own = Buffer.from(chunk)
     splitter.push(own)
     yield own
-  }
-  if (start !== undefined && start.length > 0) {
-    splitter.push(start)
-    yield start
   }
   splitter.end()
 }

@@ -127,7 +127,7 @@ const partHead = (
   return { name: textBetween(json, at, nameEnd), valueFrom: skipSpace(json, colon + 1) }
 }
 
-/** Where the part begins that follows a value; the end of the bytes where none follows. */
+/** Position of the next part, behind the comma after a value; the end of the bytes where no part follows. */
 const behindComma = (json: Buffer, valueEnd: number): number => {
   const comma = valueEnd === NOT_WHOLE ? json.length : skipSpace(json, valueEnd)
   return json[comma] === COMMA ? skipSpace(json, comma + 1) : json.length

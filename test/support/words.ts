@@ -7,8 +7,6 @@ interface WrongWord {
   readonly pattern: RegExp
   readonly where: readonly Prose[]
   readonly write: string
-  /** Files in which it may stand still. @default none */
-  readonly still?: RegExp
 }
 
 const PROSE: readonly Prose[] = ['comment', 'message', 'help', 'docs']
@@ -16,16 +14,9 @@ const SPOKEN: readonly Prose[] = ['message', 'help', 'docs']
 
 export const WRONG_WORDS: readonly WrongWord[] = [
   {
-    pattern: /^(?:Of|What|Whoever|Whose|Such)\b/,
+    pattern: /^(?:Of|What|Whoever|Whose|Such|One|Where|All|Its|Which|It|Those|By)\b/,
     where: ['comment'],
     write: 'a sentence that names its noun first',
-  },
-  {
-    pattern: /^(?:One|Where|All|Its|Which|It|Those|By)\b/,
-    where: ['comment'],
-    write: 'a sentence that names its noun first',
-    // The rest of them: take away a folder once its comments are better.
-    still: /^src\/(?:check\/|decode\/(?:page-|split-)|support\/json-bytes|restore\/merge-patch)/,
   },
   { pattern: /\bforeign(?! key| company)\b/i, where: PROSE, write: 'unknown' },
   { pattern: /\b(?:is|are|was|were|be|being) told\b/i, where: PROSE, write: 'is reported; or is asked to' },
@@ -134,8 +125,8 @@ const pagePieces = (text: string): Piece[] =>
 export const wrongWordsIn = (file: string, text: string): string[] => {
   const pieces = file.endsWith('.md') ? pagePieces(text) : codePieces(file, text)
   return pieces.flatMap(({ kind, text: piece, line }) =>
-    WRONG_WORDS.flatMap(({ pattern, where, write, still }) => {
-      const found = where.includes(kind) && !still?.test(file) ? pattern.exec(piece)?.[0] : undefined
+    WRONG_WORDS.flatMap(({ pattern, where, write }) => {
+      const found = where.includes(kind) ? pattern.exec(piece)?.[0] : undefined
       return found === undefined ? [] : [`${file}:${line}: "${found}" (${kind}), write: ${write}`]
     }),
   )

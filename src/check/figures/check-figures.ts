@@ -57,7 +57,7 @@ export class FiguresChecker {
   readonly #plain = new PlainFigures()
   readonly #items = new ItemLog()
   readonly #isPlain: boolean
-  /** By `category index * 2^26 + item index`, to count them without a text. */
+  /** Pairs outside the contract, keyed by `category index * 2^26 + item index` so that counting makes no text. */
   readonly #unknownPairs = new Map<number, UnknownPair>()
   #stamp = 0
   readonly #stamps: number[] = []
@@ -128,7 +128,7 @@ export class FiguresChecker {
   #categories(depth: number, consolidation: number, rows: SeriesRows): void {
     const { scan, path, seen, categories, maxDepth } = this.#context
     if (depth > maxDepth) throw tooDeep(maxDepth)
-    if (!scan.openObject()) return
+    if (!scan.open()) return
     const found = new Set<number>()
     do {
       let category = readKey(scan, seen.categories)
@@ -146,7 +146,7 @@ export class FiguresChecker {
   #lineItems(category: number, depth: number, consolidation: number, rows: SeriesRows): void {
     const { scan, path, seen, categories, lineItems, maxDepth } = this.#context
     if (depth > maxDepth) throw tooDeep(maxDepth)
-    if (!scan.openObject()) return
+    if (!scan.open()) return
     const stamp = ++this.#stamp
     do {
       let item = readKey(scan, seen.lineItems)
@@ -193,7 +193,7 @@ export class FiguresChecker {
       scan.at = plain
       return
     }
-    if (!scan.openObject()) return
+    if (!scan.open()) return
     const years = new Set<string>()
     do {
       scan.skipKey()

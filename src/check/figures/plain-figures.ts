@@ -28,7 +28,7 @@ const numberOf = (digits: number): number => {
   const pairs = ((digits >> 8) & 0x000f000f) * 10 + (digits & 0x000f000f)
   return (pairs >> 16) * 100 + (pairs & 0xffff)
 }
-/** By the number of digits. */
+/** Powers of ten, at the place of their exponent. */
 const POWERS = Int32Array.of(1, 10, 100, 1000, 10_000)
 
 /**

@@ -105,7 +105,7 @@ const restOf = (line: string, content: Content, { isCompany, isEntity }: Refused
   try {
     return withoutEntities(json, skipSpace(json, 0), json.length, isEntity)
   } catch {
-    // It is nested deeper than any record.
+    // The line is nested deeper than any record.
     return NOT_READ
   }
 }

@@ -24,7 +24,7 @@ export class ObjectChecker {
   readonly #maxDepth: number
   readonly #facts: RecordFacts
   readonly #figures: FiguresChecker
-  /** Where figures and rows go. */
+  /** The rows that the record is added to. */
   #rows: BlockRows
   readonly #cells: CellTaker
   /** Parts of the path down to the row that the cursor stands in; 0 in the record's own. */
@@ -64,7 +64,7 @@ export class ObjectChecker {
     if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth)
     const scan = this.#scan
     const { fields } = object
-    if (!scan.openObject()) return
+    if (!scan.open()) return
     let seen = 0 // one bit a field: `compile` refuses objects of more than 32
     let names: Set<string> | undefined
     let before = -1
@@ -190,7 +190,7 @@ export class ObjectChecker {
     const start = scan.at
     const { rows } = known
     const { objects } = this.#rows
-    if (!scan.openList()) {
+    if (!scan.open()) {
       if (rows !== undefined) objects.emptyList(rows)
       return
     }

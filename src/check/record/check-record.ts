@@ -22,13 +22,13 @@ import { type CheckContext, RecordFacts } from './record-facts.ts'
 export interface CheckedRecord {
   /** The record's InternalId as written, without quotes. */
   readonly id: string
-  /** Its number in the checker's `rows`. */
+  /** Number of the record in the checker's `rows`. */
   readonly record: number
 }
 
 /** Checks lines of one content. Holds the sets of a run and the drift since it was last taken. */
 export class RecordChecker {
-  /** Where accepted records go. Whoever takes them puts others there. */
+  /** The rows that accepted records are added to. Who takes them sets new ones. */
   rows: BlockRows
   readonly #root: CompiledObject
   readonly #context: CheckContext

@@ -16,7 +16,7 @@ export interface CompiledField {
   readonly codes: KeyTable | undefined
   /** Whether it is a text that nothing but its row asks for. */
   readonly isPlainText: boolean
-  /** Its place in the row that is made while it is checked; -1 where it has none. */
+  /** Column of the field in the row that is made while it is checked; -1 where it has none. */
   readonly rowColumn: number
   /** The kind of its items where they are rows of a table of their own. */
   readonly rows: RowList | undefined

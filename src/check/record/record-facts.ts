@@ -32,10 +32,10 @@ export interface CheckContext {
 const { ZERO } = JSON_BYTES
 
 const SCALES = new KeyTable(Object.keys(FIGURE_SCALE))
-/** By scale its exponent. */
+/** Exponents of the scales, in the order of `SCALES`. */
 const POWERS = Object.values(FIGURE_SCALE).map(Math.log10)
 
-/** Where a record's own id stands. */
+/** The objects down to a record's own id. */
 const ID_PATH = { companies: ['BasicDetails'], relations: [] } as const
 const LONGEST_SAFE = 18
 

@@ -13,7 +13,7 @@ export class KeyWords {
   /** The first word of each key in `#words`. */
   readonly #first: Int32Array
   readonly #words: Int32Array
-  /** Which bits of a key's last word are its own. */
+  /** Mask of the bits that a key fills in its last word. */
   readonly #lastMask: Int32Array
   readonly #lengths: Uint8Array
 
@@ -48,7 +48,7 @@ export class KeyWords {
 /** The keys of an object, and which of them mostly follows which. */
 export class KeyOrder {
   readonly #words: KeyWords
-  /** By the key before, the first one behind none. */
+  /** The key that followed each key the last time, one place on; at 0 the first key of an object. */
   readonly #next: Uint8Array
 
   constructor(names: readonly string[]) {

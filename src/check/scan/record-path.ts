@@ -1,4 +1,4 @@
-/** Where in a record the checker stands, for the reasons of what it refuses; its numbers, which have to be finite. */
+/** The path in a record at which the checker stands, for the reasons of rejections; the check of numbers, which have to be finite. */
 
 import { type JsonScan, notFinite, Rejection } from './json-scan.ts'
 

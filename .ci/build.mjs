@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transformSync } from 'esbuild'
+import { listedCommands } from '../src/cli/new-program.ts'
 import { keptViews } from '../src/lake/views/lake-sql.ts'
 import { fixedPart } from '../src/manifest/ducklake/fixed-part.ts'
 import { bundledPaths, outsidePackages } from './bundled.ts'
@@ -29,10 +30,13 @@ const stayOutside = {
   },
 }
 
-const NAMES = { views: (await keptViews()).name, ...fixedPart().names }
+const FACTS = {
+  names: { views: (await keptViews()).name, ...fixedPart().names },
+  commands: await listedCommands(),
+}
 
 const settings = {
-  define: { FIRMLAKE_NAMES: JSON.stringify(JSON.stringify(NAMES)) },
+  define: { FIRMLAKE_FACTS: JSON.stringify(JSON.stringify(FACTS)) },
   absWorkingDir: root,
   outbase: 'src',
   outdir: 'dist',

@@ -4,23 +4,27 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { textTable } from '../src/cli/output/text-table.ts'
 import { CONTENDERS, type Contender } from './contenders.ts'
 import { checkRows } from './count-rows.ts'
 import { cachedDataset } from './dataset.ts'
-import { measureNode, median, type Usage } from './measure.ts'
+import { measureNode, median, type NodeUsage } from './measure.ts'
 
-const HELP = `Converts two Brotli files of company lines to Parquet, by ours and by two other ways.
+/** A night has one file of so many MB. */
+const MOST_IN_ONE_FILE = 100
+
+const HELP = `Converts Brotli files of company lines to Parquet, by ours and by two other ways: the usual load, one file, and a large one in two.
 
   npm run bench -- [options]
 
-  --mb N       decoded size in MB (400)
+  --mb N,N     decoded sizes in MB; up to ${MOST_IN_ONE_FILE} in one file (24,100,400)
   --runs N     rounds; in each every contender runs once, in turn (5)
   --only A,B   contenders: ours, straightforward, hand-tuned (all)
   --out DIR    folder for the data, the lakes and result.json (in the temporary folder)
 `
 const { values } = parseArgs({
   options: {
-    mb: { type: 'string', default: '400' },
+    mb: { type: 'string', default: '24,100,400' },
     runs: { type: 'string', default: '5' },
     only: { type: 'string' },
     out: { type: 'string', default: join(tmpdir(), 'firmlake-bench') },
@@ -29,7 +33,7 @@ const { values } = parseArgs({
 })
 
 type Name = Contender['name']
-type Round = Readonly<Partial<Record<Name, Usage>>>
+type Round = Readonly<Partial<Record<Name, NodeUsage>>>
 
 /** What is compared, by what it is called. */
 const COMPARED = { wall: 'wallSeconds', CPU: 'cpuSeconds' } as const
@@ -52,21 +56,28 @@ const printRatios = (rounds: readonly Round[], above: Name, below: Name): void =
   }
 }
 
-const main = async (): Promise<void> => {
-  const only = values.only?.split(',')
-  const chosen = CONTENDERS.filter(({ name }) => only === undefined || only.includes(name))
-  if (chosen.length === 0)
-    throw new TypeError(`Cannot run: --only is "${values.only}", expected names of contenders`)
-  const dataset = await cachedDataset(values.out, { megabytes: Number(values.mb), files: 2, quality: 5 })
+interface Load {
+  readonly megabytes: number
+  readonly rounds: readonly Round[]
+}
+
+/** @param chosen contenders */
+const measureLoad = async (mb: number, chosen: readonly Contender[]): Promise<Load> => {
+  const dataset = await cachedDataset(values.out, {
+    ...{ megabytes: mb, quality: 5 },
+    files: mb > MOST_IN_ONE_FILE ? 2 : 1,
+  })
   const { files, decodedBytes, rows } = dataset
   const megabytes = decodedBytes / 1e6
   const allRows = rows.companies + rows.financials + rows.employees
-  console.log(`${fixed(megabytes, 0)} MB decoded, ${rows.companies} companies, ${rows.financials} figures`)
+  console.log(
+    `\n${fixed(megabytes, 0)} MB decoded in ${files.length} files, ${rows.companies} companies, ${rows.financials} figures`,
+  )
 
   const rounds: Round[] = []
   // The first round is each one's first start, which compiles its modules: it does not count.
   for (let round = 0; round <= Number(values.runs); round++) {
-    const usages: Partial<Record<Name, Usage>> = {}
+    const usages: Partial<Record<Name, NodeUsage>> = {}
     // Each round starts with another contender, so that none always runs on a warm or a tired machine.
     const shift = round % chosen.length
     for (const { name, args } of [...chosen.slice(shift), ...chosen.slice(0, shift)]) {
@@ -93,11 +104,34 @@ const main = async (): Promise<void> => {
   }
   printRatios(rounds, 'ours', 'hand-tuned')
   printRatios(rounds, 'straightforward', 'ours')
-  await mkdir(values.out, { recursive: true })
-  await writeFile(
-    join(values.out, 'result.json'),
-    `${JSON.stringify({ megabytes, rows, rounds }, null, 1)}\n`,
+  return { megabytes, rounds }
+}
+
+/** CPU of all threads, and of the main one: what the second takes is the least that any number of cores can take. */
+const printMainThread = (loads: readonly Load[], chosen: readonly Contender[]): void => {
+  const rows = loads.flatMap(({ megabytes, rounds }) =>
+    chosen.map(({ name }) => {
+      const usages = rounds.flatMap((round) => round[name] ?? [])
+      const ofMegabyte = (seconds: (one: NodeUsage) => number): string =>
+        fixed((median(usages.map(seconds)) / megabytes) * 1e3, 1)
+      const main = ofMegabyte(({ mainSeconds }) => mainSeconds)
+      return [name, fixed(megabytes, 0), ofMegabyte(({ cpuSeconds }) => cpuSeconds), main]
+    }),
   )
+  const numbers = ['MB', 'CPU ms a MB', 'main thread'].map((title) => ({ title, right: true }))
+  console.log(`\n${textTable([{ title: 'contender' }, ...numbers], rows).join('\n')}`)
+}
+
+const main = async (): Promise<void> => {
+  const only = values.only?.split(',')
+  const chosen = CONTENDERS.filter(({ name }) => only === undefined || only.includes(name))
+  if (chosen.length === 0)
+    throw new TypeError(`Cannot run: --only is "${values.only}", expected names of contenders`)
+  const loads: Load[] = []
+  for (const mb of values.mb.split(',')) loads.push(await measureLoad(Number(mb), chosen))
+  printMainThread(loads, chosen)
+  await mkdir(values.out, { recursive: true })
+  await writeFile(join(values.out, 'result.json'), `${JSON.stringify(loads, null, 1)}\n`)
 }
 
 if (values.help) {

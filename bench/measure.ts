@@ -75,8 +75,31 @@ export const measureProcess = async (command: string, args: readonly string[]): 
   }
 }
 
+/** A module that a process of Node loads first: at its end it writes the CPU seconds of its main thread. */
+const mainThreadReporter = (report: string): string =>
+  `data:text/javascript,${encodeURIComponent(`import { writeFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+if (isMainThread) process.on('exit', () => {
+  const { user, system } = process.threadCpuUsage()
+  writeFileSync(${JSON.stringify(report)}, String((user + system) / 1e6))
+})`)}`
+
+export interface NodeUsage extends Usage {
+  /** CPU of the main thread: what more cores do not take away. */
+  readonly mainSeconds: number
+}
+
 /** @param args of `node` */
-export const measureNode = (args: readonly string[]): Promise<Usage> => measureProcess(process.execPath, args)
+export const measureNode = async (args: readonly string[]): Promise<NodeUsage> => {
+  const folder = await mkdtemp(join(tmpdir(), 'firmlake-usage-'))
+  const report = join(folder, 'main-thread')
+  try {
+    const usage = await measureProcess(process.execPath, ['--import', mainThreadReporter(report), ...args])
+    return { ...usage, mainSeconds: Number(await readFile(report, 'utf8')) }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)

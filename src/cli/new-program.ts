@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, Option } from 'commander'
 import { ToolkitError } from '../core/errors.ts'
+import { BUILT_FACTS, type ListedCommand } from '../support/built-facts.ts'
 import { nearestName } from '../support/nearest-name.ts'
 import { VERSION } from '../support/own-package.ts'
 import { ALL_HELP, EXIT_HELP, groupHelp, HELP_COMMAND, LAST_GROUP, withExamples } from './help.ts'
@@ -54,10 +55,24 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   },
 }
 
-/** The command that is called; all of them where it takes all to answer, as the help does. */
-const named = (args: readonly string[]) => {
-  const [first = ''] = args
+const GENERAL_HELP = ['-h', '--help', 'help', ALL_HELP]
+
+/** A command that the general help lists, and that does nothing. */
+const addListed =
+  ({ name, summary, arguments: own, hasOptions }: ListedCommand) =>
+  (program: Command): void => {
+    const command = program.command(name).summary(summary)
+    for (const one of own) command.argument(one)
+    if (hasOptions) command.option('--any')
+  }
+
+/** The command that is called; all of them where it takes all to answer, as the help does: that of the build lists them. */
+const named = (args: readonly string[], listed: readonly ListedCommand[] | undefined) => {
+  const [first = '', second] = args
   if (/^(-v|--version)$/.test(first)) return []
+  if (listed && args.length > 0 && args.every((one) => GENERAL_HELP.includes(one)))
+    return listed.map((one) => async () => addListed(one))
+  if (first === 'help' && second !== undefined) return named([second], undefined)
   const only = Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined
   return only === undefined ? Object.values(COMMANDS) : [only]
 }
@@ -116,8 +131,12 @@ export const withNearestName = (error: unknown, program: Command, args: readonly
  * Errors are thrown, not printed; `run-command.ts` reports them.
  *
  * @param args only the command that they call is loaded @default all commands
+ * @param listed all commands, for the general help, where none need be loaded for it
  */
-export const newProgram = async (args: readonly string[] = []): Promise<Command> => {
+export const newProgram = async (
+  args: readonly string[] = [],
+  listed = BUILT_FACTS?.commands,
+): Promise<Command> => {
   const program = new Command('firmlake')
     .description('Loads company data into a Parquet lake, queries it, and serves it over the same API.')
     .version(VERSION, '-v, --version', 'print the version')
@@ -139,7 +158,7 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
     .helpCommand(...HELP_COMMAND)
     .configureOutput({ outputError: () => undefined })
     .exitOverride()
-  for (const add of await Promise.all(named(args).map((load) => load()))) add(program)
+  for (const add of await Promise.all(named(args, listed).map((load) => load()))) add(program)
   groupHelp(program, args.includes(ALL_HELP))
   withExamples(program, [
     ['demo', 'a tour with invented companies'],
@@ -149,3 +168,13 @@ export const newProgram = async (args: readonly string[] = []): Promise<Command>
   ])
   return program.addHelpText('after', `\n${EXIT_HELP}`)
 }
+
+/** The list of all commands for the general help. */
+export const listedCommands = async (): Promise<readonly ListedCommand[]> =>
+  (await newProgram()).commands.map((command) => ({
+    ...{ name: command.name(), summary: command.summary(), hasOptions: command.options.length > 0 },
+    arguments: command.registeredArguments.map((one) => {
+      const name = `${one.name()}${one.variadic ? '...' : ''}`
+      return one.required ? `<${name}>` : `[${name}]`
+    }),
+  }))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { newProgram } from '../../src/cli/new-program.ts'
+import { listedCommands, newProgram } from '../../src/cli/new-program.ts'
 import { asToolkitError } from '../../src/cli/output/report-error.ts'
 import { exitCodeOf } from '../../src/core/exit-codes.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -91,6 +91,17 @@ test.each([
   expect(stderr).toMatch(
     new RegExp(`^error USAGE: Cannot run "firmlake [a-z -]+": it is "firmlake ${name}" now\\n`),
   )
+})
+
+test('the general help of a list of commands, none of which is loaded, is that of the commands', async () => {
+  const listed = await listedCommands()
+  for (const args of [['--help'], ['help', '--all']]) {
+    const [program, whole] = [await newProgram(args, listed), await newProgram(args, undefined)]
+    expect(program.commands.flatMap(({ options }) => options).every(({ long }) => long === '--any')).toBe(
+      true,
+    )
+    expect(program.helpInformation()).toBe(whole.helpInformation())
+  }
 })
 
 test('the help says how all commands are listed', async () => {

@@ -3,7 +3,7 @@
 import { type Definition, definitionsFor } from '../../analysis/definitions.ts'
 import { documentationOf } from '../../analysis/documentation.ts'
 import type { TargetNames } from '../../core/sink.ts'
-import { BUILT_NAMES } from '../../support/built-names.ts'
+import { BUILT_FACTS } from '../../support/built-facts.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { fitsBehind, literal, NO_FOLDER_COLUMNS, pathSql, patternOf } from '../duckdb/sql.ts'
 import { MANIFEST_FOLDER } from '../files/layout.ts'
@@ -120,7 +120,7 @@ const madeBefore = new Map<string, Promise<KeptViews>>()
 
 const makeKeptViews = async (computed: readonly ComputedColumn[]): Promise<KeptViews> => {
   const make = () => Array.fromAsync(keptStatements({ ...EMPTY, computed }))
-  if (BUILT_NAMES && computed.length === 0) return { statements: make, name: BUILT_NAMES.views }
+  if (BUILT_FACTS && computed.length === 0) return { statements: make, name: BUILT_FACTS.names.views }
   const statements = await make()
   return { statements: async () => statements, name: sha256Of(statements.join(';')) }
 }

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { definitionsFor } from '../../analysis/definitions.ts'
 import { baseComments, type Comments, commentsOf, wholeComment } from '../../lake/views/comments.ts'
-import { BUILT_NAMES, type BuiltNames } from '../../support/built-names.ts'
+import { BUILT_FACTS, type BuiltFacts } from '../../support/built-facts.ts'
 import { sha256Of } from '../../support/hash.ts'
 import { TOOL } from '../../support/own-package.ts'
 import type { ColumnsSince } from '../form/projections.ts'
@@ -169,7 +169,7 @@ export interface FixedPart {
     /** Statements that put in the rows that say what the catalog holds, in place of those that are there. */
     readonly rows: readonly string[]
   }
-  readonly names: Pick<BuiltNames, 'layout' | 'madeOf'>
+  readonly names: Pick<BuiltFacts['names'], 'layout' | 'madeOf'>
 }
 
 const FIXED_TABLES = [
@@ -180,8 +180,8 @@ const FIXED_TABLES = [
 const madeBefore = new Map<string, FixedPart>()
 
 const partOf = (history: readonly ColumnsSince[]): FixedPart => {
-  if (BUILT_NAMES && isDeepStrictEqual(history, NO_COLUMNS))
-    return { statements: () => makeFixedPart(history), names: BUILT_NAMES }
+  if (BUILT_FACTS && isDeepStrictEqual(history, NO_COLUMNS))
+    return { statements: () => makeFixedPart(history), names: BUILT_FACTS.names }
   const { tables, rows, ...names } = makeFixedPart(history)
   return { statements: () => ({ tables, rows }), names }
 }

@@ -216,7 +216,7 @@ test('hostile names are text, protected persons are absent for every token, and 
     expect(await page.locator('.graph .stake', { hasText: '↺' }).count()).toBe(3)
     expect(await page.locator('.graph .edge.dash').count()).toBe(2)
     expect(await page.locator('td.re').allTextContents()).toEqual([
-      expect.stringMatching(/^12,000was 10,000until \d+ \w+ \d{4}$/),
+      expect.stringMatching(/^12,000was 10,000until \d+\s\w+\s\d{4}$/),
     ])
     // In the trees of owners and of ultimate owners.
     expect(await page.locator('.tree .prot').allTextContents()).toEqual(Array(4).fill('protected person'))

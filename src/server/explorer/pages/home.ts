@@ -26,10 +26,10 @@ const emptyLake = html`<div class="grid"><section class="card c7"><h2>Three step
 
 const leadOf = (row: ReportRow): string =>
   [
-    countedAs(cellNumber(row.companies), 'company', 'companies'),
-    countedAs(cellNumber(row.countries), 'country', 'countries'),
+    countedAs(cellNumber(row.companies), 'company'),
+    countedAs(cellNumber(row.countries), 'country'),
     ...(cellNumber(row.relations) > 0
-      ? [countedAs(cellNumber(row.relations), 'record of owners', 'records of owners and holdings')]
+      ? [`${countedAs(cellNumber(row.relations), 'record')} of owners and holdings`]
       : []),
   ].join(', ')
 

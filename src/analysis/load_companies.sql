@@ -12,7 +12,7 @@
 -- example: FROM load_companies WHERE change = 'added' ORDER BY loaded_at DESC, company_name LIMIT 20
 CREATE OR REPLACE VIEW load_companies AS
 WITH known AS (
-  SELECT internal_id, company_name, country_code, run, snapshot, loaded_at, version, shown_from, shown_until, shown_until IS NULL OR shown_until > shown_from AS is_shown,
+  SELECT internal_id, company_name, country_code, run, snapshot, loaded_at, as_of, version, shown_from, shown_until, shown_until IS NULL OR shown_until > shown_from AS is_shown,
     min(loaded_at) OVER (PARTITION BY internal_id) = loaded_at AS is_first,
     hash(*COLUMNS(* EXCLUDE (snapshot, run, loaded_at, as_of, version, until, until_as_of, shown_from, shown_until, known_since, is_current))) AS own
   FROM companies_history
@@ -43,8 +43,8 @@ WITH known AS (
     AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
   WHERE c.is_changed AND (n.value <> o.value OR n.currency IS DISTINCT FROM o.currency)
 )
-SELECT k.run, k.snapshot, k.loaded_at, k.internal_id, arg_max(k.company_name, k.version) AS company_name,
-  arg_max(k.country_code, k.version) AS country_code,
+SELECT k.run, k.snapshot, k.loaded_at, k.internal_id, arg_max(k.company_name, (k.as_of, k.version)) AS company_name,
+  arg_max(k.country_code, (k.as_of, k.version)) AS country_code,
   CASE WHEN bool_or(k.is_first) THEN 'added' WHEN count(r.internal_id) > 0 THEN 'restated' WHEN bool_or(c.is_changed) THEN 'changed'
     WHEN count(c.internal_id) > 0 THEN 'unchanged' ELSE 'older' END AS change
 FROM known AS k LEFT JOIN compared AS c USING (internal_id, version) LEFT JOIN restated AS r USING (internal_id, version)

@@ -3,6 +3,7 @@
 import { type Html, html, untrustedText } from './html.ts'
 import { numbersIn, scaleOf } from './numbers.ts'
 import { cellText } from './rows.ts'
+import { dateWords } from './words.ts'
 
 export const numbers = numbersIn('en')
 const SMALL_DIGITS = 4
@@ -55,13 +56,10 @@ export const shownShare = (share: number): string => {
   return `${numbers.fixed(100 * share, 1)} %`
 }
 
-const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-
 /** `25 Feb 2026`; as it is where it is no date. */
 export const shownDay = (value: unknown): string => {
   const text = String(value)
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text.slice(0, 10)) : undefined
-  return time === undefined || Number.isNaN(time.getTime()) ? text : time.toLocaleDateString('en-GB', DAY)
+  return /^\d{4}-(0[1-9]|1[0-2])-\d\d/.test(text) ? dateWords(text) : text
 }
 
 /** `25`, `25 to 50` percent, or that nothing is stated. */

@@ -21,14 +21,7 @@ import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lak
 import { narrowedList, narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
 import { PROOF_QUESTIONS } from './proof-question.ts'
-import type {
-  AnswerTable,
-  MaySee,
-  PartitionsOf,
-  Question,
-  QuestionAnswer,
-  RunStatement,
-} from './question.ts'
+import type { AnswerTable, MaySee, PartitionsOf, Question, QuestionAnswer, RunStatement } from './question.ts'
 import { REPORT_QUESTIONS } from './report-questions.ts'
 
 const QUESTIONS = new Map<string, Question>(

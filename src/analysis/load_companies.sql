@@ -5,14 +5,14 @@
 --   snapshot: first snapshot that shows it
 --   loaded_at: when that was committed
 --   internal_id: company
---   company_name: name of the company
---   country_code: country of the company
+--   company_name: name of the company as it came
+--   country_code: country of the company as it came
 --   change: added, restated, changed, unchanged or older, as load_changes counts them
 -- rule: Compared with what was current before the load, as the lake has it now; of a company that comes in several files of a load the last one counts. Loads whose rows a compaction has put together are left out: which companies they had unchanged is not known any more. history_begins says since when there are all.
 -- example: FROM load_companies WHERE change = 'added' ORDER BY loaded_at DESC, company_name LIMIT 20
 CREATE OR REPLACE VIEW load_companies AS
 WITH known AS (
-  SELECT internal_id, run, snapshot, loaded_at, version, shown_from, shown_until, shown_until IS NULL OR shown_until > shown_from AS is_shown,
+  SELECT internal_id, company_name, country_code, run, snapshot, loaded_at, as_of, version, shown_from, shown_until, shown_until IS NULL OR shown_until > shown_from AS is_shown,
     min(loaded_at) OVER (PARTITION BY internal_id) = loaded_at AS is_first,
     hash(*COLUMNS(* EXCLUDE (snapshot, run, loaded_at, as_of, version, until, until_as_of, shown_from, shown_until, known_since, is_current))) AS own
   FROM companies_history
@@ -42,12 +42,11 @@ WITH known AS (
   JOIN figures AS o ON o.internal_id = c.internal_id AND o.shown_until = c.before_until AND o.consolidation = n.consolidation
     AND o.category = n.category AND o.line_item = n.line_item AND o.fiscal_year = n.fiscal_year
   WHERE c.is_changed AND (n.value <> o.value OR n.currency IS DISTINCT FROM o.currency)
-), found AS (
-  SELECT k.run, k.snapshot, k.loaded_at, k.internal_id, CASE WHEN bool_or(k.is_first) THEN 'added' WHEN count(r.internal_id) > 0 THEN 'restated'
-    WHEN bool_or(c.is_changed) THEN 'changed' WHEN count(c.internal_id) > 0 THEN 'unchanged' ELSE 'older' END AS change
-  FROM known AS k LEFT JOIN compared AS c USING (internal_id, version) LEFT JOIN restated AS r USING (internal_id, version)
-  WHERE k.run NOT IN (SELECT run FROM firmlake.fact_partitions() WHERE is_merged)
-  GROUP BY k.run, k.snapshot, k.loaded_at, k.internal_id
 )
-SELECT f.run, f.snapshot, f.loaded_at, f.internal_id, n.company_name, n.country_code, f.change
-FROM found AS f LEFT JOIN company_names AS n ON n.internal_id = f.internal_id;
+SELECT k.run, k.snapshot, k.loaded_at, k.internal_id, arg_max(k.company_name, (k.as_of, k.version)) AS company_name,
+  arg_max(k.country_code, (k.as_of, k.version)) AS country_code,
+  CASE WHEN bool_or(k.is_first) THEN 'added' WHEN count(r.internal_id) > 0 THEN 'restated' WHEN bool_or(c.is_changed) THEN 'changed'
+    WHEN count(c.internal_id) > 0 THEN 'unchanged' ELSE 'older' END AS change
+FROM known AS k LEFT JOIN compared AS c USING (internal_id, version) LEFT JOIN restated AS r USING (internal_id, version)
+WHERE k.run NOT IN (SELECT run FROM firmlake.fact_partitions() WHERE is_merged)
+GROUP BY k.run, k.snapshot, k.loaded_at, k.internal_id;

@@ -73,6 +73,10 @@ const placeSearch = (main: HTMLElement): void => {
 }
 let searchBox: HTMLElement | undefined
 
+/** How far down the reader left each address, for the back button. */
+const tops = new Map<string, number>()
+let shownAddress = ''
+
 /** Shows the page of the address; where it is another state of the one that is shown, that keeps its content. */
 const show = async (): Promise<void> => {
   shown.abort()
@@ -83,6 +87,11 @@ const show = async (): Promise<void> => {
   const page: ShownPage = { signal: shown.signal, onSignedOut: askToSignIn }
   const address = location.hash.replace(/^#\/?/, '')
   const name = address.split(/[/?]/)[0]
+  tops.set(shownAddress, scrollY)
+  shownAddress = address
+  // An entry of the history that was seen before is come back to.
+  const top = (history.state === null ? undefined : tops.get(address)) ?? 0
+  history.replaceState('seen', '')
   for (const link of document.querySelectorAll('nav a'))
     if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
@@ -91,13 +100,15 @@ const show = async (): Promise<void> => {
   await fill(page, main)
   if (page.signal.aborted) return
   placeSearch(main)
-  if (main.firstElementChild !== before) {
+  const isOther = main.firstElementChild !== before
+  if (isOther) {
     const title = main.querySelector<HTMLElement>('[data-title]')?.dataset.title
     if (title !== undefined) document.title = `${title} – firmlake`
     scrollTo(0, 0)
     main.querySelector('h1')?.focus({ preventScroll: true })
   }
   await fillPlaces(page, main)
+  if (isOther && top > 0 && scrollY === 0 && !page.signal.aborted) scrollTo(0, top)
 }
 
 const showFrame = (): void => {
@@ -144,6 +155,7 @@ const start = async (): Promise<void> => {
   }
 }
 
+history.scrollRestoration = 'manual'
 addEventListener('hashchange', () => void show())
 addEventListener('click', (event) => {
   const { target } = event

@@ -2,7 +2,8 @@
 
 import { type Html, html } from '../../../report/html.ts'
 import { cellText, type ReportRow } from '../../../report/rows.ts'
-import { countryName, shownDay, textOrDash } from '../../../report/shown.ts'
+import { shownDay, textOrDash } from '../../../report/shown.ts'
+import { countryName } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
 import { companyId } from '../question.ts'
 import { linkOf } from './browse-state.ts'

@@ -189,7 +189,7 @@ const yearOf = ({ latest }: Compared): string => {
 const columnHead = (one: Compared, { ids, currency }: CompareState): Html => {
   const name = textOrDash(one.name, LONGEST_NAME)
   const others = compareLink({ ids: ids.filter((id) => id !== one.id), currency })
-  return html`<th scope="col" class="n"><a class="drop" href="${others}"><span aria-hidden="true">×</span><span class="vh">Leave out ${name}</span></a><a href="#/company/${one.id}">${name}</a><small>${[one.country, yearOf(one)].filter(Boolean).join(' · ')}</small></th>`
+  return html`<th scope="col" class="n"><a href="#/company/${one.id}">${name}</a><small>${[one.country, yearOf(one)].filter(Boolean).join(' · ')} <a class="drop" href="${others}"><span aria-hidden="true">×</span><span class="vh">Leave out ${name}</span></a></small></th>`
 }
 
 const table = (companies: readonly Compared[], state: CompareState, unit: string, factor: number): Html => {
@@ -197,10 +197,10 @@ const table = (companies: readonly Compared[], state: CompareState, unit: string
     ({ title, isPart, cell }) =>
       html`<tr class="${isPart ? 'sub' : 'sum'}"><th scope="row">${title}</th>${companies.map((one) => html`<td class="n">${cell(one, factor)}</td>`)}</tr>\n`,
   )
-  return html`<div class="card"><div class="stmt compare" tabindex="0" role="region" aria-label="Key figures side by side, scrolls sideways"><table><caption class="vh">Key figures side by side, ${unit}</caption>
+  return html`<div class="card"><div class="sheets"><div class="stmt compare" tabindex="0" role="region" aria-label="Key figures side by side, scrolls sideways"><table><caption class="vh">Key figures side by side, ${unit}</caption>
 <thead><tr><th scope="col">${unit}</th>${companies.map((one) => columnHead(one, state))}</tr></thead>
 <tbody>
-${lines}</tbody></table></div></div>
+${lines}</tbody></table></div></div></div>
 `
 }
 

@@ -13,6 +13,7 @@ import {
   textOrDash,
 } from '../../../report/shown.ts'
 import { stackedBar } from '../../../report/svg.ts'
+import { capital, dateWords, instantWords, isInstant, ruleWords } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
 import { MOST_COMPARED } from '../compare-question.ts'
 import { companyId } from '../question.ts'
@@ -72,13 +73,15 @@ ${rows.map((row) => peerRow(row, most, factor))}</tbody></table>
 /** Rows of changes that are open. */
 const OPEN = 8
 
-const plainColumn = (name: string): string => {
-  const text = name.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
 const became = (before: Html, after: Html): Html =>
   html`<span class="old">${before}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> became </span><b>${after}</b>`
+
+/** Days and instants as people write them. */
+const detailValue = (value: unknown): Html => {
+  const text = cellText(value)
+  if (!isInstant(text)) return textOrDash(value, LONGEST_VALUE)
+  return html`${text.slice(11, 16) === '00:00' ? dateWords(text) : instantWords(text)}`
+}
 
 const changeText = ({ kind, item, fiscal_year, old_value, new_value, currency }: ReportRow): Html => {
   const [year, before, after] = [cellText(fiscal_year), Number(old_value), Number(new_value)]
@@ -90,7 +93,7 @@ const changeText = ({ kind, item, fiscal_year, old_value, new_value, currency }:
     const note = [cellText(currency), 'restated'].filter(Boolean).join(', ')
     return html`${textOrDash(item, LONGEST_NAME)} ${year}: ${became(html`${shownNumber(before)}`, html`${shownNumber(after)}`)} <small class="fair">${note}</small>`
   }
-  return html`${plainColumn(cellText(item))}: ${became(textOrDash(old_value, LONGEST_VALUE), textOrDash(new_value, LONGEST_VALUE))}`
+  return html`${capital(cellText(item).replaceAll('_', ' '))}: ${became(detailValue(old_value), detailValue(new_value))}`
 }
 
 const changeItem = (row: ReportRow): Html =>
@@ -108,21 +111,10 @@ ${
 }`
 }
 
-/** Rules on the data in the words of a reader. */
-const RULES: Readonly<Record<string, string>> = {
-  balance: 'The parts of the total do not add up',
-  currency: 'The currency is another one than before',
-  duplicates: 'Other companies have the same organisation number',
-  future: 'A date or year that is still to come',
-  gaps: 'Years without any figure between others',
-  scale: 'About 1,000 or 1,000,000 times the years around it',
-  stakes: 'Stakes of owners above 100 %',
-}
-
 const findingRow = (row: ReportRow): Html => {
   const rule = cellText(row.rule)
   const isError = row.severity === 'error'
-  return html`<tr><th scope="row"><span class="${isError ? 'bad' : 'soft'}">${isError ? '✖ error: ' : 'note: '}</span>${RULES[rule] ?? rule}<small>${untrustedText(cellText(row.item), LONGEST_NAME)} ${cellText(row.fiscal_year)}, rule <a href="#/quality">${rule}</a></small></th><td class="n">${orDash(row.value, shownNumber)}</td><td class="n">${orDash(row.expected, shownNumber)}</td></tr>\n`
+  return html`<tr><th scope="row"><span class="${isError ? 'bad' : 'soft'}">${isError ? '✖ error: ' : 'note: '}</span>${capital(ruleWords(rule))}<small>${untrustedText(cellText(row.item), LONGEST_NAME)} ${cellText(row.fiscal_year)}, rule <a href="#/quality">${rule}</a></small></th><td class="n">${orDash(row.value, shownNumber)}</td><td class="n">${orDash(row.expected, shownNumber)}</td></tr>\n`
 }
 
 const findings = (rows: readonly ReportRow[]): Html =>

@@ -123,9 +123,6 @@ interface Look {
   readonly unit: string
 }
 
-/** So few are not drawn apart over the whole width. */
-const FEW_YEARS = 5
-
 const table = ({ years, lines }: Statement, title: string, look: Look): Html => {
   const { unit } = look
   const hasAmounts = lines.some((line) => line.some(isAmount))
@@ -138,7 +135,7 @@ const table = ({ years, lines }: Statement, title: string, look: Look): Html => 
       html`<tr class="${lineClass(first)}"><th scope="row">${textOrDash(first.name)}</th>${years.map((year) => valueCell(byYear.get(year), look, year === stop))}</tr>\n`,
     ]
   })
-  return html`<div class="stmt${years.length > FEW_YEARS ? '' : ' few'}" tabindex="0" role="region" aria-label="${title}, scrolls sideways"><table><caption class="vh">${hasAmounts ? `${title}, ${unit}` : title}</caption>
+  return html`<div class="stmt" tabindex="0" role="region" aria-label="${title}, scrolls sideways"><table><caption class="vh">${hasAmounts ? `${title}, ${unit}` : title}</caption>
 <thead><tr><th scope="col">${hasAmounts ? unit : 'as reported'}</th>${years.map((year) => html`<th scope="col" class="n">${year}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`
@@ -151,6 +148,10 @@ const headline = ({ lines }: Statement, { factor }: Look): string => {
   return `${latest.name.toLowerCase()} ${shownIn(latest.value, isAmount(latest) ? factor : 1)}`
 }
 
+/** The years of a statement, some of which stand behind its edge. */
+const span = (years: readonly number[]): Html =>
+  years.length < 2 ? html`` : html` <small>${years[0] ?? ''} to ${years.at(-1) ?? ''}</small>`
+
 /** Statements of one kind, the first one open, all others folded. */
 const statementCards = (statements: readonly Statement[], look: Look): Html => {
   const [first, ...others] = statements.map((statement) => ({
@@ -162,8 +163,8 @@ const statementCards = (statements: readonly Statement[], look: Look): Html => {
     ({ statement, title }) =>
       html`<details><summary><b>${textOrDash(title)}</b> · ${headline(statement, look)}</summary>${table(statement, title, look)}</details>\n`,
   )
-  return html`<div class="card"><h3>${textOrDash(first.title)}</h3>${table(first.statement, first.title, look)}</div>
-${folds.length === 0 ? html`` : html`<div class="card folded">${folds}</div>\n`}`
+  return html`<div class="card sheets"><h3>${textOrDash(first.title)}${span(first.statement.years)}</h3>${table(first.statement, first.title, look)}</div>
+${folds.length === 0 ? html`` : html`<div class="card folded sheets">${folds}</div>\n`}`
 }
 
 /** The kinds of statements that there are: one is shown at a time, chosen without a script. */

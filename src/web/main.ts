@@ -1,6 +1,7 @@
 /** The explorer's page: sign-in, the frame, and in it the page that the address names behind its `#`. */
 
 import { fill, fillPlaces, type ShownPage } from './fragment.ts'
+import { stepAlongLine, toggleProof } from './proof-row.ts'
 import { saveFile } from './save-file.ts'
 import { startSearch } from './search-box.ts'
 import { AskFailure, forgetSession, hasSession, reasonOf, signIn, signOut } from './session.ts'
@@ -156,9 +157,20 @@ const start = async (): Promise<void> => {
 
 history.scrollRestoration = 'manual'
 addEventListener('hashchange', () => void show())
-addEventListener('click', ({ target }) => {
+addEventListener('click', (event) => {
+  const { target } = event
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-file]') : null
   if (button !== null) void saveFile(button, shown.signal)
+  const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[data-proof]') : null
+  // With a key held it is a link to a page of its own.
+  if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  toggleProof({ signal: shown.signal, onSignedOut: askToSignIn }, link)
+})
+addEventListener('keydown', (event) => {
+  const { target, key } = event
+  const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[data-proof]') : null
+  if (link !== null && stepAlongLine(link, key)) event.preventDefault()
 })
 addEventListener('change', ({ target }) => {
   if (target instanceof HTMLSelectElement && target.dataset.go !== undefined)

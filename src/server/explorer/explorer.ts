@@ -7,6 +7,7 @@ import { definitionsFor, namesIn } from '../../analysis/definitions.ts'
 import type { Session } from '../../lake/duckdb/engine.ts'
 import { inLake, SERVE_FOLDER } from '../../lake/files/layout.ts'
 import type { LakeQuery } from '../../lake/query/lake-query.ts'
+import { partitionsOf } from '../../manifest/snapshots/partitions-of.ts'
 import { FormError } from '../../support/json-form.ts'
 import { type Caller, textOf } from '../access/caller.ts'
 import { type RecentValues, remembered } from '../search/shared/recent-values.ts'
@@ -14,19 +15,23 @@ import { BROWSE_QUESTIONS } from './browse-questions.ts'
 import { CONTEXT_QUESTIONS } from './company-context.ts'
 import { LIST_READS, listStatements } from './company-list.ts'
 import { COMPANY_QUESTIONS } from './company-questions.ts'
+import { COMPARE_QUESTIONS } from './compare-question.ts'
 import { findLakePersons, PERSON_READS } from './lake-persons.ts'
 import { type LakeTurnsSettings, newLakeTurns, type OpenedSnapshot } from './lake-turns.ts'
 import { narrowedList, narrowedViews } from './narrowed-views.ts'
 import { OWNERSHIP_QUESTIONS } from './ownership-question.ts'
-import type { AnswerTable, MaySee, Question, QuestionAnswer, RunStatement } from './question.ts'
+import { PROOF_QUESTIONS } from './proof-question.ts'
+import type { AnswerTable, MaySee, PartitionsOf, Question, QuestionAnswer, RunStatement } from './question.ts'
 import { REPORT_QUESTIONS } from './report-questions.ts'
 
 const QUESTIONS = new Map<string, Question>(
   Object.entries({
     ...BROWSE_QUESTIONS,
     ...COMPANY_QUESTIONS,
+    ...COMPARE_QUESTIONS,
     ...CONTEXT_QUESTIONS,
     ...OWNERSHIP_QUESTIONS,
+    ...PROOF_QUESTIONS,
     ...REPORT_QUESTIONS,
   }),
 )
@@ -161,7 +166,8 @@ export const newExplorer = (settings: ExplorerSettings): Explorer => {
       if (!maySee(sql)) throw new OfWholeLake()
       return rowsOf(opened.lake, sql, values)
     }
-    const make = (): Promise<QuestionAnswer> => answerIt(run, body, maySee)
+    const loadsOf: PartitionsOf = (loads) => partitionsOf(lake, opened.root, loads)
+    const make = (): Promise<QuestionAnswer> => answerIt(run, body, maySee, loadsOf)
     const found = isKept ? await remembered(one.kept, MOST_KEPT, keyOf(), make) : await make()
     return { kind: 'answer', snapshot: opened.snapshot, ...found }
   }

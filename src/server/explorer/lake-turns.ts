@@ -8,7 +8,7 @@ import { interruptOn, LeftBehind, orLeftBehind } from '../../lake/duckdb/stoppab
 import { type LakeQuery, type LakeQueryOptions, openLakeQuery } from '../../lake/query/lake-query.ts'
 import { computedOfLake } from '../../manifest/form/projections.ts'
 import { readFactsOf } from '../../manifest/snapshots/read-facts.ts'
-import { readTableListed } from '../../manifest/snapshots/snapshot-root.ts'
+import { readTableListed, type SnapshotRoot } from '../../manifest/snapshots/snapshot-root.ts'
 import { readRoot } from '../../manifest/snapshots/snapshots.ts'
 import { leftBehind, mostLeftBehind } from '../../support/left-behind.ts'
 import { fairTurns } from './fair-turns.ts'
@@ -24,6 +24,7 @@ export interface LakeTurnsSettings
 export interface OpenedSnapshot {
   readonly lake: LakeQuery
   readonly snapshot: number
+  readonly root: SnapshotRoot
 }
 
 /** With how many engines left behind it was opened, which decides its memory. */
@@ -69,7 +70,7 @@ const openSnapshot = async (
     facts: readFactsOf(lake, root),
     computed: await computedOfLake(root),
   })
-  return { lake: query, snapshot, left }
+  return { lake: query, snapshot, root, left }
 }
 
 const isUsable = async (lake: LakeQuery): Promise<boolean> => {

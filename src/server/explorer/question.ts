@@ -1,5 +1,7 @@
 /** A named question of the explorer: a form for its parameters, and statements of our own. Nobody sends SQL. */
 
+import type { CommittedPartition } from '../../core/partition.ts'
+import type { RowLoad } from '../../manifest/snapshots/partitions-of.ts'
 import { type Form, form } from '../../support/json-form.ts'
 
 /** A table: rows as lists, in the order of the columns. */
@@ -21,9 +23,17 @@ export type RunStatement = (sql: string, values?: readonly string[]) => Promise<
 /** Whether the caller may see what a statement reads: some of it belongs to no country. */
 export type MaySee = (sql: string) => boolean
 
+/** The partitions that rows came with, as the manifest has them: for callers who see the loads. */
+export type PartitionsOf = (loads: readonly RowLoad[]) => Promise<readonly CommittedPartition[]>
+
 export interface Question {
   /** @throws {FormError} where a parameter is missing or wrong */
-  readonly answer: (run: RunStatement, parameters: unknown, maySee: MaySee) => Promise<QuestionAnswer>
+  readonly answer: (
+    run: RunStatement,
+    parameters: unknown,
+    maySee: MaySee,
+    partitionsOf: PartitionsOf,
+  ) => Promise<QuestionAnswer>
   /** Whether its answers are kept: they cost more than a look-up, and stay the same for a snapshot. */
   readonly isKept: boolean
   /** Whether it reads the list of companies, which is worked out first. */
@@ -32,10 +42,15 @@ export interface Question {
 
 export const question = <Parameters>(
   parameters: Form<Parameters>,
-  answer: (run: RunStatement, parameters: Parameters, maySee: MaySee) => Promise<QuestionAnswer>,
+  answer: (
+    run: RunStatement,
+    parameters: Parameters,
+    maySee: MaySee,
+    partitionsOf: PartitionsOf,
+  ) => Promise<QuestionAnswer>,
   { isKept = false, needsList = false } = {},
 ): Question => ({
-  answer: (run, sent, maySee) => answer(run, parameters(sent, 'the body'), maySee),
+  answer: (run, sent, ...more) => answer(run, parameters(sent, 'the body'), ...more),
   isKept,
   needsList,
 })

@@ -15,7 +15,9 @@ import {
 import { stackedBar } from '../../../report/svg.ts'
 import { capital, dateWords, instantWords, isInstant, ruleWords } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
+import { MOST_COMPARED } from '../compare-question.ts'
 import { companyId } from '../question.ts'
+import { compareLink } from './compare.ts'
 import { type Fragment, fragment, type Reader } from './fragment.ts'
 
 const LONGEST_NAME = 80
@@ -47,13 +49,20 @@ const peerRow = (row: ReportRow, most: number, factor: number): Html => {
   return html`<tr><th scope="row" class="quiet">${isSelf ? html`<b>${name}</b>` : html`<a href="#/company/${cellText(row.internal_id)}">${name}</a>`}<small>${[row.country_code, row.fiscal_year].filter(Boolean).join(', ')}</small></th><td class="b">${stackedBar([{ value: sales, tone: isSelf ? 'f1' : 'f1l' }], most)}</td><td class="n">${scaled < 10 ? numbers.fixed(scaled, 1) : numbers.whole(scaled)}</td><td class="n">${orDash(row.growth, shownChange)}</td><td class="n hide">${orDash(row.ebit_margin, shownShare)}</td></tr>\n`
 }
 
+/** The company and its nearest peers side by side. */
+const compareWithPeers = (rows: readonly ReportRow[]): Html => {
+  const nearest = rows.toSorted((a, b) => Number(a.rank) - Number(b.rank)).slice(0, MOST_COMPARED)
+  const ids = nearest.map((row) => cellText(row.internal_id))
+  return html`<a href="${compareLink({ ids })}">Compare with the nearest ${nearest.length - 1}</a>. `
+}
+
 const peers = (rows: readonly ReportRow[]): Html => {
   if (rows.length < 2)
     return html`<p class="soft">None. Peers have the same industry, by its first two digits, and net sales in a currency with rates.</p>\n`
   const most = Math.max(...rows.map((row) => Number(row.net_sales_eur)))
   const [factor, word] = scaleInWords(most)
   const unit = [word, 'EUR'].filter(Boolean).join(' ')
-  return html`<p class="soft">Industry ${cellText(rows[0]?.division)}, nearest by latest net sales in ${unit}, same country preferred</p>
+  return html`<p class="soft">${compareWithPeers(rows)}Industry ${cellText(rows[0]?.division)}, nearest by latest net sales in ${unit}, same country preferred</p>
 <table class="bars peers"><caption class="vh">Peers by net sales in ${unit}</caption>
 <thead><tr><th scope="col">Company</th><th scope="col" class="b"><span class="vh">bar</span></th><th scope="col" class="n">Sales</th><th scope="col" class="n">Growth</th><th scope="col" class="n hide">EBIT margin</th></tr></thead>
 <tbody>

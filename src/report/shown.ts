@@ -3,6 +3,7 @@
 import { type Html, html, untrustedText } from './html.ts'
 import { numbersIn, scaleOf } from './numbers.ts'
 import { cellText } from './rows.ts'
+import { counted, dateWords } from './words.ts'
 
 export const numbers = numbersIn('en')
 const SMALL_DIGITS = 4
@@ -14,8 +15,7 @@ export const shownNumber = (value: number): string =>
     .replace('-', '−')
 
 /** `1 company`, `2,000 companies`. */
-export const countedAs = (count: number, one: string, more = `${one}s`): string =>
-  `${shownNumber(count)} ${count === 1 ? one : more}`
+export const countedAs = (count: number, noun: string): string => counted(count, noun, shownNumber(count))
 
 /** In a factor: whole numbers where that says enough, and never 0 for what is none. */
 export const shownIn = (value: number, factor: number): string => {
@@ -55,13 +55,10 @@ export const shownShare = (share: number): string => {
   return `${numbers.fixed(100 * share, 1)} %`
 }
 
-const DAY = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const
-
 /** `25 Feb 2026`; as it is where it is no date. */
 export const shownDay = (value: unknown): string => {
   const text = String(value)
-  const time = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text.slice(0, 10)) : undefined
-  return time === undefined || Number.isNaN(time.getTime()) ? text : time.toLocaleDateString('en-GB', DAY)
+  return /^\d{4}-\d\d-\d\d/.test(text) ? dateWords(text) : text
 }
 
 /** `25`, `25 to 50` percent, or that nothing is stated. */
@@ -69,16 +66,6 @@ export const shownStake = (least: number, greatest: number, isStated: boolean): 
   if (!isStated) return 'not stated'
   const percent = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 2 })
   return least === greatest ? `${percent(least)} %` : `${percent(least)} to ${percent(greatest)} %`
-}
-
-const regions = new Intl.DisplayNames('en', { type: 'region' })
-
-export const countryName = (code: string): string => {
-  try {
-    return regions.of(code) ?? code
-  } catch {
-    return code
-  }
 }
 
 /** A status in words; the service spells it as one: `InactiveSleeping`. */

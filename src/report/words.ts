@@ -20,7 +20,7 @@ export const isRule = (name: string): boolean => Object.hasOwn(RULES, name)
 /** A rule on the data; one of your own is called by its name. */
 export const ruleWords = (rule: string): string => RULES[rule] ?? rule.replaceAll('_', ' ')
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** `NetSales` as `Net sales`; `EBITDA` stays. */
 export const itemWords = (item: string): string =>
@@ -73,3 +73,15 @@ export const spanWords = (seconds: number): string => {
 /** `1 check`, `3 checks`. @param shown the number as text */
 export const counted = (count: number, noun: string, shown = String(count)): string =>
   `${shown} ${count === 1 ? noun : noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`}`
+
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+
+/** @param unknown for a code that no country has @default the code */
+export const countryName = (code: string, unknown = code): string => {
+  try {
+    return regions.of(code) ?? unknown
+  } catch {
+    // No form of a country code.
+    return unknown
+  }
+}

@@ -1,6 +1,7 @@
 /** The explorer's page: sign-in, the frame, and in it the page that the address names behind its `#`. */
 
 import { fill, fillPlaces, type ShownPage } from './fragment.ts'
+import { stepAlongLine, toggleProof } from './proof-row.ts'
 import { saveFile } from './save-file.ts'
 import { startSearch } from './search-box.ts'
 import { AskFailure, forgetSession, hasSession, reasonOf, signIn, signOut } from './session.ts'
@@ -72,6 +73,10 @@ const placeSearch = (main: HTMLElement): void => {
 }
 let searchBox: HTMLElement | undefined
 
+/** How far down the reader left each address, for the back button. */
+const tops = new Map<string, number>()
+let shownAddress = ''
+
 /** Shows the page of the address; where it is another state of the one that is shown, that keeps its content. */
 const show = async (): Promise<void> => {
   shown.abort()
@@ -82,6 +87,11 @@ const show = async (): Promise<void> => {
   const page: ShownPage = { signal: shown.signal, onSignedOut: askToSignIn }
   const address = location.hash.replace(/^#\/?/, '')
   const name = address.split(/[/?]/)[0]
+  tops.set(shownAddress, scrollY)
+  shownAddress = address
+  // An entry of the history that was seen before is come back to.
+  const top = (history.state === null ? undefined : tops.get(address)) ?? 0
+  history.replaceState('seen', '')
   for (const link of document.querySelectorAll('nav a'))
     if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')
@@ -90,13 +100,15 @@ const show = async (): Promise<void> => {
   await fill(page, main)
   if (page.signal.aborted) return
   placeSearch(main)
-  if (main.firstElementChild !== before) {
+  const isOther = main.firstElementChild !== before
+  if (isOther) {
     const title = main.querySelector<HTMLElement>('[data-title]')?.dataset.title
     if (title !== undefined) document.title = `${title} – firmlake`
     scrollTo(0, 0)
     main.querySelector('h1')?.focus({ preventScroll: true })
   }
   await fillPlaces(page, main)
+  if (isOther && top > 0 && scrollY === 0 && !page.signal.aborted) scrollTo(0, top)
 }
 
 const showFrame = (): void => {
@@ -143,10 +155,22 @@ const start = async (): Promise<void> => {
   }
 }
 
+history.scrollRestoration = 'manual'
 addEventListener('hashchange', () => void show())
-addEventListener('click', ({ target }) => {
+addEventListener('click', (event) => {
+  const { target } = event
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-file]') : null
   if (button !== null) void saveFile(button, shown.signal)
+  const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[data-proof]') : null
+  // With a key held it is a link to a page of its own.
+  if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return
+  event.preventDefault()
+  toggleProof({ signal: shown.signal, onSignedOut: askToSignIn }, link)
+})
+addEventListener('keydown', (event) => {
+  const { target, key } = event
+  const link = target instanceof Element ? target.closest<HTMLAnchorElement>('a[data-proof]') : null
+  if (link !== null && stepAlongLine(link, key)) event.preventDefault()
 })
 addEventListener('change', ({ target }) => {
   if (target instanceof HTMLSelectElement && target.dataset.go !== undefined)

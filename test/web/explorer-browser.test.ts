@@ -143,7 +143,15 @@ test('on the sample every page is quiet, accessible and fits, light and dark', a
     sql: `SELECT r.internal_id FROM restatements AS r JOIN companies USING (internal_id)
 WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
   })
-  const pages = ['', `company/${first?.internal_id}`, FILTERED, ...REPORT_PAGES]
+  const others = await query({
+    lake: join(folder, 'sample'),
+    sql: `SELECT internal_id FROM latest_figures WHERE line_item = 'EBIT' ORDER BY value DESC LIMIT 5`,
+  })
+  const beside = [
+    `compare/${[first, ...others].map((row) => row?.internal_id).join(',')}`,
+    `proof/${first?.internal_id}/Consolidated/ProfitAndLoss/NetSales/2024`,
+  ]
+  const pages = ['', `company/${first?.internal_id}`, FILTERED, ...beside, ...REPORT_PAGES]
   for (const [colorScheme, width] of [
     ['light', 1280],
     ['dark', 360],
@@ -153,7 +161,7 @@ WHERE internal_id IN (SELECT owned_id FROM owners_current) ORDER BY 1 LIMIT 1`,
     expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe(
       colorScheme === 'light' ? 'rgb(251, 251, 249)' : 'rgb(15, 18, 20)',
     )
-    for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 5)) {
+    for (const hash of colorScheme === 'light' ? pages : pages.slice(0, 7)) {
       await goTo(page, `#/${hash}`)
       expect([hash, await page.locator('main [role=alert]').allTextContents()]).toEqual([hash, []])
       await unfold(page)
@@ -216,7 +224,7 @@ test('hostile names are text, protected persons are absent for every token, and 
     expect(await page.locator('.graph .stake', { hasText: '↺' }).count()).toBe(3)
     expect(await page.locator('.graph .edge.dash').count()).toBe(2)
     expect(await page.locator('td.re').allTextContents()).toEqual([
-      expect.stringMatching(/^12,000was 10,000until \d+ \w+ \d{4}$/),
+      expect.stringMatching(/^12,000was 10,000until \d+\s\w+\s\d{4}$/),
     ])
     // In the trees of owners and of ultimate owners.
     expect(await page.locator('.tree .prot').allTextContents()).toEqual(Array(4).fill('protected person'))
@@ -410,7 +418,9 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
     lake,
     sql: `SELECT company_name FROM companies WHERE country_code = 'SE' AND operational_status_name = 'Active' ORDER BY 1 LIMIT 1`,
   })
-  expect(await page.locator('.companies tbody th a').first().textContent()).toBe(first?.company_name)
+  expect(await page.locator('.companies tbody th > a:not(.pick)').first().textContent()).toBe(
+    first?.company_name,
+  )
   // The facets keep the order that was chosen after them.
   expect(await page.locator('[data-key="status Active"]').getAttribute('href')).toBe(
     '#/?country=SE&order=name',
@@ -442,6 +452,58 @@ test('by keyboard one browses: every state is a link, the focus stays, the back 
   await settled(page)
   expect(watched.complaints).toEqual([])
   expect(outside(watched.requests, address)).toEqual([])
+})
+
+test('companies are taken up in the list and compared; a number opens its proof, by keyboard too', async (context) => {
+  const browser = await openBrowser(context)
+  const address = await served('sample')
+  const { page, watched } = await open(browser, address, TOKENS.everything)
+  const names = await page.locator('.companies tbody th > a:not(.pick)').allTextContents()
+  for (const at of [0, 2]) {
+    await page.locator('.pick').nth(at).press('Enter')
+    await page.waitForTimeout(30)
+    await settled(page)
+    expect(await page.locator('.pick').nth(at).getAttribute('aria-current')).toBe('true')
+  }
+  // The mark keeps the focus, and the address the companies.
+  expect(await page.evaluate('document.activeElement.className')).toBe('pick')
+  await axe(page, 'taken up')
+  await page.getByRole('link', { name: 'Compare 2 companies' }).click()
+  await page.waitForSelector('.page.compare')
+  await settled(page)
+  expect(await page.locator('.compare thead th > a').allTextContents()).toEqual([names[0], names[2]])
+  await page.locator('.compare .drop').first().click()
+  await until(page, `document.querySelectorAll('.compare .drop').length === 1`)
+  await page.getByRole('link', { name: 'Add companies' }).click()
+  await page.waitForSelector('.companies')
+  await settled(page)
+  expect(await page.locator('.pick[aria-current]').count()).toBe(1)
+
+  const [restated] = await query({
+    lake: join(folder, 'sample'),
+    sql: `SELECT internal_id FROM restatements WHERE consolidation = 'Consolidated' AND fiscal_year = 2024 LIMIT 1`,
+  })
+  await goTo(page, `#/company/${restated?.internal_id}`)
+  const [newest, before] = [page.locator('.re a[data-proof]').first(), page.locator('a[data-proof]').nth(1)]
+  await newest.focus()
+  await page.keyboard.press('ArrowRight')
+  expect(await before.evaluate('document.activeElement.textContent')).toBe(await before.textContent())
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.locator('.proof-row .proof.earlier').waitFor()
+  await settled(page)
+  expect(await page.locator('.proof-row .proof').count()).toBe(2)
+  expect(await newest.getAttribute('aria-expanded')).toBe('true')
+  await axe(page, 'proof')
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await fits(page)).toBe(true)
+  await picture(page, 'proof-360')
+  await newest.press('Enter')
+  expect([await page.locator('.proof-row').count(), await page.evaluate('location.hash')]).toEqual([
+    0,
+    `#/company/${restated?.internal_id}`,
+  ])
+  expect(watched.complaints).toEqual([])
 })
 
 test('an empty lake has its pages too', async (context) => {

@@ -77,6 +77,40 @@ test('what is not our HTML is not put into the page', async (context) => {
   expect(await page.locator('#other, main img').count()).toBe(0)
 })
 
+test('coming back to a page one is where one was, and a link leads to the top', async (context) => {
+  const rows = Array.from({ length: 90 }, (_, at) => ({
+    kind: 'figures',
+    loaded_at: '2026-01-02',
+    fiscal_year: 1900 + at,
+    new_value: '1',
+  }))
+  const page = await openAt(
+    context,
+    async (name) =>
+      table(
+        name === 'company'
+          ? COMPANY
+          : name === 'changes'
+            ? rows
+            : [{ has_figures: false }].slice(name === 'has-figures' ? 0 : 1),
+      ),
+    'company/5',
+  )
+  const settled = (): Promise<unknown> => page.waitForSelector('.page:not(:has([aria-busy], .skeleton))')
+  const top = (): Promise<number> => page.evaluate('scrollY')
+  await page.setViewportSize({ width: 800, height: 300 })
+  await settled()
+  await page.evaluate('scrollTo(0, 400)')
+  await page.evaluate(`location.hash = '#/company/7'`)
+  await page.waitForFunction('document.querySelector("h1") === document.activeElement')
+  await settled()
+  expect(await top()).toBe(0)
+  await page.goBack()
+  await expect.poll(top, { timeout: 60_000 }).toBe(400)
+  await page.evaluate(`location.hash = '#/company/7'`)
+  await expect.poll(top, { timeout: 60_000 }).toBe(0)
+})
+
 test('leaving a page cancels its question, and the next page is shown', async (context) => {
   const stopped: string[] = []
   const page = await openAt(

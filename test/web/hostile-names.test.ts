@@ -18,14 +18,14 @@ const HARMLESS_NAMES = HOSTILE_NAMES.map((name, at) => String.fromCodePoint(97 +
 const OURS =
   /^(id|kind|direction|facet|severity|rule|state|night|newest|since|years|snapshot|run|.*_(at|id|kind|date|end))$/
 
-const REPORT_PAGES = ['loads', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
+const REPORT_PAGES = ['loads', 'business', 'coverage', 'drift', 'quarantine', 'changes', 'quality']
 
 let lake = ''
 let company = ''
 let opened: { readonly ask: AskExplorer; readonly close: () => Promise<void> }
 beforeAll(async () => {
   lake = await sharedLake('deliveries')
-  opened = await openBrowsing(lake)
+  opened = await openBrowsing(lake, 512 * 1024 ** 2)
   const [row] = await query({
     lake,
     sql: `SELECT r.internal_id AS id FROM restatements AS r JOIN companies USING (internal_id)
@@ -68,7 +68,12 @@ const shapesOf = async (page: Page, address: string): Promise<readonly unknown[]
   await page.keyboard.press('Enter')
   await page.waitForSelector('nav')
   const shapes: unknown[] = []
-  for (const hash of ['', '?country=SE&text=x&order=name', `company/${company}`, ...REPORT_PAGES]) {
+  const beside = [
+    `compare/${company}`,
+    `proof/${company}/Consolidated/ProfitAndLoss/NetSales/2024`,
+    '?country=SE&text=x&order=name&compare=1',
+  ]
+  for (const hash of ['', `company/${company}`, ...beside, ...REPORT_PAGES]) {
     await page.evaluate(`location.hash = '#/${hash}'`)
     await page.waitForTimeout(30)
     await expect
@@ -101,6 +106,6 @@ test('hostile names change no element and no attribute of any page, and run noth
     expect(watched.requests.filter((url) => !url.startsWith(address) && !url.startsWith('data:'))).toEqual([])
   }
   const [harmless = [], hostile] = shapes
-  expect(harmless.length).toBe(3 + REPORT_PAGES.length)
+  expect(harmless.length).toBe(5 + REPORT_PAGES.length)
   expect(hostile).toEqual(harmless)
 })

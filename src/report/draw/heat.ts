@@ -2,6 +2,7 @@
 
 import { type Html, html, untrustedText } from '../html.ts'
 import { cellNumber, cellText, type ReportRow } from '../rows.ts'
+import { countryName } from '../words.ts'
 
 export interface HeatColumns {
   readonly caption: string
@@ -18,17 +19,6 @@ const STEPS = 6
 const stepOf = (value: number, most: number): number =>
   most <= 0 ? 0 : Math.min(STEPS - 1, Math.max(0, Math.ceil((value / most) * STEPS) - 1))
 
-const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
-
-const countryName = (code: string): string => {
-  try {
-    return regions.of(code) ?? ''
-  } catch {
-    // No form of a country code.
-    return ''
-  }
-}
-
 /** The century is hidden where there is no room. */
 const yearHead = (years: string): Html => {
   const [, before, century, year] = /^(\D*)(\d\d)(\d\d)$/.exec(years) ?? []
@@ -40,7 +30,7 @@ const yearHead = (years: string): Html => {
 const rowHead = (country: string): Html =>
   country === ''
     ? html`<span class="soft">none</span>`
-    : html`${untrustedText(country)}<span class="cn soft"> ${countryName(country)}</span>`
+    : html`${untrustedText(country)}<span class="cn soft"> ${countryName(country, '')}</span>`
 
 /** @param rows by `country_code` and `years`, in the order of the rows of the map; the newest years stand at the left */
 export const heatMap = (rows: readonly ReportRow[], { caption, value, most, show }: HeatColumns): Html => {

@@ -5,7 +5,7 @@ import { form, list, objectOf, optional, textLike } from '../../support/json-for
 import { companyId, type Question, question } from './question.ts'
 
 /** So many stand beside each other on a screen. */
-const MOST_COMPARED = 6
+export const MOST_COMPARED = 6
 
 const ITEMS = [
   ...['NetSales', 'TotalRevenue', 'EBITDA', 'EBIT', 'NetProfit'],
@@ -13,7 +13,7 @@ const ITEMS = [
 ] as const
 
 const someIds = list(companyId)
-const COMPARED = objectOf({
+export const COMPARED = objectOf({
   ids: form((value): value is readonly (number | string)[] => {
     const ids = someIds(value, 'the body.ids')
     return ids.length > 0 && ids.length <= MOST_COMPARED
@@ -23,7 +23,7 @@ const COMPARED = objectOf({
 
 /**
  * Rows by company, in the order asked for; of one that has no such figure there is one row without a figure. Without a currency
- * it is the one that most of the companies report their newest figures in, of several the first by its code. Amounts are
+ * it is the one that most of the companies report their newest figures in, of several that of the first company. Amounts are
  * converted by the average rate of the year, as `figures_in` does, which would read the names of all companies.
  */
 const compare = question(COMPARED, async (run, { ids, currency }) => {
@@ -32,8 +32,8 @@ const compare = question(COMPARED, async (run, { ids, currency }) => {
   const target =
     currency === undefined
       ? `(SELECT currency FROM (
-    SELECT arg_max(currency, fiscal_year) AS currency FROM financials WHERE ${among} AND currency IS NOT NULL GROUP BY internal_id
-  ) GROUP BY currency ORDER BY count(*) DESC, currency LIMIT 1)`
+    SELECT internal_id, arg_max(currency, fiscal_year) AS currency FROM financials WHERE ${among} AND currency IS NOT NULL GROUP BY internal_id
+  ) GROUP BY currency ORDER BY count(*) DESC, min(list_position([${asked.join(', ')}], internal_id)) LIMIT 1)`
       : literal(currency)
   return run(`WITH target AS MATERIALIZED (
   SELECT ${target} AS currency

@@ -19,7 +19,7 @@ const FIGURE = objectOf({
 /** Values that a figure had, at most; each has one row or two. */
 const MOST_VALUES = 30
 
-/** Facts of a load from the manifest. NULL for a caller that does not see loads. */
+/** Facts of the manifest about a load; NULL where the caller does not see loads. */
 const COLUMNS = [
   ...['partition', 'is_merged', 'file', 'file_sha256'],
   ...['source_kind', 'source_name', 'sources', 'source_sha256', 'first_line', 'last_line'],

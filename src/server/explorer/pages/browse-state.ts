@@ -1,6 +1,7 @@
 /** The state of the list of companies as it stands in the address behind `#/?`: each state is a link. Pure. */
 
 import { textLike } from '../../../support/json-form.ts'
+import { MOST_COMPARED } from '../compare-question.ts'
 
 /** Facets in the order of the page. */
 export const FACETS = ['country', 'industry', 'size', 'status', 'form', 'listed', 'currency'] as const
@@ -22,6 +23,8 @@ export interface BrowseState {
   readonly direction: 'asc' | 'desc'
   /** Rows before the first one. */
   readonly from: number
+  /** Companies that are taken up to be compared, by their identifiers. */
+  readonly compared: readonly string[]
 }
 
 const firstDirection = (order: Order): BrowseState['direction'] =>
@@ -31,6 +34,17 @@ const LONGEST_QUERY = 20_000
 
 /** A state as a fragment's parameter: its address, or what stands behind `?` in it. */
 export const queryText = textLike(new RegExp(`^[^\\0]{0,${LONGEST_QUERY}}$`), 'the address of a list')
+
+/** Identifiers with commas between, as an address has them: as many as are compared, each once. */
+export const comparedIds = (text: string): readonly string[] =>
+  [...new Set(text.split(',').filter((id) => /^\d{1,19}$/.test(id)))].slice(0, MOST_COMPARED)
+
+/** The state with a company taken up, or left out again; `undefined` where there are as many as are compared. */
+export const withCompared = (state: BrowseState, id: string): BrowseState | undefined => {
+  const others = state.compared.filter((one) => one !== id)
+  if (others.length < state.compared.length) return { ...state, compared: others }
+  return others.length < MOST_COMPARED ? { ...state, compared: [...others, id] } : undefined
+}
 
 /** @param query as of `queryText`; what nobody wrote here is left out */
 export const stateOf = (query: string): BrowseState => {
@@ -48,6 +62,7 @@ export const stateOf = (query: string): BrowseState => {
     order,
     direction: direction === 'asc' || direction === 'desc' ? direction : firstDirection(order),
     from: Number.isSafeInteger(from) && from > 0 ? from : 0,
+    compared: comparedIds(sent.get('compare') ?? ''),
   }
 }
 
@@ -55,13 +70,14 @@ const ALL = stateOf('')
 
 /** The address of a state; what is as usual is left out. */
 export const linkOf = (changed: Partial<BrowseState>): string => {
-  const { text, chosen, order, direction, from } = { ...ALL, ...changed }
+  const { text, chosen, order, direction, from, compared } = { ...ALL, ...changed }
   const query = new URLSearchParams()
   if (text !== '') query.set('text', text)
   for (const facet of FACETS) for (const value of chosen.get(facet) ?? []) query.append(facet, value)
   if (order !== ALL.order) query.set('order', order)
   if (direction !== firstDirection(order)) query.set('direction', direction)
   if (from > 0) query.set('from', String(from))
+  if (compared.length > 0) query.set('compare', compared.join(','))
   const written = query.toString()
   return written === '' ? '#/' : `#/?${written}`
 }

@@ -21,7 +21,9 @@ import {
   queryText,
   sortedBy,
   stateOf,
+  withCompared,
 } from './browse-state.ts'
+import { compareLink } from './compare.ts'
 import { csvButton, csvFile } from './csv-files.ts'
 import { fragment } from './fragment.ts'
 
@@ -47,12 +49,29 @@ const salesCell = (row: ReportRow): Html => {
   return html`<b>${shownAmount(row.net_sales)}</b><small>${cellText(row.fiscal_year)}${other}</small>`
 }
 
-const tableRow = (row: ReportRow): Html => {
+/** Takes a company up into a comparison, or leaves it out again. */
+const compareMark = (row: ReportRow, state: BrowseState): Html => {
+  const id = cellText(row.internal_id)
+  const next = withCompared(state, id)
+  if (next === undefined) return html``
+  const isIn = state.compared.includes(id)
+  return html`<a class="pick" href="${linkOf(next)}" data-key="${`compare ${id}`}"${isIn ? html` aria-current="true"` : html``}><span class="box" aria-hidden="true">${isIn ? '✓' : ''}</span><span class="vh">Compare ${textOrDash(row.company_name, LONGEST_NAME)}</span></a>`
+}
+
+/** The way to the comparison, where companies are taken up. */
+const compareBar = (state: BrowseState): Html => {
+  const { compared } = state
+  if (compared.length === 0) return html``
+  const said = compared.length === 1 ? 'Compare 1 company' : `Compare ${compared.length} companies`
+  return html`<p class="buttons"><a class="btn main" href="${compareLink({ ids: compared })}">${said}</a> <a class="btn" href="${linkOf({ ...state, compared: [] })}" data-key="compare none">Compare none</a></p>\n`
+}
+
+const tableRow = (row: ReportRow, state: BrowseState): Html => {
   const details = [row.industry, row.city].map(cellText).filter(Boolean).join(', ')
   const sales: readonly unknown[] = Array.isArray(row.sales_by_year) ? row.sales_by_year : []
   // A line across a year without a figure would invent one: it begins after the newest gap.
   const drawn = sales.slice(sales.lastIndexOf(null) + 1).map(Number)
-  return html`<tr><th scope="row" class="quiet"><a href="#/company/${cellText(row.internal_id)}">${textOrDash(row.company_name, LONGEST_NAME)}</a>${details === '' ? html`` : html`<small>${textOrDash(details, LONGEST_DETAIL)}</small>`}</th><td class="hide">${textOrDash(row.country_code, 8)}</td><td class="hide">${sparkline(drawn)}</td><td class="n">${salesCell(row)}</td><td class="n">${shownIfNumber(row.growth, shownChange)}</td><td class="n hide">${shownIfNumber(row.ebit_margin, shownShare)}</td></tr>\n`
+  return html`<tr><th scope="row" class="quiet">${compareMark(row, state)}<a href="#/company/${cellText(row.internal_id)}">${textOrDash(row.company_name, LONGEST_NAME)}</a>${details === '' ? html`` : html`<small>${textOrDash(details, LONGEST_DETAIL)}</small>`}</th><td class="hide">${textOrDash(row.country_code, 8)}</td><td class="hide">${sparkline(drawn)}</td><td class="n">${salesCell(row)}</td><td class="n">${shownIfNumber(row.growth, shownChange)}</td><td class="n hide">${shownIfNumber(row.ebit_margin, shownShare)}</td></tr>\n`
 }
 
 const ORDER_WORDS: Readonly<Record<Order, Readonly<Record<BrowseState['direction'], string>>>> = {
@@ -98,10 +117,10 @@ export const companies = fragment(QUERY, async ({ ask }, { query }) => {
     return html`<h2 id="list" tabindex="-1" data-key="list" data-from="${from}">No company</h2><p class="lead">No company has all of this. Leave a value out, or clear all.</p>\n`
   const total = cellNumber(rows[0]?.companies)
   return html`<div class="row"><h2 id="list" tabindex="-1" data-key="list" data-from="${from}">${total === 1 ? '1 company' : `${shownNumber(total)} companies`}</h2><p class="lead">${leadText(state, rows)}</p></div>
-<div class="card"><table class="companies"><caption class="vh">Companies with their latest net sales</caption>
+${compareBar(state)}<div class="card"><table class="companies"><caption class="vh">Companies with their latest net sales</caption>
 <thead><tr>${headCell(state, 'name', 'Company', '')}${headCell(state, 'country', 'Country', 'hide')}<th scope="col" class="hide">Sales by year</th>${headCell(state, 'sales', 'Sales', 'n')}${headCell(state, 'growth', 'Growth', 'n')}${headCell(state, 'margin', 'EBIT margin', 'n hide')}</tr></thead>
 <tbody>
-${rows.map(tableRow)}</tbody></table>
+${rows.map((row) => tableRow(row, state))}</tbody></table>
 <div class="fold">${pageLinks(state, rows.length, total)}${csvButton('companies', { query }, { name: 'companies', of: 'Companies', said: saved(total) })}</div></div>
 `
 })

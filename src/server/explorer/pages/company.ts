@@ -2,9 +2,11 @@
 
 import { type Html, html } from '../../../report/html.ts'
 import { cellText, type ReportRow } from '../../../report/rows.ts'
-import { countryName, shownDay, textOrDash } from '../../../report/shown.ts'
+import { shownDay, textOrDash } from '../../../report/shown.ts'
+import { countryName } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
 import { companyId } from '../question.ts'
+import { linkOf } from './browse-state.ts'
 import { companyWorkbook } from './company-workbook.ts'
 import { csvButton, csvFile, nameWords, type SavedFile, workbookButton } from './csv-files.ts'
 import { type Fragment, fragment, place, type Reader } from './fragment.ts'
@@ -79,7 +81,7 @@ const allFacts = (row: ReportRow): Html => {
 
 const headOf = (row: ReportRow): Html => {
   const description = cellText(row.description)
-  return html`<div class="head"><div class="row"><h1 tabindex="-1">${textOrDash(row.company_name, LONGEST)}</h1>${statusTag(cellText(row.status))}</div>
+  return html`<div class="head"><div class="row"><h1 tabindex="-1">${textOrDash(row.company_name, LONGEST)}</h1>${statusTag(cellText(row.status))}<a class="btn" href="${linkOf({ compared: [cellText(row.internal_id)] })}">Compare</a></div>
 <ul class="facts">${shortFacts(row).map((one) => html`<li>${one}</li>`)}</ul>
 ${description === '' ? html`` : html`<p class="lead">${textOrDash(description, LONGEST_DESCRIPTION)}</p>`}${allFacts(row)}</div>
 `

@@ -13,8 +13,11 @@ import {
   textOrDash,
 } from '../../../report/shown.ts'
 import { stackedBar } from '../../../report/svg.ts'
+import { capital, dateWords, instantWords, isInstant, ruleWords } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
+import { MOST_COMPARED } from '../compare-question.ts'
 import { companyId } from '../question.ts'
+import { compareLink } from './compare.ts'
 import { type Fragment, fragment, type Reader } from './fragment.ts'
 
 const LONGEST_NAME = 80
@@ -46,13 +49,20 @@ const peerRow = (row: ReportRow, most: number, factor: number): Html => {
   return html`<tr><th scope="row" class="quiet">${isSelf ? html`<b>${name}</b>` : html`<a href="#/company/${cellText(row.internal_id)}">${name}</a>`}<small>${[row.country_code, row.fiscal_year].filter(Boolean).join(', ')}</small></th><td class="b">${stackedBar([{ value: sales, tone: isSelf ? 'f1' : 'f1l' }], most)}</td><td class="n">${scaled < 10 ? numbers.fixed(scaled, 1) : numbers.whole(scaled)}</td><td class="n">${orDash(row.growth, shownChange)}</td><td class="n hide">${orDash(row.ebit_margin, shownShare)}</td></tr>\n`
 }
 
+/** The company and its nearest peers side by side. */
+const compareWithPeers = (rows: readonly ReportRow[]): Html => {
+  const nearest = rows.toSorted((a, b) => Number(a.rank) - Number(b.rank)).slice(0, MOST_COMPARED)
+  const ids = nearest.map((row) => cellText(row.internal_id))
+  return html`<a href="${compareLink({ ids })}">Compare with the nearest ${nearest.length - 1}</a>. `
+}
+
 const peers = (rows: readonly ReportRow[]): Html => {
   if (rows.length < 2)
     return html`<p class="soft">None. Peers have the same industry, by its first two digits, and net sales in a currency with rates.</p>\n`
   const most = Math.max(...rows.map((row) => Number(row.net_sales_eur)))
   const [factor, word] = scaleInWords(most)
   const unit = [word, 'EUR'].filter(Boolean).join(' ')
-  return html`<p class="soft">Industry ${cellText(rows[0]?.division)}, nearest by latest net sales in ${unit}, same country preferred</p>
+  return html`<p class="soft">${compareWithPeers(rows)}Industry ${cellText(rows[0]?.division)}, nearest by latest net sales in ${unit}, same country preferred</p>
 <table class="bars peers"><caption class="vh">Peers by net sales in ${unit}</caption>
 <thead><tr><th scope="col">Company</th><th scope="col" class="b"><span class="vh">bar</span></th><th scope="col" class="n">Sales</th><th scope="col" class="n">Growth</th><th scope="col" class="n hide">EBIT margin</th></tr></thead>
 <tbody>
@@ -63,13 +73,15 @@ ${rows.map((row) => peerRow(row, most, factor))}</tbody></table>
 /** Rows of changes that are open. */
 const OPEN = 8
 
-const plainColumn = (name: string): string => {
-  const text = name.replaceAll('_', ' ')
-  return text.charAt(0).toUpperCase() + text.slice(1)
-}
-
 const became = (before: Html, after: Html): Html =>
   html`<span class="old">${before}</span><span class="arrow" aria-hidden="true">→</span><span class="vh"> became </span><b>${after}</b>`
+
+/** Days and instants as people write them. */
+const detailValue = (value: unknown): Html => {
+  const text = cellText(value)
+  if (!isInstant(text)) return textOrDash(value, LONGEST_VALUE)
+  return html`${text.slice(11, 16) === '00:00' ? dateWords(text) : instantWords(text)}`
+}
 
 const changeText = ({ kind, item, fiscal_year, old_value, new_value, currency }: ReportRow): Html => {
   const [year, before, after] = [cellText(fiscal_year), Number(old_value), Number(new_value)]
@@ -81,7 +93,7 @@ const changeText = ({ kind, item, fiscal_year, old_value, new_value, currency }:
     const note = [cellText(currency), 'restated'].filter(Boolean).join(', ')
     return html`${textOrDash(item, LONGEST_NAME)} ${year}: ${became(html`${shownNumber(before)}`, html`${shownNumber(after)}`)} <small class="fair">${note}</small>`
   }
-  return html`${plainColumn(cellText(item))}: ${became(textOrDash(old_value, LONGEST_VALUE), textOrDash(new_value, LONGEST_VALUE))}`
+  return html`${capital(cellText(item).replaceAll('_', ' '))}: ${became(detailValue(old_value), detailValue(new_value))}`
 }
 
 const changeItem = (row: ReportRow): Html =>
@@ -99,21 +111,10 @@ ${
 }`
 }
 
-/** Rules on the data in the words of a reader. */
-const RULES: Readonly<Record<string, string>> = {
-  balance: 'The parts of the total do not add up',
-  currency: 'The currency is another one than before',
-  duplicates: 'Other companies have the same organisation number',
-  future: 'A date or year that is still to come',
-  gaps: 'Years without any figure between others',
-  scale: 'About 1,000 or 1,000,000 times the years around it',
-  stakes: 'Stakes of owners above 100 %',
-}
-
 const findingRow = (row: ReportRow): Html => {
   const rule = cellText(row.rule)
   const isError = row.severity === 'error'
-  return html`<tr><th scope="row"><span class="${isError ? 'bad' : 'soft'}">${isError ? '✖ error: ' : 'note: '}</span>${RULES[rule] ?? rule}<small>${untrustedText(cellText(row.item), LONGEST_NAME)} ${cellText(row.fiscal_year)}, rule <a href="#/quality">${rule}</a></small></th><td class="n">${orDash(row.value, shownNumber)}</td><td class="n">${orDash(row.expected, shownNumber)}</td></tr>\n`
+  return html`<tr><th scope="row"><span class="${isError ? 'bad' : 'soft'}">${isError ? '✖ error: ' : 'note: '}</span>${capital(ruleWords(rule))}<small>${untrustedText(cellText(row.item), LONGEST_NAME)} ${cellText(row.fiscal_year)}, rule <a href="#/quality">${rule}</a></small></th><td class="n">${orDash(row.value, shownNumber)}</td><td class="n">${orDash(row.expected, shownNumber)}</td></tr>\n`
 }
 
 const findings = (rows: readonly ReportRow[]): Html =>

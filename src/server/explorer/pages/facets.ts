@@ -3,8 +3,9 @@
 import { type Html, html } from '../../../report/html.ts'
 import { statement } from '../../../report/render-section.ts'
 import { cellNumber, cellText, type ReportRow } from '../../../report/rows.ts'
-import { countryName, shownNumber, statusName, textOrDash } from '../../../report/shown.ts'
+import { shownNumber, statusName, textOrDash } from '../../../report/shown.ts'
 import { mostOf, stackedBar } from '../../../report/svg.ts'
+import { countryName } from '../../../report/words.ts'
 import { objectOf } from '../../../support/json-form.ts'
 import {
   type BrowseState,

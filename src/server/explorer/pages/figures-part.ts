@@ -33,6 +33,7 @@ import {
 } from './figures.ts'
 import { fragment } from './fragment.ts'
 import { MOST_BARS, multipleChart } from './multiple-chart.ts'
+import { proofLink } from './proof.ts'
 
 /** `215.9` and `bn USD`. */
 const shortAmount = ({ value, currency }: Figure): readonly [text: string, unit: string] => {
@@ -105,33 +106,36 @@ const earlierLine = ({ value, currency, until }: EarlierFigure, figure: Figure, 
 
 const NONE = html`<td class="n"><span class="soft" aria-hidden="true">–</span><span class="vh">not reported</span></td>`
 
-const valueCell = (figure: Figure | undefined, amountFactor: number): Html => {
+/** @param isStop whether the tab key stops here: on a line once, and arrow keys go along it */
+const valueCell = (figure: Figure | undefined, { id, factor: amountFactor }: Look, isStop: boolean): Html => {
   if (figure === undefined) return NONE
   const factor = isAmount(figure) ? amountFactor : 1
   const earlier = figure.earlier.map((one) => earlierLine(one, figure, factor))
-  return html`<td class="n${earlier.length > 0 ? ' re' : ''}">${shownIn(figure.value, factor)}${earlier}</td>`
+  const place = { ...figure, id }
+  return html`<td class="n${earlier.length > 0 ? ' re' : ''}"><a class="proven" href="${proofLink(place)}" data-proof${isStop ? html`` : html` tabindex="-1"`}>${shownIn(figure.value, factor)}</a>${earlier}</td>`
 }
 
 interface Look {
+  /** The company's. */
+  readonly id: number | string
   readonly factor: number
   /** `million USD` */
   readonly unit: string
 }
 
-/** So few are not drawn apart over the whole width. */
-const FEW_YEARS = 5
-
-const table = ({ years, lines }: Statement, title: string, { factor, unit }: Look): Html => {
+const table = ({ years, lines }: Statement, title: string, look: Look): Html => {
+  const { unit } = look
   const hasAmounts = lines.some((line) => line.some(isAmount))
   const rows = lines.flatMap((line) => {
     const [first] = line
     if (first === undefined) return []
     const byYear = new Map(line.map((figure) => [figure.year, figure]))
+    const stop = years.find((year) => byYear.has(year))
     return [
-      html`<tr class="${lineClass(first)}"><th scope="row">${textOrDash(first.name)}</th>${years.map((year) => valueCell(byYear.get(year), factor))}</tr>\n`,
+      html`<tr class="${lineClass(first)}"><th scope="row">${textOrDash(first.name)}</th>${years.map((year) => valueCell(byYear.get(year), look, year === stop))}</tr>\n`,
     ]
   })
-  return html`<div class="stmt${years.length > FEW_YEARS ? '' : ' few'}" tabindex="0" role="region" aria-label="${title}, scrolls sideways"><table><caption class="vh">${hasAmounts ? `${title}, ${unit}` : title}</caption>
+  return html`<div class="stmt" tabindex="0" role="region" aria-label="${title}, scrolls sideways"><table><caption class="vh">${hasAmounts ? `${title}, ${unit}` : title}</caption>
 <thead><tr><th scope="col">${hasAmounts ? unit : 'as reported'}</th>${years.map((year) => html`<th scope="col" class="n">${year}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody></table></div>`
@@ -144,6 +148,10 @@ const headline = ({ lines }: Statement, { factor }: Look): string => {
   return `${latest.name.toLowerCase()} ${shownIn(latest.value, isAmount(latest) ? factor : 1)}`
 }
 
+/** The years of a statement, some of which stand behind its edge. */
+const span = (years: readonly number[]): Html =>
+  years.length < 2 ? html`` : html` <small>${years[0] ?? ''} to ${years.at(-1) ?? ''}</small>`
+
 /** Statements of one kind, the first one open, all others folded. */
 const statementCards = (statements: readonly Statement[], look: Look): Html => {
   const [first, ...others] = statements.map((statement) => ({
@@ -155,8 +163,8 @@ const statementCards = (statements: readonly Statement[], look: Look): Html => {
     ({ statement, title }) =>
       html`<details><summary><b>${textOrDash(title)}</b> · ${headline(statement, look)}</summary>${table(statement, title, look)}</details>\n`,
   )
-  return html`<div class="card"><h3>${textOrDash(first.title)}</h3>${table(first.statement, first.title, look)}</div>
-${folds.length === 0 ? html`` : html`<div class="card folded">${folds}</div>\n`}`
+  return html`<div class="card sheets"><h3>${textOrDash(first.title)}${span(first.statement.years)}</h3>${table(first.statement, first.title, look)}</div>
+${folds.length === 0 ? html`` : html`<div class="card folded sheets">${folds}</div>\n`}`
 }
 
 /** The kinds of statements that there are: one is shown at a time, chosen without a script. */
@@ -181,7 +189,7 @@ const leadOf = (figures: readonly Figure[], statements: readonly Statement[], un
   const restated = figures.some(({ earlier }) => earlier.length > 0)
     ? html` <span class="fair">“was”</span> marks a restated figure with its earlier value.`
     : html``
-  return html`<p class="lead">${said.charAt(0).toUpperCase()}${said.slice(1)}, newest year first.${restated}</p>\n`
+  return html`<p class="lead">${said.charAt(0).toUpperCase()}${said.slice(1)}, newest year first; a number opens its proof.${restated}</p>\n`
 }
 
 export const figures = fragment(objectOf({ id: companyId }), async ({ ask }, company) => {
@@ -194,6 +202,6 @@ export const figures = fragment(objectOf({ id: companyId }), async ({ ask }, com
   const multiples = MULTIPLES.flatMap((one) => multiple(all, one)).slice(0, MOST_MULTIPLES)
   return html`<h2 class="vh">Key figures</h2><div class="stats">
 ${multiples}</div>
-<section id="statements"><h2>Statements</h2>${leadOf(all, statements, unit)}${kindsHtml(statements, { factor, unit })}</section>
+<section id="statements"><h2>Statements</h2>${leadOf(all, statements, unit)}${kindsHtml(statements, { ...company, factor, unit })}</section>
 `
 })

@@ -5,6 +5,7 @@ import type { Caller } from '../../access/caller.ts'
 import type { AskExplorer } from '../explorer.ts'
 import { figuresFile, holdingsFile, workbookFile } from './company.ts'
 import { companies, companiesFile } from './company-list.ts'
+import { compareFile } from './compare.ts'
 import { CONTEXT_FRAGMENTS } from './context.ts'
 import type { SavedFile } from './csv-files.ts'
 import { facets } from './facets.ts'
@@ -14,17 +15,18 @@ import { type Fragment, readerOf, type Unanswerable, Unanswered } from './fragme
 import { lake } from './home.ts'
 import { ownership, ultimateOwners } from './ownership.ts'
 import { page } from './pages.ts'
+import { proof } from './proof.ts'
 import { section, sectionFile } from './report-page.ts'
 
 export const FRAGMENTS: Readonly<Record<string, Fragment>> = {
   page,
   ...{ companies, facets, found, lake, section },
   ...CONTEXT_FRAGMENTS,
-  ...{ figures, ownership, 'ultimate-owners': ultimateOwners },
+  ...{ figures, proof, ownership, 'ultimate-owners': ultimateOwners },
 }
 
 export const PAGE_FILES: Readonly<Record<string, Fragment<SavedFile>>> = {
-  ...{ companies: companiesFile, section: sectionFile },
+  ...{ companies: companiesFile, compare: compareFile, section: sectionFile },
   ...{ workbook: workbookFile, figures: figuresFile, holdings: holdingsFile },
 }
 

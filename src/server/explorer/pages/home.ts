@@ -26,10 +26,10 @@ const emptyLake = html`<div class="grid"><section class="card c7"><h2>Three step
 
 const leadOf = (row: ReportRow): string =>
   [
-    countedAs(cellNumber(row.companies), 'company', 'companies'),
-    countedAs(cellNumber(row.countries), 'country', 'countries'),
+    countedAs(cellNumber(row.companies), 'company'),
+    countedAs(cellNumber(row.countries), 'country'),
     ...(cellNumber(row.relations) > 0
-      ? [countedAs(cellNumber(row.relations), 'record of owners', 'records of owners and holdings')]
+      ? [`${countedAs(cellNumber(row.relations), 'record')} of owners and holdings`]
       : []),
   ].join(', ')
 
@@ -56,7 +56,7 @@ ${seesAll ? emptyLake : html``}${lakePlace}`,
   return pageHtml(
     { id: 'home', title: 'Companies' },
     html`<div class="hero" data-search><h1 tabindex="-1">Find a company</h1><p class="lead">${leadOf(row)}</p></div>
-<div class="browse"><details class="facets"><summary>Filter</summary>${place({ part: 'facets', parameters: counted, title: 'Filter', lines: 12, width: 'plain', isLast: true })}</details>
+<div class="browse"><details class="facets"><summary class="btn">Filter</summary>${place({ part: 'facets', parameters: counted, title: 'Filter', lines: 12, width: 'plain', isLast: true })}</details>
 <div><div data-slot="chips"></div>${place({ part: 'companies', parameters: list, title: 'Companies', lines: 20 })}<div class="grid" data-slot="made"></div></div></div>
 ${lakePlace}`,
   )

@@ -28,18 +28,20 @@ const partsOf = (points: readonly (readonly [x: number, y: number] | undefined)[
  * @param others the same of the other kind, in the same currency
  * @param years that are drawn, one after the other
  * @param name what it is, for who does not see it
+ * @param scale values that the chart has room for besides: charts that stand beside each other have one scale
  */
 export const multipleChart = (
   figures: readonly Figure[],
   others: readonly Figure[],
   years: readonly number[],
   name: string,
+  scale: readonly number[] = [],
 ): Html => {
   if (years.length < 2) return html``
   const shown = (all: readonly Figure[]): ReadonlyMap<number, number> =>
     new Map(all.filter(({ year }) => years.includes(year)).map(({ year, value }) => [year, value]))
   const [own, other] = [shown(figures), shown(others)]
-  const values = [0, ...own.values(), ...other.values()]
+  const values = [0, ...own.values(), ...other.values(), ...scale]
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const y = (value: number): number => ((most - value) * HEIGHT) / (most - least || 1) + 2
   const step = WIDTH / years.length

@@ -2,32 +2,24 @@
 
 import { brandMark } from '../../../report/brand.ts'
 import { html } from '../../../report/html.ts'
-import { objectOf, textLike } from '../../../support/json-form.ts'
+import { addressParts, PAGE_ADDRESS } from './address.ts'
 import { companyPage } from './company.ts'
+import { comparePage, compareState } from './compare.ts'
 import { fragment } from './fragment.ts'
 import { homePage } from './home.ts'
+import { figureOfAddress, proofPage } from './proof.ts'
 import { REPORT_PAGES, reportPage } from './report-page.ts'
 
-const ADDRESS = objectOf({ address: textLike(/^[^\0]{0,20000}$/, 'an address of a page') })
-
-/** `coverage/NetSales` as its parts, and what stands behind a `?`; no parts where it is not written as an address is. */
-const addressParts = (address: string): { readonly parts: readonly string[]; readonly query: string } => {
-  const [path = '', ...query] = address.split('?')
-  try {
-    return { parts: path.split('/').map(decodeURIComponent), query: query.join('?') }
-  } catch {
-    return { parts: [], query: '' }
-  }
-}
-
 /** A page by what stands behind `#/`; the first one where there is none such. */
-export const page = fragment(ADDRESS, (reader, { address }) => {
+export const page = fragment(PAGE_ADDRESS, (reader, { address }) => {
   const { parts, query } = addressParts(address)
   const [name = '', argument = ''] = parts
   const found = REPORT_PAGES.find(({ id }) => id === name)
   if (found !== undefined) return reportPage(reader, found, argument)
   if (name === 'company' && /^\d{1,19}$/.test(argument)) return companyPage(reader, argument)
-  return homePage(reader, query)
+  if (name === 'compare') return comparePage(reader, compareState(argument, query))
+  const figure = figureOfAddress(parts)
+  return figure === undefined ? homePage(reader, query) : proofPage(reader, figure)
 })
 
 const links = [{ id: '', title: 'Companies' }, ...REPORT_PAGES].map(

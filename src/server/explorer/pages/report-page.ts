@@ -3,7 +3,7 @@
 import { LINE_ITEMS } from '../../../contract/line-items.ts'
 import { type Html, html } from '../../../report/html.ts'
 import { pagesOf } from '../../../report/pages.ts'
-import { renderSection } from '../../../report/render-section.ts'
+import { renderSection, statement } from '../../../report/render-section.ts'
 import type { ReportPage, Section } from '../../../report/section.ts'
 import { numbers } from '../../../report/shown.ts'
 import { SECTION, sectionOf } from '../report-questions.ts'
@@ -60,20 +60,21 @@ ${refused}`,
   )
 }
 
-/** Sections that follow the first one of a page, which has rows. */
-const followers = (id: string, lineItem: string, maySee: Reader['maySee']): readonly Section[] => {
-  const page = pagesFor(lineItem).find(({ sections }) => sections[0]?.id === id)
-  return page?.none !== undefined ? page.sections.slice(1).filter(({ sql }) => maySee(sql)) : []
-}
+/** The page that a section begins, where it says for all of them that there are no rows. */
+const begunBy = (id: string, lineItem: string): ReportPage | undefined =>
+  pagesFor(lineItem).find(({ none, sections }) => none !== undefined && sections[0]?.id === id)
 
 export const section = fragment(SECTION, async ({ ask, maySee }, sent) => {
   const { id, lineItem = NET_SALES } = sent
   const found = sectionOf(id, lineItem)
   const answer = await ask('section', sent)
   const { title } = found
+  const page = begunBy(id, lineItem)
+  if (page?.none !== undefined && answer.rows.length === 0)
+    return html`<div class="whole"><p class="lead">${page.none}</p><div class="fold bare">${statement(found.sql, title)}</div></div>\n`
   const csv = csvButton('section', sent, { name: title, of: title })
   const around = { numbers, companyHref: (company: string) => `#/company/${company}`, level: 2, csv } as const
-  const others = answer.rows.length === 0 ? [] : followers(id, lineItem, maySee)
+  const others = page?.sections.slice(1).filter(({ sql }) => maySee(sql)) ?? []
   return html`${renderSection(found, answer, around)}${places(others, lineItem)}`
 })
 

@@ -120,7 +120,10 @@ test('numbers, days and stakes as texts', () => {
   expect([0.655, -0.065, 0, 10, 10.1, -12].map(shownChange)).toEqual([
     ...['▲ 65.5 %', '▼ 6.5 %', '0.0 %', '▲ 1,000.0 %', '▲ > 1,000 %', '▼ > 1,000 %'],
   ])
-  expect([shownDay('2026-02-25T00:00:00.000Z'), shownDay('spring')]).toEqual(['25 Feb 2026', 'spring'])
+  expect([shownDay('2026-02-25T00:00:00.000Z'), shownDay('spring')]).toEqual([
+    '25\u00a0Feb\u00a02026',
+    'spring',
+  ])
   expect(shownStake(25, 50, true)).toBe('25 to 50 %')
   expect(shownStake(33.333, 33.333, true)).toBe('33.33 %')
   expect(shownStake(0, 100, false)).toBe('not stated')

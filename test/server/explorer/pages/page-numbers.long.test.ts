@@ -116,8 +116,9 @@ const fileOf = async (name: string, parameters: object): Promise<string> =>
   String((await rendered(PAGE_FILES, name, parameters)).bytes)
 
 /** Cells of the rows of a table's body, as a reader sees them. */
+/** Without the marks for a comparison, which are before the names. */
 const bodyRows = (html: string): readonly (readonly string[])[] =>
-  every(html, /<tr[^>]*>([\s\S]*?)<\/tr>/g)
+  every(html.replace(/<a class="pick"[\s\S]*?<\/a>/g, ''), /<tr[^>]*>([\s\S]*?)<\/tr>/g)
     .filter((row) => !row.includes('scope="col"'))
     .map((row) => every(row, /<t[hd][^>]*>([\s\S]*?)<\/t[hd]>/g).map(plain))
 

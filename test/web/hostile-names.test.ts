@@ -25,7 +25,7 @@ let company = ''
 let opened: { readonly ask: AskExplorer; readonly close: () => Promise<void> }
 beforeAll(async () => {
   lake = await sharedLake('deliveries')
-  opened = await openBrowsing(lake)
+  opened = await openBrowsing(lake, 512 * 1024 ** 2)
   const [row] = await query({
     lake,
     sql: `SELECT r.internal_id AS id FROM restatements AS r JOIN companies USING (internal_id)

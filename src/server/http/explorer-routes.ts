@@ -1,4 +1,4 @@
-/** The explorer: its page and its files, which hold no data, and its questions, which need a token as the interface does. */
+/** The explorer: its page and its files, which hold no data, and its parts and tables, which need a token as the interface does. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../../report/html.ts'

@@ -104,8 +104,10 @@ export const openExplorer = (
 }
 
 /** Opens the explorer of a lake whose newest snapshot has a serving index, which is made where there is none. */
-export const openBrowsing = async (lake: string): Promise<ReturnType<typeof openExplorer>> => {
-  const memoryBytes = 128 * 1024 ** 2
+export const openBrowsing = async (
+  lake: string,
+  memoryBytes = 128 * 1024 ** 2,
+): Promise<ReturnType<typeof openExplorer>> => {
   const index = await currentIndex({ lake, memoryBytes })
   const { snapshot, segments } = index.description
   await index.close()

@@ -101,9 +101,9 @@ const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
   return html`${counted(companies, 'company', numbers.whole(companies))} sold for ${untrustedText(currency)} ${amount} in ${String(newest)}, the newest full year. A subsidiary that reports counts beside its group.`
 }
 
-/** Nothing that is there is shown as 0. */
+/** Sales that are there are not shown as 0. */
 const shownSales = (value: number, numbers: Numbers): string =>
-  value > 0 && value < 0.005 ? `<${numbers.fixed(0.01, 2)}` : scaled(value, 1, numbers)
+  value > 0 && value < 0.005 ? '~0' : scaled(value, 1, numbers)
 
 const drawSales = (rows: readonly ReportRow[], numbers: Numbers): Html => {
   const [factor, sign] = scaleOf(rows.map((row) => cellNumber(row.sales)))

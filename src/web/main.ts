@@ -73,6 +73,14 @@ const placeSearch = (main: HTMLElement): void => {
 }
 let searchBox: HTMLElement | undefined
 
+/** Marks the link of the page, which is seen where the navigation is wider than the screen. */
+const markCurrent = (link: Element): void => {
+  link.setAttribute('aria-current', 'page')
+  const nav = link.closest('nav')
+  if (nav !== null)
+    nav.scrollLeft += link.getBoundingClientRect().left - nav.getBoundingClientRect().left - 16
+}
+
 /** How far down the reader left each address, for the back button. */
 const tops = new Map<string, number>()
 let shownAddress = ''
@@ -93,7 +101,7 @@ const show = async (): Promise<void> => {
   const top = (history.state === null ? undefined : tops.get(address)) ?? 0
   history.replaceState('seen', '')
   for (const link of document.querySelectorAll('nav a'))
-    if (link.getAttribute('href') === `#/${name}`) link.setAttribute('aria-current', 'page')
+    if (link.getAttribute('href') === `#/${name}`) markCurrent(link)
     else link.removeAttribute('aria-current')
   const before = main.firstElementChild
   Object.assign(main.dataset, { part: 'page', title: 'The page', ask: JSON.stringify({ address }) })

@@ -58,6 +58,7 @@ export const nightBars = (
   value: string,
   caption: string,
   numbers: Numbers,
+  tone: BarPart['tone'] = 'f1',
 ): Html => {
   const nights = [...Map.groupBy(rows, ({ night }) => String(night))].map(([night, of]) => ({
     night,
@@ -69,7 +70,7 @@ export const nightBars = (
     {
       name: ({ night }) => html`${dateWords(String(night))}`,
       small: ({ parts }) => String(parts),
-      ...{ value: 'sum', caption },
+      ...{ value: 'sum', caption, tone },
     },
     numbers,
   )

@@ -95,7 +95,7 @@ GROUP BY r.line_item ORDER BY figures DESC, r.line_item LIMIT ${ITEMS}`,
       span: 6,
       isFolded: true,
       draw: (rows, { numbers }) =>
-        nightBars(rows, 'category', 'figures', 'Restated figures a night', numbers),
+        nightBars(rows, 'category', 'figures', 'Restated figures a night', numbers, 'f2'),
       none: 'No figure came again with another value.',
     },
   ],

@@ -84,7 +84,7 @@ const endOfText = (chunk: Buffer, from: number): number => {
   let at = from
   for (; at < end; at++) {
     const byte = chunk[at]!
-    if (byte > BACKSLASH) continue
+    if (byte > QUOTE && byte !== BACKSLASH) continue
     if (byte === QUOTE) return at
     if (byte === BACKSLASH) at++
     if (isLineEnd(chunk[at])) chunk[at] = NO_JSON
@@ -154,19 +154,21 @@ export class RecordSplitter {
     }
     for (; at < end && !ended; at++) {
       const byte = chunk[at]!
-      // Digits, signs and points are most of what stands outside of texts.
-      if (byte > COMMA && byte < OPEN_BRACKET) continue
-      if (byte === QUOTE) {
-        textEnd = endOfText(chunk, at + 1)
-        at = textEnd
+      if (byte < OPEN_BRACKET) {
+        // Digits, signs and points are most of what stands outside of texts.
+        if (byte > COMMA) continue
+        if (byte === QUOTE) {
+          textEnd = endOfText(chunk, at + 1)
+          at = textEnd
+        } else if (depth === 0 && (byte === COMMA || isSpace(byte))) break
+        else if (isLineEnd(byte)) chunk[at] = SPACE
       } else if (isOpening(byte)) depth++
       else if (isClosing(byte)) {
         // Behind a number or word stands the bracket of what holds it.
         if (depth === 0) break
         depth--
         ended = depth === 0
-      } else if (depth === 0 && (byte === COMMA || isSpace(byte))) break
-      else if (isLineEnd(byte)) chunk[at] = SPACE
+      }
     }
     this.#depth = depth
     this.#inText = textEnd >= end

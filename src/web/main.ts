@@ -10,53 +10,43 @@ let shown = new AbortController()
 /** Empties the search; nothing while nobody is signed in. */
 let leaveSearch = (): void => undefined
 
-/** Puts a template of the document in the place of its content. @returns what finds elements in it */
-const showTemplate = (
-  id: string,
-): (<E extends HTMLElement>(selector: string, work: (one: E) => void) => void) => {
-  const template = document.querySelector<HTMLTemplateElement>(`template#${id}`)
-  const kept = [...document.querySelectorAll('body > template')]
-  if (template !== null) document.body.replaceChildren(template.content.cloneNode(true), ...kept)
-  return (selector, work) => {
-    for (const one of document.body.querySelectorAll<HTMLElement>(selector)) work(one as never)
-  }
+/** An element that the document has. */
+const found = <E extends HTMLElement>(selector: string): E => {
+  const one = document.body.querySelector<E>(selector)
+  if (one === null) throw new TypeError(`Cannot show the page: there is no "${selector}"`)
+  return one
+}
+
+/** Puts a template of the document in the place of its content. */
+const showTemplate = (id: string): void => {
+  const { content } = found<HTMLTemplateElement>(`template#${id}`)
+  document.body.replaceChildren(content.cloneNode(true), ...document.querySelectorAll('body > template'))
 }
 
 /** @param said why it is shown, such as that a session has ended */
 const showSignIn = (said: string): void => {
   shown.abort()
   document.title = 'Sign in – firmlake'
-  const within = showTemplate('sign-in')
-  const say = (text: string, isBad = false): void =>
-    within('.said', (status) => {
-      status.classList.toggle('bad', isBad)
-      status.textContent = text
-    })
-  say(said)
-  within('.lead', (lead) => {
-    lead.textContent = location.host
-  })
-  within<HTMLInputElement>('#token', (token) => {
-    token.focus()
-    within('form', (form) =>
-      form.addEventListener('submit', async (event) => {
-        event.preventDefault()
-        within<HTMLButtonElement>('form button', (button) => {
-          button.disabled = true
-        })
-        say('Signing in …')
-        try {
-          await signIn(token.value.trim())
-          showFrame()
-        } catch (error) {
-          say(`✖ ${reasonOf(error)}`, true)
-          within<HTMLButtonElement>('form button', (button) => {
-            button.disabled = false
-          })
-          token.select()
-        }
-      }),
-    )
+  showTemplate('sign-in')
+  const [status, token] = [found('.said'), found<HTMLInputElement>('#token')]
+  const button = found<HTMLButtonElement>('form button')
+  status.textContent = said
+  found('.lead').textContent = location.host
+  token.focus()
+  found('form').addEventListener('submit', async (event) => {
+    event.preventDefault()
+    button.disabled = true
+    status.className = 'said'
+    status.textContent = 'Signing in …'
+    try {
+      await signIn(token.value.trim())
+      showFrame()
+    } catch (error) {
+      status.className = 'said bad'
+      status.textContent = `✖ ${reasonOf(error)}`
+      button.disabled = false
+      token.select()
+    }
   })
 }
 
@@ -65,13 +55,13 @@ const askToSignIn = (said: string): void => {
   showSignIn(said)
 }
 
+let searchBox: HTMLElement | undefined
+
 /** The search stands large where a page has room for it. */
 const placeSearch = (main: HTMLElement): void => {
-  const [box, mini] = [document.querySelector('.search') ?? searchBox, document.querySelector('.mini')]
-  const place = main.querySelector('[data-search]') ?? mini
-  if (box !== undefined && box.parentElement !== place) place?.append(box)
+  const place = main.querySelector('[data-search]') ?? found('.mini')
+  if (searchBox !== undefined && searchBox.parentElement !== place) place.append(searchBox)
 }
-let searchBox: HTMLElement | undefined
 
 /** Marks the link of the page, which is seen where the navigation is wider than the screen. */
 const markCurrent = (link: Element): void => {
@@ -81,9 +71,9 @@ const markCurrent = (link: Element): void => {
     nav.scrollLeft += link.getBoundingClientRect().left - nav.getBoundingClientRect().left - 16
 }
 
-/** How far down the reader left each address, for the back button. */
+/** How far down the reader left each entry of the history, for the back button; a browser without its keys begins at the top. */
 const tops = new Map<string, number>()
-let shownAddress = ''
+let shownEntry = ''
 
 /** Shows the page of the address; where it is another state of the one that is shown, that keeps its content. */
 const show = async (): Promise<void> => {
@@ -95,11 +85,9 @@ const show = async (): Promise<void> => {
   const page: ShownPage = { signal: shown.signal, onSignedOut: askToSignIn }
   const address = location.hash.replace(/^#\/?/, '')
   const name = address.split(/[/?]/)[0]
-  tops.set(shownAddress, scrollY)
-  shownAddress = address
-  // An entry of the history that was seen before is come back to.
-  const top = (history.state === null ? undefined : tops.get(address)) ?? 0
-  history.replaceState('seen', '')
+  tops.set(shownEntry, scrollY)
+  shownEntry = 'navigation' in window ? (navigation.currentEntry?.key ?? '') : ''
+  const top = shownEntry === '' ? 0 : (tops.get(shownEntry) ?? 0)
   for (const link of document.querySelectorAll('nav a'))
     if (link.getAttribute('href') === `#/${name}`) markCurrent(link)
     else link.removeAttribute('aria-current')
@@ -120,27 +108,21 @@ const show = async (): Promise<void> => {
 }
 
 const showFrame = (): void => {
-  const within = showTemplate('frame')
-  within('.out', (out) =>
-    out.addEventListener('click', async () => {
-      const ended = signOut()
-      showSignIn('Signed out.')
-      await ended.catch(() =>
-        showSignIn('Signed out here. The server could not be reached: its session ends by itself.'),
-      )
-    }),
-  )
-  within('.search', (box) => {
-    searchBox = box
-    leaveSearch = startSearch(box, askToSignIn)
+  showTemplate('frame')
+  found('.out').addEventListener('click', async () => {
+    const ended = signOut()
+    showSignIn('Signed out.')
+    await ended.catch(() =>
+      showSignIn('Signed out here. The server could not be reached: its session ends by itself.'),
+    )
   })
+  searchBox = found('.search')
+  leaveSearch = startSearch(searchBox, askToSignIn)
   // The address behind `#` names the page.
-  within('.skip', (skip) =>
-    skip.addEventListener('click', (event) => {
-      event.preventDefault()
-      within('main', (main) => main.focus())
-    }),
-  )
+  found('.skip').addEventListener('click', (event) => {
+    event.preventDefault()
+    found('main').focus()
+  })
   void show()
 }
 

@@ -6,12 +6,12 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { openWebFiles } from '../../src/server/explorer/pages/web-files.ts'
 
-test('the page, its script and its style are below 400 kB together, gzipped', async () => {
+test('the page, its script and its style are below 20 kB together, gzipped', async () => {
   const files = openWebFiles()
   const bodies = await Promise.all(
     (['index.html', 'app.js', 'app.css'] as const).map(async (name) => (await files(name)).body),
   )
-  expect(bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)).toBeLessThan(400_000)
+  expect(bodies.reduce((sum, body) => sum + gzipSync(body).length, 0)).toBeLessThan(20_000)
   const [page = '', script = ''] = bodies.map(String)
   // No address but those of name spaces and licences, no way to run a text as code but those that a test of a library names.
   expect(page).not.toMatch(/https?:|<script>|style=/)

@@ -63,7 +63,11 @@ test('sales by country and year are the sums of the records in the currency that
   expect(said).toContain(
     `${known.length} companies sold for ${unit} ${(sum(known) / 1e9).toFixed(1)}\u00a0bn in ${newest}`,
   )
-  expect(said).toContain(`${left} figures in a currency without rates left out`)
+  const [section] = business.sections
+  const around = { numbers: numbersIn('en'), companyHref: String }
+  expect(plain(section?.draw?.(rows, around).text ?? '')).toContain(
+    `In ${unit}\u00a0bn, the currency that most of them report in; others are converted by the average rate of each year; ${left} figures in a currency without rates left out.`,
+  )
 })
 
 test('the largest changes are of companies whose two years compare, by the amount in one currency', () => {

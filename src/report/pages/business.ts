@@ -96,25 +96,29 @@ const lead = (rowsOf: RowsOf, numbers: Numbers): Html => {
   const currency = cellText(rows[0]?.currency)
   const sales = columnSum(own, 'sales')
   const [factor, sign] = scaleOf([sales])
-  const left = columnSum(rows, 'left_out')
-  const without =
-    left === 0 ? '' : `, ${counted(left, 'figure', numbers.whole(left))} in a currency without rates left out`
   const companies = columnSum(own, 'companies')
-  return html`${counted(companies, 'company', numbers.whole(companies))} sold for ${untrustedText(currency)} ${[scaled(sales, factor, numbers), sign].filter(Boolean).join(NBSP)} in ${String(newest)}, the newest full year. Most of them report in ${untrustedText(currency)}; others are converted by the average rate of each year${without}. A subsidiary that reports counts beside its group.`
+  const amount = [scaled(sales, factor, numbers), sign].filter(Boolean).join(NBSP)
+  return html`${counted(companies, 'company', numbers.whole(companies))} sold for ${untrustedText(currency)} ${amount} in ${String(newest)}, the newest full year. A subsidiary that reports counts beside its group.`
 }
 
-/** Nothing that is there is shown as 0. */
+/** Sales that are there are not shown as 0. */
 const shownSales = (value: number, numbers: Numbers): string =>
-  value > 0 && value < 0.005 ? `<${numbers.fixed(0.01, 2)}` : scaled(value, 1, numbers)
+  value > 0 && value < 0.005 ? '~0' : scaled(value, 1, numbers)
 
 const drawSales = (rows: readonly ReportRow[], numbers: Numbers): Html => {
   const [factor, sign] = scaleOf(rows.map((row) => cellNumber(row.sales)))
   const unit = unitOf(cellText(rows[0]?.currency), sign)
   const shown = rows.filter((row) => row.sales !== null)
-  return html`<p class="about">In ${unit}.</p>${heatMap(shown, {
-    ...{ caption: `Net sales by country and fiscal year in ${unit}`, value: 'sales' },
-    show: (sales) => shownSales(sales / factor, numbers),
-  })}`
+  const left = columnSum(rows, 'left_out')
+  const without =
+    left === 0 ? '' : `; ${counted(left, 'figure', numbers.whole(left))} in a currency without rates left out`
+  return html`<p class="about">In ${unit}, the currency that most of them report in; others are converted by the average rate of each year${without}.</p>${heatMap(
+    shown,
+    {
+      ...{ caption: `Net sales by country and fiscal year in ${unit}`, value: 'sales' },
+      show: (sales) => shownSales(sales / factor, numbers),
+    },
+  )}`
 }
 
 const growthLine = (row: ReportRow, most: number, numbers: Numbers): Html => {

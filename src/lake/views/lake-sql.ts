@@ -139,7 +139,9 @@ export async function* changedSources(contents: LakeContents): AsyncGenerator<st
   let text = ''
   for await (const sql of keptSources(contents)) {
     if (known.has(sql)) continue
-    if (text.length + sql.length > LONGEST_TEXT && text !== '') {
+    // DuckDB takes windows of one name in two statements of a text for one that is declared twice.
+    const hasWindow = /\bWINDOW\b/.test(sql) && /\bWINDOW\b/.test(text)
+    if ((hasWindow || text.length + sql.length > LONGEST_TEXT) && text !== '') {
       yield text
       text = ''
     }
